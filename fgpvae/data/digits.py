@@ -1,0 +1,87 @@
+"""Upright digits, and those that come with the package."""
+
+import lzma
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+import numpy as np
+
+from ..errors import UserError
+
+DIGITS_PER_CLASS = 400
+UNSEEN_PER_CLASS = 50
+# How many digits of each class 0..9 the MNIST training file has.
+CLASS_COUNTS = (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
+
+
+@dataclass(frozen=True)
+class Digits:
+    """P upright digits."""
+
+    images: np.ndarray  # [P, 28, 28] float32 in [0, 1]
+    labels: np.ndarray  # [P] int64
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, index: slice | list[int] | np.ndarray) -> "Digits":
+        """Some of the digits: a slice, a list or an array of row numbers, or a mask."""
+        return Digits(self.images[index], self.labels[index])
+
+
+def embedded(classes: Iterable[int] = (3,)) -> Digits:
+    """The 400 digits of each class, class after class; the threes are the benchmark's."""
+    return _pick(_asset()[0], check_classes(classes))
+
+
+def unseen(classes: Iterable[int] = range(10)) -> Digits:
+    """The first 50 digits of each class of the MNIST test file; nothing is trained on them."""
+    return _pick(_asset()[1], check_classes(classes))
+
+
+def recipe_ids(label: int, stream: random.Random | None = None) -> list[int]:
+    """Which digits of its class, in file order, are digits 0..399; advances the stream."""
+    stream = stream or random.Random(0)
+    return stream.sample(range(CLASS_COUNTS[label]), DIGITS_PER_CLASS)
+
+
+def check_classes(classes: Iterable[int]) -> tuple[int, ...]:
+    """The classes as a tuple, or a UserError."""
+    try:
+        given = tuple(classes)
+        found = tuple(int(label) for label in given)
+    except (TypeError, ValueError) as error:
+        raise UserError("Classes must be a list of digits from 0 to 9.") from error
+    if not found:
+        raise UserError("Choose at least one class of digits.")
+    if found != given or not all(0 <= label <= 9 for label in found):
+        raise UserError(f"Classes are digits from 0 to 9, not {', '.join(map(str, given))}.")
+    if len(set(found)) < len(found):
+        raise UserError("A class of digits may be given only once.")
+    return found
+
+
+def _pick(pixels: np.ndarray, classes: tuple[int, ...]) -> Digits:
+    images = np.concatenate([pixels[label] for label in classes])  # [P, 28, 28] uint8
+    labels = np.repeat(np.array(classes, dtype=np.int64), pixels.shape[1])
+    return Digits(images.astype(np.float32) / np.float32(255), labels)
+
+
+@lru_cache(maxsize=1)
+def _asset() -> tuple[np.ndarray, np.ndarray]:
+    """The embedded digits [10, 400, 28, 28] and unseen ones [10, 50, 28, 28], uint8."""
+    path = files("fgpvae") / "assets" / "digits.xz"
+    try:
+        raw = lzma.decompress(path.read_bytes())
+    except (OSError, lzma.LZMAError) as error:
+        message = "The digits that belong to the package are missing or damaged; reinstall it."
+        raise UserError(message) from error
+    pixels = np.frombuffer(raw, dtype=np.uint8).reshape(-1, 28, 28)
+    first = 10 * DIGITS_PER_CLASS
+    return (
+        pixels[:first].reshape(10, DIGITS_PER_CLASS, 28, 28),
+        pixels[first:].reshape(10, UNSEEN_PER_CLASS, 28, 28),
+    )

@@ -1,0 +1,96 @@
+"""Views of digits, padded and masked; tasks; batches of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..errors import UserError
+from .digits import Digits
+from .rotation import rotate_fast
+
+Index = slice | Sequence[int] | np.ndarray | Tensor
+
+
+@dataclass(frozen=True)
+class Views:
+    """P digits with up to Q views each; a digit with fewer views is padded."""
+
+    images: Tensor  # [P, Q, 28, 28] float32, 0 where not observed
+    angles: Tensor  # [P, Q] float64 radians
+    observed: Tensor  # [P, Q] bool
+    ids: Tensor  # [P] int64, rows of the set of digits that the views were made from
+    labels: Tensor  # [P] int64
+    tested: Tensor  # [P] bool, is the held-out view of this digit a test image of the split
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, index: Index) -> "Views":
+        """Some of the digits: a slice, row numbers, or a mask."""
+        if not isinstance(index, slice):
+            index = torch.as_tensor(index)
+        return Views(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    def to(self, device: torch.device | str) -> "Views":
+        return Views(*(getattr(self, field.name).to(device) for field in fields(self)))
+
+
+@dataclass(frozen=True)
+class Task:
+    """Predict the targets, views of the context's digits at the angles `at`."""
+
+    context: Views
+    targets: Tensor  # [P, S, 28, 28] float32
+    at: Tensor  # [P, S] float64 radians
+
+    def __len__(self) -> int:
+        return len(self.context)
+
+    def __getitem__(self, index: Index) -> "Task":
+        """The task for some of the digits: a slice, row numbers, or a mask."""
+        if not isinstance(index, slice):
+            index = torch.as_tensor(index)
+        return Task(self.context[index], self.targets[index], self.at[index])
+
+    def to(self, device: torch.device | str) -> "Task":
+        return Task(self.context.to(device), self.targets.to(device), self.at.to(device))
+
+
+def batches(views: Views, size: int, generator: torch.Generator) -> Iterator[Views]:
+    """One pass over the digits in random order, `size` at a time; the last may be fewer."""
+    for rows in _passes(len(views), size, generator):
+        yield views[rows.to(views.ids.device)]
+
+
+def stream(
+    digits: Digits,
+    size: int,
+    views: int,
+    generator: torch.Generator,
+    device: torch.device | str = "cpu",
+) -> Iterator[Views]:
+    """One pass over the digits, `size` at a time, each at `views` angles drawn on the circle."""
+    if views < 1:
+        raise UserError(f"A digit needs at least one view, not {views}.")
+    upright = torch.as_tensor(digits.images, dtype=torch.float32)
+    labels = torch.as_tensor(digits.labels)
+    for rows in _passes(len(digits), size, generator):
+        drawn = torch.rand(len(rows), views, dtype=torch.float64, generator=generator)
+        angles = (2 * torch.pi * drawn).to(device)  # [P, Q]
+        yield Views(
+            images=rotate_fast(upright[rows].to(device), angles),
+            angles=angles,
+            observed=torch.ones_like(angles, dtype=torch.bool),
+            ids=rows.to(device),
+            labels=labels[rows].to(device),
+            tested=torch.zeros(len(rows), dtype=torch.bool, device=device),
+        )
+
+
+def _passes(count: int, size: int, generator: torch.Generator) -> tuple[Tensor, ...]:
+    if size < 1:
+        raise UserError(f"A batch needs at least one digit, not {size}.")
+    return torch.randperm(count, generator=generator).split(size)
