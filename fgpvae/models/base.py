@@ -1,0 +1,125 @@
+"""What every model is: a module that scores a batch of views and generates images at new angles."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from fgpvae.data import Views
+from fgpvae.errors import UserError
+from fgpvae.kernels import TWO_PI
+from fgpvae.networks import NetworkConfig
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Everything needed to build a model. A model ignores the fields that it has no use for."""
+
+    name: str = "fgpvae"
+    latents: int = 16  # L
+    local: int = 8  # J, the channels that depend on the angle
+    amplitude: float = 1.0  # σ of the local kernel
+    length_scale: float = 1.0  # r
+    period: float = TWO_PI
+    learn_kernel: bool = False
+    mean_function: bool = False  # a smooth prior mean of the local channels, shared by all digits
+    digit_rank: int = 8  # m, the length of a digit vector in the joint GP
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.latents <= 256:
+            raise UserError(f"latents (L) must be from 1 to 256, not {self.latents}.")
+        if not 0 <= self.local <= self.latents:
+            raise UserError(f"local (J) must be from 0 to latents, not {self.local}.")
+        for name in ("amplitude", "length_scale", "period"):
+            value = getattr(self, name)
+            if not 1e-3 <= value <= 1e3:
+                raise UserError(f"{name} must be from 0.001 to 1000, not {value:g}.")
+        if not 1 <= self.digit_rank <= 64:
+            raise UserError(f"digit_rank (m) must be from 1 to 64, not {self.digit_rank}.")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The parts of the evidence lower bound of each digit of a batch."""
+
+    squared_error: Tensor  # [P] summed over the observed views and their pixels
+    pixels: Tensor  # [P] how many pixel values that sum has
+    kl: Tensor  # [P] nats
+
+
+class Model(nn.Module):
+    """Base of all models: a config, `terms` to train on and `generate` to use."""
+
+    title: ClassVar[str]  # how tables and pages call it
+    takes_new_digits: ClassVar[bool] = True
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+
+    def terms(self, views: Views, context: Tensor | None = None) -> Terms:
+        """Score a batch, reconstructing all observed views from those in `context` [P, Q]."""
+        raise TypeError(f"{type(self).__name__} does not say how it is scored")
+
+    def generate(
+        self,
+        views: Tensor,
+        angles: Tensor,
+        at: Tensor,
+        observed: Tensor | None = None,
+        ids: Tensor | None = None,
+        sample: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Images of each digit at new angles.
+
+        `views` [P, Q, H, W] at `angles` [P, Q] radians, of which only `observed` [P, Q] count;
+        `at` [P, S] -> [P, S, H, W]. Decodes the posterior mean, or one posterior sample.
+        `ids` [P] says which training digits these are, for a model that knows no others.
+        """
+        raise TypeError(f"{type(self).__name__} does not say how it generates")
+
+    def log_prior(self) -> Tensor:
+        """Log prior of parameters that have one, in nats; the loss gets its share of it."""
+        return torch.zeros(())
+
+    def start_epoch(self, data: Callable[[], Views], progress: float) -> None:
+        """Called before each epoch; `data()` is all training views, `progress` the share done."""
+
+    def images_in(self, images: Tensor) -> Tensor:
+        """[..., H, W] (or [..., C, H, W] in colour) -> [N, C, H, W] float32."""
+        return images.reshape(-1, *self.config.network.shape).float()
+
+    def images_out(self, images: Tensor, *batch: int) -> Tensor:
+        """[N, C, H, W] -> [*batch, H, W] (or [*batch, C, H, W] in colour)."""
+        shape = self.config.network.shape
+        return images.reshape(*batch, *(shape[1:] if shape[0] == 1 else shape))
+
+    def squared_error(self, z: Tensor, views: Views) -> tuple[Tensor, Tensor]:
+        """Decode codes [P, Q, L] and compare: squared error and number of pixels, each [P]."""
+        raise TypeError(f"{type(self).__name__} has no decoder of codes")
+
+    def check(self, views: Tensor, angles: Tensor, at: Tensor, observed: Tensor | None) -> Tensor:
+        """The mask of observed views [P, Q], after a look at the shapes and values."""
+        shape = self.config.network.shape
+        image = shape[1:] if shape[0] == 1 else shape
+        if views.shape[2:] != image or views.shape[:2] != angles.shape or angles.ndim != 2:
+            raise UserError(
+                f"Views must be [P, Q, {', '.join(map(str, image))}] with angles [P, Q]; "
+                f"got {list(views.shape)} and {list(angles.shape)}."
+            )
+        if at.ndim != 2 or at.shape[0] != angles.shape[0]:
+            raise UserError(f"Angles to generate at must be [P, S]; got {list(at.shape)}.")
+        if observed is None:
+            observed = torch.ones(angles.shape, dtype=torch.bool)
+        if observed.shape != angles.shape or observed.dtype != torch.bool:
+            raise UserError("The mask of observed views must be boolean and as large as angles.")
+        seen = views[observed]
+        if not (seen.isfinite().all() and angles[observed].isfinite().all()):
+            raise UserError("A view or its angle is not a finite number.")
+        if not at.isfinite().all():
+            raise UserError("An angle to generate at is not a finite number.")
+        return observed

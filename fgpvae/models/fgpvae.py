@@ -1,0 +1,174 @@
+"""The factorized GP-VAE: a GP of its own for each digit, local and global channels."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from fgpvae import gaussian
+from fgpvae.data import Views
+from fgpvae.kernels import Periodic, fourier_basis
+from fgpvae.models.base import Model, ModelConfig, Terms
+from fgpvae.networks import Decoder, Encoder
+from fgpvae.posterior import LocalPosterior, global_posterior, local_posterior
+
+
+class MeanFunction(nn.Module):
+    """m_j(w) = φ(w)·a_j, on the Fourier features of the local kernel with amplitude 1, a ~ N(0, I).
+
+    The features fall off as the kernel's do, so the mean is as smooth as the kernel's functions.
+    """
+
+    def __init__(self, kernel: Periodic, channels: int) -> None:
+        super().__init__()
+        unit = Periodic(1.0, float(kernel.length_scale.detach()), kernel.period)
+        coefficients = unit.coefficients(unit.harmonics()).detach()
+        self.register_buffer("coefficients", coefficients, persistent=False)
+        self.period = kernel.period
+        self.weights = nn.Parameter(torch.randn(2 * len(coefficients) - 1, channels))
+
+    def forward(self, w: Tensor) -> Tensor:
+        """Angles [...] -> [..., J]."""
+        coefficients: Tensor = self.get_buffer("coefficients")
+        return fourier_basis(w, coefficients, self.period) @ self.weights.double()
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """q(Z | Y) of P digits: a GP for each local channel, a Gaussian for each global one."""
+
+    local: LocalPosterior
+    mean_function: MeanFunction | None
+    global_mean: Tensor  # [P, L - J]
+    global_var: Tensor  # [P, L - J]
+    global_log_evidence: Tensor  # [P, L - J]
+
+    def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance [P, S, J] of the local channels at angles [P, S]."""
+        mean, var = self.local.at(w)
+        return (mean if self.mean_function is None else mean + self.mean_function(w)), var
+
+    def mean(self, w: Tensor) -> Tensor:
+        """The posterior mean of all channels at angles [P, S] -> [P, S, L]."""
+        return self._join(self.at(w)[0], self.global_mean)
+
+    def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """One joint sample at angles [P, S] -> [P, S, L]: smooth in the angle, one style a digit."""
+        local = self.local.sample(w, generator)
+        if self.mean_function is not None:
+            local = local + self.mean_function(w)
+        return self._join(local, gaussian.sample(self.global_mean, self.global_var, generator))
+
+    def _join(self, local: Tensor, style: Tensor) -> Tensor:
+        return torch.cat([local, style[:, None].expand(-1, local.shape[1], -1)], -1)
+
+    def log_evidence(self) -> Tensor:
+        """log Z [P] of the encodings."""
+        return self.local.log_evidence.sum(-1) + self.global_log_evidence.sum(-1)
+
+
+class FGPVAE(Model):
+    title = "FGP-VAE"
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.encoder = Encoder(config.network, config.latents)
+        self.decoder = Decoder(config.network, config.latents, config.local)
+        self.kernel = Periodic(
+            config.amplitude, config.length_scale, config.period, config.learn_kernel
+        )
+        self.mean_function = (
+            MeanFunction(self.kernel, config.local) if config.mean_function else None
+        )
+
+    def encode(self, images: Tensor, observed: Tensor) -> tuple[Tensor, Tensor]:
+        """q̃(z | y) of the observed views: mean and variance [P, Q, L] (0 and 1 elsewhere)."""
+        shape = (*observed.shape, self.config.latents)
+        if bool(observed.all()):
+            mu, var = self.encoder(self.images_in(images))
+            return mu.view(shape), var.view(shape)
+        seen_mu, seen_var = self.encoder(self.images_in(images[observed]))
+        where = observed.reshape(-1).nonzero().squeeze(-1)
+        flat = (observed.numel(), self.config.latents)
+        mu = torch.zeros(flat).index_copy(0, where, seen_mu)
+        var = torch.ones(flat).index_copy(0, where, seen_var)
+        return mu.view(shape), var.view(shape)
+
+    def decode(self, z: Tensor) -> Tensor:
+        """Codes [..., L] -> images [..., H, W]."""
+        images = self.decoder(z.reshape(-1, z.shape[-1]).float())
+        return self.images_out(images, *z.shape[:-1])
+
+    def posterior(self, mu: Tensor, var: Tensor, w: Tensor, observed: Tensor) -> Posterior:
+        """q(Z | Y) from encodings [P, Q, L] at angles [P, Q]."""
+        j = self.config.local
+        local_mu = mu[..., :j].double()
+        if self.mean_function is not None:
+            local_mu = local_mu - self.mean_function(w)
+        return Posterior(
+            local_posterior(self.kernel, w, local_mu, var[..., :j], observed),
+            self.mean_function,
+            *global_posterior(mu[..., j:], var[..., j:], observed),
+        )
+
+    def terms(self, views: Views, context: Tensor | None = None) -> Terms:
+        context = views.observed if context is None else context & views.observed
+        j, w = self.config.local, views.angles
+        mu, var = self.encode(views.images, context)
+        posterior = self.posterior(mu, var, w, context)
+        local_mean, local_var = posterior.at(w)  # [P, Q, J]
+        style, style_var = posterior.global_mean[:, None], posterior.global_var[:, None]
+
+        # KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z
+        mu64, var64 = mu.double(), var.double()
+        expected = gaussian.expected_log_density(
+            local_mean, local_var, mu64[..., :j], var64[..., :j]
+        ).sum(-1) + gaussian.expected_log_density(
+            style, style_var, mu64[..., j:], var64[..., j:]
+        ).sum(-1)  # [P, Q]
+        kl = torch.where(context, expected, 0.0).sum(-1) - posterior.log_evidence()
+
+        # one sample of the style a digit; marginal samples of the local channels suffice, for the
+        # expected error of a view depends on that view's channels alone
+        local = gaussian.sample(local_mean, local_var)
+        drawn = gaussian.sample(style, style_var).expand(-1, w.shape[1], -1)
+        z = torch.cat([local, drawn], -1).float()
+        squared_error, pixels = self.squared_error(z, views)
+        return Terms(squared_error, pixels, kl)
+
+    def squared_error(self, z: Tensor, views: Views) -> tuple[Tensor, Tensor]:
+        observed = views.observed
+        size = views.images[0, 0].numel()
+        if bool(observed.all()):
+            error = (self.decode(z) - views.images).square().flatten(1).sum(-1)
+        else:
+            each = (self.decode(z[observed]) - views.images[observed]).square().flatten(1).sum(-1)
+            error = torch.zeros(observed.shape).masked_scatter(observed, each).sum(-1)
+        return error, observed.sum(-1) * size
+
+    @torch.no_grad()
+    def infer(self, views: Tensor, angles: Tensor, observed: Tensor) -> Posterior:
+        mu, var = self.encode(views, observed)
+        return self.posterior(mu, var, angles.double(), observed)
+
+    @torch.no_grad()
+    def generate(
+        self,
+        views: Tensor,
+        angles: Tensor,
+        at: Tensor,
+        observed: Tensor | None = None,
+        ids: Tensor | None = None,
+        sample: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        views, angles, at = map(torch.as_tensor, (views, angles, at))
+        observed = self.check(views, angles, at, observed)
+        posterior = self.infer(views, angles, observed)
+        z = posterior.sample(at.double(), generator) if sample else posterior.mean(at.double())
+        return self.decode(z)
+
+    def log_prior(self) -> Tensor:
+        if self.mean_function is None:
+            return torch.zeros(())
+        return -0.5 * self.mean_function.weights.square().sum()

@@ -1,0 +1,181 @@
+"""Encoders and decoders. Images are [N, C, H, W]; a code is [N, L]."""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from fgpvae.errors import UserError
+
+VARIANCE_FLOOR = 1e-6
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Which networks, and how large.
+
+    `paper` is the table in appendix A to the letter and ignores all but `inputs`. `wide` has two
+    strided 4x4 convolutions, one hidden dense layer, and the mirror image of both as its decoder.
+    """
+
+    kind: str = "paper"
+    filters: tuple[int, int] = (16, 32)
+    hidden: int = 256
+    dropout: float = 0.0
+    gated: bool = False  # the decoder also sees the products of local and global channels
+    shape: tuple[int, int, int] = (1, 28, 28)  # channels, height, width of an image
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "filters", tuple(self.filters))
+        object.__setattr__(self, "shape", tuple(self.shape))
+        if self.kind not in ("paper", "wide"):
+            raise UserError(f"There is no network '{self.kind}'; choose paper or wide.")
+        if self.kind == "paper" and self.shape != (1, 28, 28):
+            raise UserError("The paper's networks take grey images of 28 x 28 pixels; use wide.")
+        channels, height, width = self.shape
+        sizes = 8 <= height <= 64 and 8 <= width <= 64 and height % 4 == width % 4 == 0
+        if channels not in (1, 3) or not sizes:
+            raise UserError(
+                "Images must be grey or colour, with sides from 8 to 64 pixels divisible by 4."
+            )
+        if min(*self.filters, self.hidden) < 1 or max(*self.filters) > 512 or self.hidden > 4096:
+            raise UserError("Network sizes must be from 1 to 512 filters and 4096 hidden units.")
+        if not 0 <= self.dropout < 1:
+            raise UserError("Dropout must be at least 0 and below 1.")
+
+
+class UpConv(nn.Conv2d):
+    """Nearest-neighbour upsampling by 2, then a 3x3 convolution and ELU, in one small convolution.
+
+    Each of the four phases of the large image is a 2x2 convolution of the small one with weights
+    that are sums of the 3x3 weights, so all four are computed there and interleaved by a pixel
+    shuffle. Same parameters and same result as the two layers, at 4/9 of the arithmetic.
+    """
+
+    taps: Tensor
+
+    def __init__(self, inputs: int, outputs: int, same: bool) -> None:
+        super().__init__(inputs, outputs, 3)
+        self.same = same
+        # row p of a pair of output rows reads small row (p + t) // 2 through tap t
+        taps = torch.zeros(2, 3, 2)
+        for p in range(2):
+            for t in range(3):
+                taps[p, t, (p + t) // 2] = 1
+        self.register_buffer("taps", taps, persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = torch.einsum("oixy,pxu,qyv->opqiuv", self.weight, self.taps, self.taps)
+        assert self.bias is not None
+        phases = F.conv2d(
+            x, weight.flatten(0, 2), self.bias.repeat_interleave(4), padding=int(self.same)
+        )
+        large = F.pixel_shuffle(F.elu(phases), 2)
+        return large[..., 1:-1, 1:-1] if self.same else large
+
+
+class PaperEncoder(nn.Sequential):
+    def __init__(self, outputs: int, inputs: int = 1) -> None:
+        super().__init__(
+            nn.Conv2d(inputs, 8, 3, stride=2),  # [N, 8, 13, 13]
+            nn.ELU(),
+            nn.Conv2d(8, 8, 3, stride=2),  # [N, 8, 6, 6]
+            nn.ELU(),
+            nn.Conv2d(8, 8, 3, stride=2),  # [N, 8, 2, 2]
+            nn.ELU(),
+            nn.Flatten(),
+            nn.Linear(32, outputs),
+        )
+
+
+class PaperDecoder(nn.Sequential):
+    def __init__(self, inputs: int) -> None:
+        super().__init__(
+            nn.Linear(inputs, 128),
+            nn.Unflatten(1, (8, 4, 4)),
+            UpConv(8, 8, same=True),  # [N, 8, 8, 8]
+            UpConv(8, 8, same=False),  # [N, 8, 14, 14]
+            UpConv(8, 1, same=True),  # [N, 1, 28, 28]
+        )
+
+
+class WideEncoder(nn.Sequential):
+    def __init__(self, config: NetworkConfig, outputs: int, inputs: int) -> None:
+        first, second = config.filters
+        _, height, width = config.shape
+        super().__init__(
+            nn.Conv2d(inputs, first, 4, stride=2, padding=1),
+            nn.ELU(),
+            nn.Conv2d(first, second, 4, stride=2, padding=1),
+            nn.ELU(),
+            nn.Flatten(),
+            nn.Dropout(config.dropout),
+            nn.Linear(second * (height // 4) * (width // 4), config.hidden),
+            nn.ELU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.hidden, outputs),
+        )
+
+
+class WideDecoder(nn.Sequential):
+    def __init__(self, config: NetworkConfig, inputs: int) -> None:
+        first, second = config.filters
+        channels, height, width = config.shape
+        small = (second, height // 4, width // 4)
+        super().__init__(
+            nn.Linear(inputs, config.hidden),
+            nn.ELU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.hidden, small[0] * small[1] * small[2]),
+            nn.ELU(),
+            nn.Unflatten(1, small),
+            nn.ConvTranspose2d(second, first, 4, stride=2, padding=1),
+            nn.ELU(),
+            nn.ConvTranspose2d(first, channels, 4, stride=2, padding=1),
+        )
+
+
+class Encoder(nn.Module):
+    """Images [N, C, H, W], with `extra` planes where a model adds some -> mean and variance [N, L].
+
+    A variance is never below VARIANCE_FLOOR.
+    """
+
+    def __init__(self, config: NetworkConfig, latents: int, extra: int = 0) -> None:
+        super().__init__()
+        inputs = config.shape[0] + extra
+        self.layers: nn.Module = (
+            PaperEncoder(2 * latents, inputs)
+            if config.kind == "paper"
+            else WideEncoder(config, 2 * latents, inputs)
+        )
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        code = self.layers(images.contiguous(memory_format=torch.channels_last))
+        mean, log_var = code.chunk(2, -1)
+        return mean, log_var.clamp(-20, 20).exp() + VARIANCE_FLOOR
+
+
+class Decoder(nn.Module):
+    """Codes [N, L] -> images [N, C, H, W].
+
+    With `gated`, the first layer also receives z_j z_g for every local j and global g: how a style
+    shows then depends on the angle through weights instead of through depth.
+    """
+
+    def __init__(self, config: NetworkConfig, latents: int, local: int) -> None:
+        super().__init__()
+        self.local = local if config.gated else 0
+        inputs = latents + self.local * (latents - self.local)
+        self.layers: nn.Module = (
+            PaperDecoder(inputs) if config.kind == "paper" else WideDecoder(config, inputs)
+        )
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def forward(self, z: Tensor) -> Tensor:
+        if self.local:
+            products = z[:, : self.local, None] * z[:, None, self.local :]
+            z = torch.cat([z, products.flatten(1)], -1)
+        return self.layers(z)

@@ -1,0 +1,293 @@
+"""The training loop: a generator of steps that knows nothing of files, screens or models' insides.
+
+Every random number of a step is drawn from (seed, step), never from what came before, so a run that
+is interrupted anywhere and resumed ends with exactly the weights of an uninterrupted one.
+"""
+
+import copy
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from fgpvae import models, objectives
+from fgpvae.data import Digits, Views, rotate_fast
+from fgpvae.data.augment import warp
+from fgpvae.errors import UserError
+from fgpvae.models import Model, ModelConfig
+from fgpvae.objectives import ObjectiveConfig
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Which views a run is trained on."""
+
+    split: str = "factorized"  # or shuffled, or continuous: new angles in every batch
+    source: str = "embedded"  # or openml, or a directory of IDX files
+    classes: tuple[int, ...] = (3,)
+    views: int = 11  # Q, views of a digit in a batch
+    validation: int = 0  # training digits of each class kept back to choose models by
+    warp: float = 0.0  # strength of random smooth deformations, the same for all views of a digit
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", tuple(self.classes))
+        if self.split not in ("factorized", "shuffled", "continuous"):
+            raise UserError(
+                f"There is no split '{self.split}'; choose factorized, shuffled or continuous."
+            )
+        if not 1 <= self.views <= 512:
+            raise UserError(f"views (Q) must be from 1 to 512, not {self.views}.")
+        if not 0 <= self.warp <= 5:
+            raise UserError(f"warp must be from 0 to 5, not {self.warp:g}.")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How long and how."""
+
+    epochs: int = 100
+    batch: int = 20  # digits a step
+    learning_rate: float = 1e-3
+    schedule: str = "constant"  # or cosine, down to a hundredth
+    warmup: int = 0  # steps
+    weight_decay: float = 0.0
+    clip: float = 0.0  # largest norm of the gradient; 0 is no limit
+    average: float = 0.0  # decay of a moving average of the weights; 0 is none
+    context_dropout: float = 0.0  # share of digits whose context is a random part of their views
+    validate_every: int = 10  # epochs
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.epochs <= 100_000:
+            raise UserError(f"epochs must be from 1 to 100000, not {self.epochs}.")
+        if not 1 <= self.batch <= 4096:
+            raise UserError(f"batch must be from 1 to 4096 digits, not {self.batch}.")
+        if not 0 < self.learning_rate <= 1:
+            raise UserError(f"learning_rate must be above 0 and at most 1, not {self.learning_rate}.")
+        if self.schedule not in ("constant", "cosine"):
+            raise UserError(f"There is no schedule '{self.schedule}'; choose constant or cosine.")
+        if not 0 <= self.context_dropout <= 1:
+            raise UserError("context_dropout must be from 0 to 1.")
+        if not 0 <= self.average < 1:
+            raise UserError("average must be at least 0 and below 1.")
+        if self.weight_decay < 0 or self.clip < 0 or self.warmup < 0 or self.validate_every < 1:
+            raise UserError("weight_decay, clip and warmup must not be negative.")
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """All that determines a run; the same config gives the same weights."""
+
+    preset: str = "custom"
+    seed: int = 0
+    model: ModelConfig = field(default_factory=ModelConfig)
+    data: DataConfig = field(default_factory=DataConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happened in one step."""
+
+    step: int  # steps done
+    epoch: float  # epochs done, fractions included
+    loss: float
+    mse: float  # of the pixels of this batch, from sampled codes
+    kl: float  # nats a digit
+    multiplier: float  # λ
+
+
+def random_generator(seed: int, purpose: int, index: int) -> torch.Generator:
+    """A generator that depends on these three numbers and nothing else."""
+    state = np.random.SeedSequence([seed, purpose, index]).generate_state(1, np.uint64)
+    return torch.Generator().manual_seed(int(state[0]))
+
+
+class Source(Protocol):
+    """Batches by number."""
+
+    digits: int
+    steps: int  # batches in an epoch
+
+    def batch(self, step: int) -> Views: ...
+    def everything(self) -> Views: ...
+
+
+class Shuffle:
+    """Which digits a step takes: each epoch a new order of all of them."""
+
+    def __init__(self, digits: int, size: int, seed: int) -> None:
+        self.digits, self.size, self.seed = digits, size, seed
+        self.steps = math.ceil(digits / size)
+        self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
+
+    def rows(self, step: int) -> Tensor:
+        epoch, k = divmod(step, self.steps)
+        if epoch != self._epoch:
+            generator = random_generator(self.seed, 0, epoch)
+            self._epoch, self._order = epoch, torch.randperm(self.digits, generator=generator)
+        return self._order[k * self.size : (k + 1) * self.size]
+
+
+class FixedViews:
+    """A training set of given views, as they are or smoothly deformed anew each time."""
+
+    def __init__(self, views: Views, size: int, seed: int, strength: float = 0.0) -> None:
+        self.views, self.seed, self.strength = views, seed, strength
+        self.shuffle = Shuffle(len(views), size, seed)
+        self.digits, self.steps = len(views), self.shuffle.steps
+
+    def batch(self, step: int) -> Views:
+        views = self.views[self.shuffle.rows(step)]
+        if not self.strength:
+            return views
+        return warp(views, self.strength, random_generator(self.seed, 1, step))
+
+    def everything(self) -> Views:
+        return self.views
+
+
+class FreshViews:
+    """Upright digits, turned to new angles all around the circle in every batch."""
+
+    def __init__(
+        self, digits: Digits, size: int, views: int, seed: int, strength: float = 0.0
+    ) -> None:
+        self.images = torch.as_tensor(digits.images)
+        self.labels = torch.as_tensor(digits.labels)
+        self.views, self.seed, self.strength = views, seed, strength
+        self.shuffle = Shuffle(len(self.labels), size, seed)
+        self.digits, self.steps = len(self.labels), self.shuffle.steps
+
+    def batch(self, step: int) -> Views:
+        rows, generator = self.shuffle.rows(step), random_generator(self.seed, 1, step)
+        return self.turned(rows, generator)
+
+    def turned(self, rows: Tensor, generator: torch.Generator) -> Views:
+        angles = torch.rand(len(rows), self.views, dtype=torch.float64, generator=generator)
+        angles = 2 * math.pi * angles
+        observed = torch.ones(angles.shape, dtype=torch.bool)
+        images = rotate_fast(self.images[rows].float(), angles)
+        views = Views(images, angles, observed, rows, self.labels[rows])
+        return warp(views, self.strength, generator) if self.strength else views
+
+    def everything(self) -> Views:
+        return self.turned(torch.arange(self.digits), random_generator(self.seed, 1, -1 % 2**32))
+
+
+def random_context(observed: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """For a share of the digits only a random part of the views, from 1 to all, is context."""
+    P, Q = observed.shape
+    rank = torch.rand(P, Q, generator=generator).masked_fill(~observed, 2.0).argsort(-1).argsort(-1)
+    count = observed.sum(-1, keepdim=True)
+    kept = 1 + (torch.rand(P, 1, generator=generator) * count).long()
+    everything = torch.rand(P, 1, generator=generator) >= share
+    return observed & (everything | (rank < kept))
+
+
+class Trainer:
+    """Model, objective and optimiser of a run, and how far it has come."""
+
+    def __init__(self, config: RunConfig, source: Source) -> None:
+        self.config, self.source = config, source
+        torch.manual_seed(config.seed)
+        self.model: Model = models.build(config.model)
+        self.objective = objectives.build(config.objective)
+        training = config.training
+        self.averaged = copy.deepcopy(self.model) if training.average else self.model
+        parameters: list[nn.Parameter] = [*self.model.parameters(), *self.objective.parameters()]
+        self.optimizer = torch.optim.AdamW(
+            [p for p in parameters if p.requires_grad],
+            lr=training.learning_rate,
+            weight_decay=training.weight_decay,
+            fused=True,
+        )
+        self.step = 0
+        self.total = training.epochs * source.steps
+
+    def steps(self) -> Iterator[Step]:
+        """Train from where this stands to the end, one step at a time."""
+        while self.step < self.total:
+            yield self.advance()
+
+    def advance(self) -> Step:
+        config, source = self.config.training, self.source
+        if self.step % source.steps == 0:
+            self.model.start_epoch(source.everything, self.step / self.total)
+        self.model.train()
+        views = source.batch(self.step)
+        generator = random_generator(self.config.seed, 2, self.step)
+        torch.manual_seed(generator.initial_seed())  # for the samples that the model draws
+        context = None
+        if config.context_dropout:
+            context = random_context(views.observed, config.context_dropout, generator)
+        terms = self.model.terms(views, context)
+        loss = self.objective(terms) - self.model.log_prior() / source.digits
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            raise UserError(self._what_is_not_finite(terms))
+        self.optimizer.zero_grad()
+        loss.backward()
+        if config.clip:
+            nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate()
+        self.optimizer.step()
+        self.step += 1
+        self._average()
+        mse = float(terms.squared_error.detach().sum() / terms.pixels.sum())
+        kl = float(terms.kl.detach().mean())
+        epoch = self.step / source.steps
+        return Step(self.step, epoch, value, mse, kl, self.objective.multiplier())
+
+    def learning_rate(self) -> float:
+        config = self.config.training
+        rate = config.learning_rate * min(1.0, (self.step + 1) / (config.warmup + 1))
+        if config.schedule == "cosine":
+            rate *= 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * self.step / self.total))
+        return rate
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        decay = self.config.training.average
+        if not decay:
+            return
+        decay = min(decay, self.step / (self.step + 10))  # early weights are soon forgotten
+        new, old = list(self.model.parameters()), list(self.averaged.parameters())
+        torch._foreach_lerp_(old, new, 1 - decay)
+        for kept, buffer in zip(self.averaged.buffers(), self.model.buffers(), strict=True):
+            kept.copy_(buffer)
+
+    def _what_is_not_finite(self, terms: models.Terms) -> str:
+        parts = {
+            "the reconstruction": terms.squared_error,
+            "the KL term": terms.kl,
+            "the multiplier λ": torch.tensor(self.objective.multiplier()),
+        }
+        bad = [name for name, part in parts.items() if not bool(part.isfinite().all())]
+        return (
+            f"Training stopped at step {self.step}: {' and '.join(bad) or 'the loss'} is no longer "
+            "a finite number; the last good checkpoint is kept. A lower learning rate may help."
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to go on from here."""
+        return {
+            "step": self.step,
+            "model": self.model.state_dict(),
+            "averaged": self.averaged.state_dict() if self.config.training.average else {},
+            "objective": self.objective.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        self.model.load_state_dict(state["model"])
+        if self.config.training.average:
+            self.averaged.load_state_dict(state["averaged"])
+        self.objective.load_state_dict(state["objective"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.step = int(state["step"])
