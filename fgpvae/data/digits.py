@@ -1,6 +1,7 @@
 """Upright digits, and those that come with the package."""
 
 import lzma
+import operator
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 from ..errors import UserError
 
 DIGITS_PER_CLASS = 400
+TRAIN_DIGITS = 360  # per class; the other 40 are never trained on
 UNSEEN_PER_CLASS = 50
 # How many digits of each class 0..9 the MNIST training file has.
 CLASS_COUNTS = (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
@@ -48,20 +50,36 @@ def recipe_ids(label: int, stream: random.Random | None = None) -> list[int]:
     return stream.sample(range(CLASS_COUNTS[label]), DIGITS_PER_CLASS)
 
 
+def trainable(digits: Digits) -> Digits:
+    """Without the digits that stay unseen: 360..399 of each class, and all of `unseen`."""
+    pixels = _bytes(digits.images)
+    return digits[np.array([image not in _never_trained() for image in pixels], dtype=bool)]
+
+
 def check_classes(classes: Iterable[int]) -> tuple[int, ...]:
     """The classes as a tuple, or a UserError."""
     try:
-        given = tuple(classes)
-        found = tuple(int(label) for label in given)
-    except (TypeError, ValueError) as error:
-        raise UserError("Classes must be a list of digits from 0 to 9.") from error
+        found = tuple(operator.index(label) for label in classes)
+    except TypeError as error:
+        raise UserError("Classes must be given as a list of whole numbers from 0 to 9.") from error
     if not found:
         raise UserError("Choose at least one class of digits.")
-    if found != given or not all(0 <= label <= 9 for label in found):
-        raise UserError(f"Classes are digits from 0 to 9, not {', '.join(map(str, given))}.")
+    if not all(0 <= label <= 9 for label in found):
+        raise UserError(f"Classes are digits from 0 to 9, not {', '.join(map(str, found))}.")
     if len(set(found)) < len(found):
         raise UserError("A class of digits may be given only once.")
     return found
+
+
+def _bytes(images: np.ndarray) -> list[bytes]:
+    return [image.tobytes() for image in np.rint(255 * images).astype(np.uint8)]
+
+
+@lru_cache(maxsize=1)
+def _never_trained() -> frozenset[bytes]:
+    training_file, test_file = _asset()
+    kept = [*training_file[:, TRAIN_DIGITS:].reshape(-1, 28, 28), *test_file.reshape(-1, 28, 28)]
+    return frozenset(image.tobytes() for image in kept)
 
 
 def _pick(pixels: np.ndarray, classes: tuple[int, ...]) -> Digits:

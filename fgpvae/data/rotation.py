@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from scipy.ndimage import spline_filter1d
+from scipy.ndimage import affine_transform, spline_filter1d
 from scipy.sparse import csr_matrix
 from scipy.special import cosdg, sindg
 from torch import Tensor
@@ -18,7 +18,7 @@ from ..errors import UserError
 ANGLES: np.ndarray = np.deg2rad(22.5 * np.arange(16))  # [16] radians
 HELD_OUT = 7  # index of 157.5 degrees
 
-_CHUNK = 512  # views rotated at once when every digit has its own angles
+_MANY = 16  # images from which on a matrix for each angle pays
 
 
 def rotate(images: ArrayLike, angles: ArrayLike) -> np.ndarray:
@@ -37,14 +37,17 @@ def rotate(images: ArrayLike, angles: ArrayLike) -> np.ndarray:
     P, size = len(images), images.shape[1]
     # Rounded so that a quarter turn given in radians is a quarter turn to the last bit.
     degrees = np.round(np.rad2deg(angles), 9) % 360
-    coefficients = _prefilter(images).reshape(P, -1)  # [P, K]
-    if angles.ndim == 1:
-        views = np.empty((P, len(angles), size * size), dtype=np.float32)
+    coefficients = _prefilter(images)
+    views = np.empty((P, degrees.shape[-1], size, size), dtype=np.float32)
+    if degrees.ndim == 1 and P >= _MANY:
+        columns = coefficients.reshape(P, -1).T  # [K, P]
         for s, degree in enumerate(degrees):
-            views[:, s] = (_operator(float(degree), size) @ coefficients.T).T
-    else:
-        views = _rotate_each(coefficients, degrees, size)
-    return views.reshape(P, angles.shape[-1], size, size)
+            views[:, s] = (_operator(float(degree), size) @ columns).T.reshape(P, size, size)
+        return views
+    for p, s in np.ndindex(views.shape[:2]):
+        matrix, offset = _geometry(degrees[s] if degrees.ndim == 1 else degrees[p, s], size)
+        views[p, s] = affine_transform(coefficients[p], matrix, offset, prefilter=False)
+    return views
 
 
 def rotate_fast(images: Tensor, angles: Tensor) -> Tensor:
@@ -73,20 +76,11 @@ def _prefilter(images: np.ndarray) -> np.ndarray:
     return images
 
 
-def _taps(degrees: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Per pixel of a view, the 16 coefficients it depends on and their weights: [S, K, 16]."""
-    i, j = np.divmod(np.arange(size * size), size)
-    cos, sin = cosdg(degrees)[:, None], sindg(degrees)[:, None]
-    centre = (size - 1) / 2
-    row = cos * i + sin * j + (centre - (cos * centre + sin * centre))  # [S, K]
-    column = -sin * i + cos * j + (centre - (-sin * centre + cos * centre))
-    inside = (row >= 0) & (row <= size - 1) & (column >= 0) & (column <= size - 1)
-    row_index, row_weight = _spline(row, size)
-    column_index, column_weight = _spline(column, size)
-    index = size * row_index[..., :, None] + column_index[..., None, :]
-    weight = row_weight[..., :, None] * column_weight[..., None, :] * inside[..., None, None]
-    shape = (len(degrees), size * size, 16)
-    return index.reshape(shape), weight.reshape(shape)
+def _geometry(degree: float, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Matrix and offset that take a pixel of the view to its place in the upright image."""
+    matrix = np.array([[cosdg(degree), sindg(degree)], [-sindg(degree), cosdg(degree)]])
+    centre = np.full(2, (size - 1) / 2)
+    return matrix, centre - matrix @ centre
 
 
 def _spline(at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -105,23 +99,15 @@ def _spline(at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 @lru_cache(maxsize=64)
 def _operator(degree: float, size: int) -> csr_matrix:
     """The rotation by one angle as a sparse matrix [K, K] on spline coefficients."""
-    index, weight = _taps(np.array([degree]), size)
+    matrix, offset = _geometry(degree, size)
     K = size * size
+    pixels = np.stack(np.divmod(np.arange(K), size), axis=1)  # [K, 2]
+    source = pixels @ matrix.T + offset
+    inside = ((source >= 0) & (source <= size - 1)).all(axis=1)
+    index, weight = _spline(source, size)  # [K, 2, 4]
+    index = size * index[:, 0, :, None] + index[:, 1, None, :]  # [K, 4, 4]
+    weight = weight[:, 0, :, None] * weight[:, 1, None, :] * inside[:, None, None]
     rows = np.repeat(np.arange(K), 16)
     operator = csr_matrix((weight.ravel(), (rows, index.ravel())), shape=(K, K))
     operator.eliminate_zeros()
     return operator
-
-
-def _rotate_each(coefficients: np.ndarray, degrees: np.ndarray, size: int) -> np.ndarray:
-    """Views [P * S, K] where each image has angles [P, S] of its own."""
-    P, S = degrees.shape
-    flat = degrees.ravel()
-    owner = np.repeat(np.arange(P), S)
-    views = np.empty((P * S, size * size), dtype=np.float32)
-    for start in range(0, P * S, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        index, weight = _taps(flat[part], size)
-        taps = coefficients[owner[part][:, None, None], index]  # [chunk, K, 16]
-        views[part] = np.einsum("skt,skt->sk", taps, weight)
-    return views

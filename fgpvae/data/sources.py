@@ -45,10 +45,11 @@ def load_openml(train: bool = True, data_home: str | Path | None = None) -> Digi
             as_frame=False,
             data_home=data_home,
             cache=data_home is not None,
+            n_retries=1,
         )
         images = np.asarray(pixels).reshape(70_000, 28, 28).astype(np.float32)
         labels = np.asarray(labels).astype(np.int64)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, ImportError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(f"MNIST could not be fetched from openml.org ({reason}).") from error
     part = slice(_TRAIN_FILE) if train else slice(_TRAIN_FILE, None)

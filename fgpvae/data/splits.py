@@ -6,17 +6,17 @@ Of the 400 digits of a class the first 360 are for training, at every angle but 
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from numbers import Integral
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
 from ..errors import UserError
-from .digits import DIGITS_PER_CLASS, Digits, check_classes, embedded, recipe_ids
+from .digits import DIGITS_PER_CLASS, TRAIN_DIGITS, Digits, check_classes, embedded, recipe_ids
 from .rotation import ANGLES, HELD_OUT, rotate
 from .views import Task, Views
 
-TRAIN_DIGITS = 360  # per class; the other 40 are never trained on
 TEST_DIGITS = 270  # per class; training digits whose held-out view is a test image
 SHUFFLED_IMAGES = 4050  # per class
 
@@ -25,7 +25,7 @@ _SEEN = [index for index in range(len(ANGLES)) if index != HELD_OUT]
 
 def factorized(classes: Iterable[int] = (3,), seed: int = 0, views: int = 11) -> Views:
     """The training set of the paper's FGP-VAE: 360 digits a class, each at `views` angles."""
-    check_views(views)
+    _check_views(views)
 
     def draw(label: int) -> tuple[list[list[int]], Iterable[int]]:
         drawn = _draw(f"factorized {label} {seed}", TRAIN_DIGITS, views)
@@ -73,7 +73,7 @@ def interpolation(train: Views) -> Task:
 
 def extrapolation(classes: Iterable[int] = (3,), seed: int = 0, views: int = 11) -> Task:
     """Digits never trained on at 157.5 degrees, given `views` of their other 15 views."""
-    check_views(views)
+    _check_views(views)
 
     def draw(label: int) -> list[list[int]]:
         count = DIGITS_PER_CLASS - TRAIN_DIGITS
@@ -104,14 +104,13 @@ def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) ->
         observed=torch.ones(given.shape[:2], dtype=torch.bool),
         ids=torch.arange(P),
         labels=torch.as_tensor(digits.labels),
-        tested=torch.zeros(P, dtype=torch.bool),
     )
     return Task(context, targets, _rows(target_angles, P))
 
 
 def draw_angles(count: int, views: int = 11, seed: int = 0) -> np.ndarray:
     """For `count` digits, `views` of the 15 angles that are not held out: [P, Q] radians."""
-    check_views(views)
+    _check_views(views)
     return ANGLES[np.array(_draw(f"angles {seed}", count, views), dtype=np.int64)]
 
 
@@ -131,8 +130,8 @@ def split_validation(train: Views, digits: int = 40, seed: int = 0) -> tuple[Vie
     return train[~held], train[held]
 
 
-def check_views(views: int) -> None:
-    if not 1 <= views <= len(_SEEN):
+def _check_views(views: int) -> None:
+    if not isinstance(views, Integral) or not 1 <= views <= len(_SEEN):
         raise UserError(f"A digit can have from 1 to {len(_SEEN)} views, not {views}.")
 
 

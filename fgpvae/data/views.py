@@ -11,7 +11,7 @@ from ..errors import UserError
 from .digits import Digits
 from .rotation import rotate_fast
 
-Index = slice | Sequence[int] | np.ndarray | Tensor
+Index = slice | int | Sequence[int] | np.ndarray | Tensor
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,19 @@ class Views:
     observed: Tensor  # [P, Q] bool
     ids: Tensor  # [P] int64, rows of the set of digits that the views were made from
     labels: Tensor  # [P] int64
-    tested: Tensor  # [P] bool, is the held-out view of this digit a test image of the split
+    tested: Tensor | None = None  # [P] bool, is the held-out view a test image; all False if None
+
+    def __post_init__(self) -> None:
+        if self.tested is None:
+            object.__setattr__(self, "tested", torch.zeros_like(self.ids, dtype=torch.bool))
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __getitem__(self, index: Index) -> "Views":
-        """Some of the digits: a slice, row numbers, or a mask."""
-        if not isinstance(index, slice):
-            index = torch.as_tensor(index)
-        return Views(*(getattr(self, field.name)[index] for field in fields(self)))
+        """Some of the digits: a slice, one or more row numbers, or a mask."""
+        rows = _rows(index)
+        return Views(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def to(self, device: torch.device | str) -> "Views":
         return Views(*(getattr(self, field.name).to(device) for field in fields(self)))
@@ -50,10 +53,9 @@ class Task:
         return len(self.context)
 
     def __getitem__(self, index: Index) -> "Task":
-        """The task for some of the digits: a slice, row numbers, or a mask."""
-        if not isinstance(index, slice):
-            index = torch.as_tensor(index)
-        return Task(self.context[index], self.targets[index], self.at[index])
+        """The task for some of the digits: a slice, one or more row numbers, or a mask."""
+        rows = _rows(index)
+        return Task(self.context[rows], self.targets[rows], self.at[rows])
 
     def to(self, device: torch.device | str) -> "Task":
         return Task(self.context.to(device), self.targets.to(device), self.at.to(device))
@@ -62,7 +64,7 @@ class Task:
 def batches(views: Views, size: int, generator: torch.Generator) -> Iterator[Views]:
     """One pass over the digits in random order, `size` at a time; the last may be fewer."""
     for rows in _passes(len(views), size, generator):
-        yield views[rows.to(views.ids.device)]
+        yield views[rows]
 
 
 def stream(
@@ -72,7 +74,10 @@ def stream(
     generator: torch.Generator,
     device: torch.device | str = "cpu",
 ) -> Iterator[Views]:
-    """One pass over the digits, `size` at a time, each at `views` angles drawn on the circle."""
+    """One pass over the digits, `size` at a time, each at `views` angles drawn on the circle.
+
+    The generator is one of the CPU, on whatever device the views are made.
+    """
     if views < 1:
         raise UserError(f"A digit needs at least one view, not {views}.")
     upright = torch.as_tensor(digits.images, dtype=torch.float32)
@@ -86,7 +91,6 @@ def stream(
             observed=torch.ones_like(angles, dtype=torch.bool),
             ids=rows.to(device),
             labels=labels[rows].to(device),
-            tested=torch.zeros(len(rows), dtype=torch.bool, device=device),
         )
 
 
@@ -94,3 +98,11 @@ def _passes(count: int, size: int, generator: torch.Generator) -> tuple[Tensor, 
     if size < 1:
         raise UserError(f"A batch needs at least one digit, not {size}.")
     return torch.randperm(count, generator=generator).split(size)
+
+
+def _rows(index: Index) -> slice | Tensor:
+    """An index that keeps the axis of the digits."""
+    if isinstance(index, slice):
+        return index
+    rows = torch.atleast_1d(torch.as_tensor(index))
+    return rows if len(rows) else rows.long()
