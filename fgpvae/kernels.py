@@ -1,4 +1,4 @@
-"""Kernels over the angle w. Every kernel offers `gram`, `diagonal` and, where it has them, `features`."""
+"""Kernels over the angle w: each has `gram` and `diagonal` and, if it can, `features`."""
 
 import math
 from functools import lru_cache

@@ -1,6 +1,8 @@
 """Encoders and decoders. Images are [N, C, H, W]; a code is [N, L]."""
 
+import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
@@ -15,13 +17,15 @@ VARIANCE_FLOOR = 1e-6
 class NetworkConfig:
     """Which networks, and how large.
 
-    `paper` is the table in appendix A to the letter and ignores all but `inputs`. `wide` has two
+    `paper` is the table in appendix A to the letter and has no sizes to choose. `wide` has two
     strided 4x4 convolutions, one hidden dense layer, and the mirror image of both as its decoder.
+    `dense` has dense layers of the given widths, SiLU between them, and their mirror image.
     """
 
     kind: str = "paper"
-    filters: tuple[int, int] = (16, 32)
-    hidden: int = 256
+    filters: tuple[int, int] = (16, 32)  # wide
+    hidden: int = 256  # wide
+    widths: tuple[int, ...] = (768, 256)  # dense
     dropout: float = 0.0
     gated: bool = False  # the decoder also sees the products of local and global channels
     shape: tuple[int, int, int] = (1, 28, 28)  # channels, height, width of an image
@@ -29,8 +33,9 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "filters", tuple(self.filters))
         object.__setattr__(self, "shape", tuple(self.shape))
-        if self.kind not in ("paper", "wide"):
-            raise UserError(f"There is no network '{self.kind}'; choose paper or wide.")
+        object.__setattr__(self, "widths", tuple(self.widths))
+        if self.kind not in ("paper", "wide", "dense"):
+            raise UserError(f"There is no network '{self.kind}'; choose paper, wide or dense.")
         if self.kind == "paper" and self.shape != (1, 28, 28):
             raise UserError("The paper's networks take grey images of 28 x 28 pixels; use wide.")
         channels, height, width = self.shape
@@ -41,6 +46,8 @@ class NetworkConfig:
             )
         if min(*self.filters, self.hidden) < 1 or max(*self.filters) > 512 or self.hidden > 4096:
             raise UserError("Network sizes must be from 1 to 512 filters and 4096 hidden units.")
+        if not 1 <= len(self.widths) <= 8 or min(self.widths) < 1 or max(self.widths) > 4096:
+            raise UserError("A dense network has from 1 to 8 layers of 1 to 4096 units.")
         if not 0 <= self.dropout < 1:
             raise UserError("Dropout must be at least 0 and below 1.")
 
@@ -136,6 +143,26 @@ class WideDecoder(nn.Sequential):
         )
 
 
+class DenseEncoder(nn.Sequential):
+    def __init__(self, config: NetworkConfig, outputs: int, inputs: int) -> None:
+        _, height, width = config.shape
+        sizes = (inputs * height * width, *config.widths, outputs)
+        super().__init__(nn.Flatten(), *_dense(sizes, config.dropout))
+
+
+class DenseDecoder(nn.Sequential):
+    def __init__(self, config: NetworkConfig, inputs: int) -> None:
+        sizes = (inputs, *reversed(config.widths), math.prod(config.shape))
+        super().__init__(*_dense(sizes, config.dropout), nn.Unflatten(1, config.shape))
+
+
+def _dense(sizes: tuple[int, ...], dropout: float) -> list[nn.Module]:
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes[:-1]):
+        layers += [nn.Linear(inputs, outputs), nn.SiLU(), nn.Dropout(dropout)]
+    return [*layers, nn.Linear(sizes[-2], sizes[-1])]
+
+
 class Encoder(nn.Module):
     """Images [N, C, H, W], with `extra` planes where a model adds some -> mean and variance [N, L].
 
@@ -145,11 +172,11 @@ class Encoder(nn.Module):
     def __init__(self, config: NetworkConfig, latents: int, extra: int = 0) -> None:
         super().__init__()
         inputs = config.shape[0] + extra
-        self.layers: nn.Module = (
-            PaperEncoder(2 * latents, inputs)
-            if config.kind == "paper"
-            else WideEncoder(config, 2 * latents, inputs)
-        )
+        self.layers: nn.Module = {
+            "paper": lambda: PaperEncoder(2 * latents, inputs),
+            "wide": lambda: WideEncoder(config, 2 * latents, inputs),
+            "dense": lambda: DenseEncoder(config, 2 * latents, inputs),
+        }[config.kind]()
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
@@ -169,9 +196,11 @@ class Decoder(nn.Module):
         super().__init__()
         self.local = local if config.gated else 0
         inputs = latents + self.local * (latents - self.local)
-        self.layers: nn.Module = (
-            PaperDecoder(inputs) if config.kind == "paper" else WideDecoder(config, inputs)
-        )
+        self.layers: nn.Module = {
+            "paper": lambda: PaperDecoder(inputs),
+            "wide": lambda: WideDecoder(config, inputs),
+            "dense": lambda: DenseDecoder(config, inputs),
+        }[config.kind]()
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, z: Tensor) -> Tensor:

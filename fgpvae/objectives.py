@@ -83,9 +83,7 @@ class GECO(nn.Module):
     def _follow(self, constraint: Tensor) -> None:
         decay = self.config.decay
         first = bool(self.average.isnan())
-        self.average.copy_(
-            constraint if first else decay * self.average + (1 - decay) * constraint
-        )
+        self.average.copy_(constraint if first else decay * self.average + (1 - decay) * constraint)
         bounds = (self.config.multiplier_min, self.config.multiplier_max)
         self.value.mul_(self.average.exp()).clamp_(*bounds)
 

@@ -15,8 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from fgpvae import models, objectives
-from fgpvae.data import Digits, Views, rotate_fast
-from fgpvae.data.augment import warp
+from fgpvae.data import Digits, Views, rotate_fast, warp
 from fgpvae.errors import UserError
 from fgpvae.models import Model, ModelConfig
 from fgpvae.objectives import ObjectiveConfig
@@ -66,7 +65,9 @@ class TrainingConfig:
         if not 1 <= self.batch <= 4096:
             raise UserError(f"batch must be from 1 to 4096 digits, not {self.batch}.")
         if not 0 < self.learning_rate <= 1:
-            raise UserError(f"learning_rate must be above 0 and at most 1, not {self.learning_rate}.")
+            raise UserError(
+                f"learning_rate must be above 0 and at most 1, not {self.learning_rate}."
+            )
         if self.schedule not in ("constant", "cosine"):
             raise UserError(f"There is no schedule '{self.schedule}'; choose constant or cosine.")
         if not 0 <= self.context_dropout <= 1:

@@ -1,5 +1,6 @@
 """Rotated MNIST: digits, rotation, the splits of the benchmark, padded batches, loaders."""
 
+from .augment import warp
 from .digits import (
     CLASS_COUNTS,
     DIGITS_PER_CLASS,
@@ -19,13 +20,14 @@ from .splits import (
     extrapolation,
     factorized,
     interpolation,
+    leave_one_out,
     one_view,
     shuffled,
     shuffled_rows,
     split_validation,
     task,
 )
-from .views import Task, Views, batches, stream
+from .views import Task, Views
 
 __all__ = [
     "ANGLES",
@@ -38,12 +40,12 @@ __all__ = [
     "Digits",
     "Task",
     "Views",
-    "batches",
     "draw_angles",
     "embedded",
     "extrapolation",
     "factorized",
     "interpolation",
+    "leave_one_out",
     "load_idx",
     "load_openml",
     "one_view",
@@ -53,8 +55,8 @@ __all__ = [
     "shuffled",
     "shuffled_rows",
     "split_validation",
-    "stream",
     "task",
     "trainable",
     "unseen",
+    "warp",
 ]

@@ -5,6 +5,7 @@ Of the 400 digits of a class the first 360 are for training, at every angle but 
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from numbers import Integral
 
@@ -128,6 +129,25 @@ def split_validation(train: Views, digits: int = 40, seed: int = 0) -> tuple[Vie
             )
         held[random.Random(f"validation {label} {seed}").sample(free, digits)] = True
     return train[~held], train[held]
+
+
+def leave_one_out(views: Views, seed: int = 0) -> Task:
+    """For each digit one of its views, drawn at random, is the target and the rest the context."""
+    rng = random.Random(f"leave one out {seed}")
+    context = views.observed.clone()
+    chosen = torch.empty(len(views), dtype=torch.int64)
+    for row, seen in enumerate(views.observed):
+        at = seen.nonzero().flatten().tolist()
+        if len(at) < 2:
+            raise UserError("A digit with a single view cannot be both context and target.")
+        chosen[row] = rng.choice(at)
+        context[row, chosen[row]] = False
+    rows = torch.arange(len(views))
+    return Task(
+        replace(views, observed=context),
+        views.images[rows, chosen][:, None],
+        views.angles[rows, chosen][:, None],
+    )
 
 
 def _check_views(views: int) -> None:

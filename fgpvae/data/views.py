@@ -1,15 +1,11 @@
-"""Views of digits, padded and masked; tasks; batches of them."""
+"""Views of digits, padded and masked; tasks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
 from torch import Tensor
-
-from ..errors import UserError
-from .digits import Digits
-from .rotation import rotate_fast
 
 Index = slice | int | Sequence[int] | np.ndarray | Tensor
 
@@ -59,45 +55,6 @@ class Task:
 
     def to(self, device: torch.device | str) -> "Task":
         return Task(self.context.to(device), self.targets.to(device), self.at.to(device))
-
-
-def batches(views: Views, size: int, generator: torch.Generator) -> Iterator[Views]:
-    """One pass over the digits in random order, `size` at a time; the last may be fewer."""
-    for rows in _passes(len(views), size, generator):
-        yield views[rows]
-
-
-def stream(
-    digits: Digits,
-    size: int,
-    views: int,
-    generator: torch.Generator,
-    device: torch.device | str = "cpu",
-) -> Iterator[Views]:
-    """One pass over the digits, `size` at a time, each at `views` angles drawn on the circle.
-
-    The generator is one of the CPU, on whatever device the views are made.
-    """
-    if views < 1:
-        raise UserError(f"A digit needs at least one view, not {views}.")
-    upright = torch.as_tensor(digits.images, dtype=torch.float32)
-    labels = torch.as_tensor(digits.labels)
-    for rows in _passes(len(digits), size, generator):
-        drawn = torch.rand(len(rows), views, dtype=torch.float64, generator=generator)
-        angles = (2 * torch.pi * drawn).to(device)  # [P, Q]
-        yield Views(
-            images=rotate_fast(upright[rows].to(device), angles),
-            angles=angles,
-            observed=torch.ones_like(angles, dtype=torch.bool),
-            ids=rows.to(device),
-            labels=labels[rows].to(device),
-        )
-
-
-def _passes(count: int, size: int, generator: torch.Generator) -> tuple[Tensor, ...]:
-    if size < 1:
-        raise UserError(f"A batch needs at least one digit, not {size}.")
-    return torch.randperm(count, generator=generator).split(size)
 
 
 def _rows(index: Index) -> slice | Tensor:

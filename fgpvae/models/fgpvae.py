@@ -53,7 +53,7 @@ class Posterior:
         return self._join(self.at(w)[0], self.global_mean)
 
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """One joint sample at angles [P, S] -> [P, S, L]: smooth in the angle, one style a digit."""
+        """One joint sample at angles [P, S] -> [P, S, L]: smooth in the angle, one style."""
         local = self.local.sample(w, generator)
         if self.mean_function is not None:
             local = local + self.mean_function(w)
@@ -167,6 +167,21 @@ class FGPVAE(Model):
         posterior = self.infer(views, angles, observed)
         z = posterior.sample(at.double(), generator) if sample else posterior.mean(at.double())
         return self.decode(z)
+
+    @torch.no_grad()
+    def orientation(self, images: Tensor, grid: Tensor) -> Tensor:
+        """Posterior over the angle of images [P, H, W] on a grid [G] of angles -> [P, G].
+
+        By the evidence of a single view, Π_j N(μ_j | m_j(w), σ² + s_j²), and a uniform prior. Only
+        a mean function ties an angle to an orientation; without one every angle is as likely.
+        """
+        alone = torch.ones(len(images), 1, dtype=torch.bool)
+        mu, var = self.encode(images[:, None], alone)  # [P, 1, L]
+        j = self.config.local
+        mean = torch.zeros(len(grid), j) if self.mean_function is None else self.mean_function(grid)
+        spread = var[..., :j].double() + self.kernel.amplitude**2
+        evidence = gaussian.log_density(mu[..., :j].double(), mean, spread).sum(-1)  # [P, G]
+        return evidence.softmax(-1)
 
     def log_prior(self) -> Tensor:
         if self.mean_function is None:

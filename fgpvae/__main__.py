@@ -1,0 +1,209 @@
+"""The command line: python -m fgpvae COMMAND."""
+
+import argparse
+import json
+import math
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from tqdm import tqdm
+
+from fgpvae import evaluation, images, presets, runs
+from fgpvae.bench import bench
+from fgpvae.checkpoints import load_config, load_pretrained
+from fgpvae.errors import UserError
+from fgpvae.models import FGPVAE
+
+GRID = 720  # angles at which the orientation of a picture is scored
+
+
+def train(options: argparse.Namespace) -> dict[str, Any]:
+    directory = Path(options.run_dir)
+    if options.resume:
+        config = load_config(directory)
+    else:
+        config = presets.preset(options.preset, options.set, seed=options.seed)
+    if options.epochs is not None:
+        config = replace(config, training=replace(config.training, epochs=options.epochs))
+    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    last: dict[str, Any] = {}
+    with tqdm(total=config.training.epochs, unit="epoch", disable=_quiet(options)) as bar:
+        for progress in runs.execute(directory, config, options.resume):
+            bar.n = progress.step.epoch
+            if progress.metrics:
+                last = progress.metrics
+                bar.set_postfix_str(f"mse {last['mse']:.4f}, kl {last['kl']:.1f}", refresh=False)
+            bar.update(0)
+    return {"run": str(directory), **last}
+
+
+def evaluate(options: argparse.Namespace) -> dict[str, Any]:
+    results = {}
+    for name in options.models:
+        model = load_pretrained(name)
+        config, seed = evaluation.trained_on(name)
+        with tqdm(total=1.0, desc=name, disable=_quiet(options)) as bar:
+
+            def progress(share: float, bar: Any = bar) -> None:
+                bar.n = share
+                bar.refresh()
+
+            results[name] = evaluation.evaluate(model, config, seed, progress)
+    return results[options.models[0]] if len(results) == 1 else results
+
+
+def rotate(options: argparse.Namespace) -> dict[str, Any]:
+    model = load_pretrained(options.model)
+    if not isinstance(model, FGPVAE):
+        raise UserError("Only a factorized GP-VAE can turn a digit that it was not trained on.")
+    path = Path(options.picture)
+    try:
+        picture = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path.name} cannot be read: {error.strerror}.") from None
+    normalised = images.normalise(picture)
+    view = torch.from_numpy(normalised.digit)
+    result: dict[str, Any] = {"notes": list(normalised.notes)}
+    if options.angle is None:
+        grid = torch.arange(GRID, dtype=torch.float64) * (2 * math.pi / GRID)
+        belief = model.orientation(view[None], grid)[0]
+        angle = float(grid[belief.argmax()])
+        result["angle_inferred"] = True
+    else:
+        angle = math.radians(_number(options.angle))
+    at = _angles(options.to)
+    w = torch.tensor([[angle]], dtype=torch.float64)
+    frames = model.generate(view[None, None], w, torch.tensor(at)[None])[0].numpy()
+    out = Path(options.out)
+    if out.suffix.lower() == ".gif":
+        content = images.to_gif(frames)
+    else:
+        content = _encoded(images.strip(frames), out)
+    try:
+        out.write_bytes(content)
+    except OSError as error:
+        raise UserError(f"{out} cannot be written: {error.strerror}.") from None
+    return result | {"angle": math.degrees(angle), "images": len(frames), "out": str(out)}
+
+
+def list_runs(options: argparse.Namespace) -> dict[str, Any]:
+    found, broken = runs.list_runs(Path(options.root))
+    return {"runs": [run.summary() for run in found], "unreadable": broken}
+
+
+def run_bench(options: argparse.Namespace) -> dict[str, Any]:
+    with tqdm(disable=_quiet(options), bar_format="{desc}") as bar:
+        return bench(bar.set_description_str)
+
+
+def _encoded(picture: Image.Image, out: Path) -> bytes:
+    import io
+
+    buffer = io.BytesIO()
+    try:
+        picture.save(buffer, Image.registered_extensions()[out.suffix.lower()])
+    except (KeyError, OSError, ValueError):
+        raise UserError(f"'{out.name}' must end in .png, .jpg, .webp or .gif.") from None
+    return buffer.getvalue()
+
+
+def _angles(text: str) -> list[float]:
+    if text == "all":
+        return list(np.linspace(0, 2 * math.pi, 60, endpoint=False))
+    return [math.radians(_number(part)) for part in text.split(",")]
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise UserError(f"'{text}' is not an angle in degrees.") from None
+    if not math.isfinite(value):
+        raise UserError(f"'{text}' is not an angle in degrees.")
+    return value
+
+
+def _quiet(options: argparse.Namespace) -> bool:
+    return options.json or not sys.stderr.isatty()
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        raise UserError(message)
+
+
+Command = Callable[[argparse.Namespace], dict[str, Any]]
+
+
+def parser() -> argparse.ArgumentParser:
+    top = _Parser(prog="fgpvae", description=__doc__)
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+
+    def add(name: str, action: Command, summary: str, example: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            epilog=f"example: python -m fgpvae {name} {example}",
+        )
+        command.set_defaults(action=action)
+        command.add_argument("--json", action="store_true", help="print one JSON object, no more")
+        return command
+
+    command = add("train", train, "Train a model.", "--preset quick --run-dir runs/my-run")
+    command.add_argument("--preset", default="quick", help=", ".join(presets.PRESETS))
+    command.add_argument("--run-dir", required=True, help="where everything about the run is kept")
+    command.add_argument("--seed", type=int, default=0)
+    command.add_argument("--epochs", type=int, help="instead of the preset's")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="e.g. model.latents=24"
+    )
+    command.add_argument("--resume", action="store_true", help="go on with the run in --run-dir")
+
+    command = add(
+        "evaluate", evaluate, "Score models by the benchmark.", "paper runs/my-run --json"
+    )
+    command.add_argument("models", nargs="+", help="shipped models or run directories")
+
+    command = add(
+        "rotate",
+        rotate,
+        "Turn the digit in a picture.",
+        "three.png --angle 0 --to 0,45,90 --out strip.png",
+    )
+    command.add_argument("picture", help="any picture of one digit")
+    command.add_argument("--model", default="best")
+    command.add_argument("--angle", help="of the picture in degrees; inferred if not given")
+    command.add_argument("--to", default="all", help="degrees, comma-separated, or all")
+    command.add_argument("--out", required=True, help="a .gif that turns, or a picture of a strip")
+
+    command = add("runs", list_runs, "List the runs in a directory.", "--root runs")
+    command.add_argument("--root", default="runs")
+
+    add("bench", run_bench, "Measure speed on this machine.", "--json")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    try:
+        options = parser().parse_args(arguments)
+        result = options.action(options)
+    except UserError as error:
+        print(f"fgpvae: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("fgpvae: interrupted; what was trained is kept", file=sys.stderr)
+        return 130
+    print(json.dumps(result) if options.json else json.dumps(result, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""Speed on this machine, in one run: what `python -m fgpvae bench` prints."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+
+from fgpvae import data
+from fgpvae.checkpoints import PRETRAINED, load_model, pretrained_names
+from fgpvae.data import Views, rotate_fast
+from fgpvae.models import ModelConfig, build
+from fgpvae.presets import PRESETS
+from fgpvae.training import FixedViews, Trainer
+
+PUBLISHED_SECONDS = 1.6  # an epoch of the published program on two cores of this kind
+
+
+def seconds_an_epoch(views: Views, batch: int, epochs: int = 3) -> float:
+    """Median over epochs, with the paper's networks, after one epoch to warm up."""
+    config = PRESETS["paper"]
+    config = replace(config, training=replace(config.training, batch=batch))
+    source = FixedViews(views, batch, config.seed)
+    trainer = Trainer(config, source)
+    times = []
+    for _ in range(epochs + 1):
+        started = time.perf_counter()
+        for _ in range(source.steps):
+            trainer.advance()
+        times.append(time.perf_counter() - started)
+    return sorted(times[1:])[epochs // 2]
+
+
+def share_outside_networks(views: Views, steps: int = 40) -> float:
+    """Share of a training step that is not spent in the encoder or the decoder.
+
+    The networks' own time is that of the same forward and backward passes alone, in the same run.
+    """
+    config = PRESETS["paper"]
+    trainer = Trainer(config, FixedViews(views, config.training.batch, 0))
+    model = trainer.model
+    encoder, decoder = model.get_submodule("encoder"), model.get_submodule("decoder")
+    images = trainer.source.batch(0).images.reshape(-1, 1, 28, 28)
+    z = torch.randn(len(images), config.model.latents, requires_grad=True)
+
+    def networks() -> None:
+        mean, var = encoder(images)
+        (mean.sum() + var.sum()).backward()
+        (decoder(z) - images).square().sum().backward()
+
+    whole, alone = [], []
+    for _ in range(steps):  # taken in turn, so that both see the same machine
+        whole.append(_timed(trainer.advance))
+        alone.append(_timed(networks))
+    middle = steps // 2
+    return 1 - sorted(alone)[middle] / sorted(whole)[middle]
+
+
+def many_views(Q: int, images: int = 4096) -> Views:
+    """As many digits as give `images` images at Q angles each."""
+    digits = data.embedded()
+    rows = torch.arange(max(images // Q, 1)) % len(digits.labels)
+    angles = torch.rand(len(rows), Q, dtype=torch.float64) * 2 * torch.pi
+    turned = rotate_fast(torch.as_tensor(digits.images)[rows], angles)
+    observed = torch.ones(angles.shape, dtype=torch.bool)
+    return Views(turned, angles, observed, rows, torch.full((len(rows),), 3))
+
+
+def images_a_second(repeats: int = 5) -> float:
+    """Generation: 40 digits from 11 views at 64 angles each, encoder, GP and decoder included."""
+    model = build(ModelConfig()).eval()
+    task = data.extrapolation()
+    at = torch.linspace(0, 6.28, 64, dtype=torch.float64).expand(len(task), -1)
+    context = task.context
+
+    def generate() -> None:
+        model.generate(context.images, context.angles, at, context.observed)
+
+    generate()
+    return at.numel() / min(_timed(generate) for _ in range(repeats))
+
+
+def import_seconds() -> float:
+    code = "import time; t = time.perf_counter(); import fgpvae; print(time.perf_counter() - t)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def load_seconds() -> dict[str, float]:
+    files = {name: PRETRAINED / f"{name}.safetensors" for name in pretrained_names()}
+    return {name: _timed(partial(load_model, path)) for name, path in files.items()}
+
+
+def bench(progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]:
+    """All figures of the bench, each measured anew."""
+    views = data.factorized()
+    result: dict[str, Any] = {"threads": torch.get_num_threads()}
+    progress("an epoch with the paper's networks")
+    epoch = seconds_an_epoch(views, 20)
+    result["seconds_an_epoch"] = epoch
+    result["times_faster_than_published"] = PUBLISHED_SECONDS / epoch
+    progress("the share outside the networks")
+    result["share_outside_networks"] = share_outside_networks(views)
+    progress("generation")
+    result["generated_images_a_second"] = images_a_second()
+    result["import_seconds"] = import_seconds()
+    result["load_seconds"] = load_seconds()
+    result["seconds_an_epoch_by_P"] = {}
+    for P in (90, 180, 360):
+        progress(f"{P} digits")
+        result["seconds_an_epoch_by_P"][P] = seconds_an_epoch(views[:P], 20)
+    result["milliseconds_an_image_by_Q"] = {}
+    for Q in (8, 16, 64, 256):
+        progress(f"{Q} views a digit")
+        many = many_views(Q)
+        batch = max(256 // Q, 1)
+        seconds = seconds_an_epoch(many, batch)
+        result["milliseconds_an_image_by_Q"][Q] = 1000 * seconds / (len(many) * Q)
+    by_q = result["milliseconds_an_image_by_Q"]
+    result["cost_of_an_image_at_256_over_16"] = by_q[256] / by_q[16]
+    return result
+
+
+def _timed(action: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started

@@ -1,0 +1,94 @@
+"""Ready-made configs, and how to change one from the command line or a page."""
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from fgpvae.checkpoints import from_dict, to_dict
+from fgpvae.errors import UserError
+from fgpvae.models import ModelConfig
+from fgpvae.networks import NetworkConfig
+from fgpvae.objectives import ObjectiveConfig
+from fgpvae.training import DataConfig, RunConfig, TrainingConfig
+
+PRESETS: dict[str, RunConfig] = {
+    # appendix A of the paper; the weights are averaged because the last epoch is what is reported
+    "paper": RunConfig(
+        preset="paper",
+        objective=ObjectiveConfig("geco", kappa_squared=0.020),
+        training=TrainingConfig(epochs=1000, learning_rate=1e-3, average=0.995),
+    ),
+    "quick": RunConfig(
+        preset="quick",
+        model=ModelConfig(
+            latents=28,
+            local=4,
+            amplitude=0.1,
+            mean_function=True,
+            network=NetworkConfig("dense", widths=(512, 256), gated=True),
+        ),
+        data=DataConfig(views=11),
+        objective=ObjectiveConfig("elbo", noise=0.02),
+        training=TrainingConfig(
+            epochs=150,
+            learning_rate=2e-3,
+            schedule="cosine",
+            average=0.99,
+            context_dropout=0.5,
+            weight_decay=0.01,
+        ),
+    ),
+    # every digit, every angle, one view: the model that the app starts with
+    "best": RunConfig(
+        preset="best",
+        model=ModelConfig(
+            latents=40,
+            local=4,
+            amplitude=0.1,
+            mean_function=True,
+            network=NetworkConfig("dense", widths=(768, 256), gated=True),
+        ),
+        data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=8),
+        objective=ObjectiveConfig("elbo", noise=0.02),
+        training=TrainingConfig(
+            epochs=16,
+            batch=32,
+            learning_rate=2e-3,
+            schedule="cosine",
+            warmup=100,
+            average=0.999,
+            context_dropout=1.0,
+        ),
+    ),
+}
+
+
+def preset(name: str, changes: Iterable[str] = (), **top: Any) -> RunConfig:
+    """A preset with changes such as "model.latents=24" or "data.classes=[3,8]"."""
+    if name not in PRESETS:
+        raise UserError(f"There is no preset '{name}'; choose one of {', '.join(PRESETS)}.")
+    return changed(PRESETS[name], changes, **top)
+
+
+def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:
+    values = to_dict(config)
+    for change in changes:
+        path, equals, text = change.partition("=")
+        *parents, leaf = path.strip().split(".")
+        table: Any = values
+        for parent in parents:
+            table = table.get(parent) if isinstance(table, dict) else None
+        if not equals or not isinstance(table, dict) or leaf not in table:
+            raise UserError(
+                f"'{change}' does not name a setting; write for instance model.latents=24."
+            )
+        table[leaf] = _value(text.strip())
+    return dataclasses.replace(from_dict(RunConfig, values), **top)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text  # a bare word such as cosine
