@@ -43,8 +43,8 @@ PRESETS: dict[str, RunConfig] = {
     "best": RunConfig(
         preset="best",
         model=ModelConfig(
-            latents=40,
-            local=4,
+            latents=48,
+            local=8,
             amplitude=0.1,
             mean_function=True,
             network=NetworkConfig("dense", widths=(768, 256), gated=True),
