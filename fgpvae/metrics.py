@@ -1,0 +1,483 @@
+"""Arrays in, numbers out: errors, disentanglement, calibration and trivial predictors.
+
+Latents are the encoder's estimates, view by view and before any pooling over a digit's views:
+`z` is [P, Q, D], a row is a digit. `angles` is [P, Q] (or [Q]) in radians. Where `observed`
+[P, Q] is false a view does not exist and its numbers are never looked at.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial.distance import cdist, pdist
+from scipy.stats import norm
+from sklearn.cluster import KMeans
+from sklearn.metrics import mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix, expected_mutual_information
+
+from .data import ANGLES, HELD_OUT, rotate
+from .errors import UserError
+
+CHANCE_DEGREES = 90.0
+ANGLE_BINS = 16
+PROBE_ROWS = 1000
+PROBE_WIDTHS = (0.3, 1.0, 3.0)
+PROBE_RIDGES = (1e-4, 1e-2, 1.0)
+
+FACTORS = ("angle", "digit")
+DISENTANGLEMENT_SCORES = (
+    "angle_error_local_degrees",
+    "angle_error_global_degrees",
+    "angle_error_chance_degrees",
+    "digit_retrieval_local",
+    "digit_retrieval_global",
+    "digit_retrieval_chance",
+    "invariance_ratio_local",
+    "invariance_ratio_global",
+    "importance_local_angle",
+    "importance_local_digit",
+    "importance_global_angle",
+    "importance_global_digit",
+    "information_local_angle",
+    "information_local_digit",
+    "information_global_angle",
+    "information_global_digit",
+    "dci_disentanglement",
+    "dci_completeness",
+    "dci_informativeness",
+    "mig_angle",
+    "mig_digit",
+    "mig",
+)
+
+Array = NDArray[np.float64]
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+def mse_per_image(predicted: ArrayLike, truth: ArrayLike) -> Array:
+    """Squared error averaged over the pixels (the last two axes): [..., 28, 28] -> [...]."""
+    predicted, truth = _pair(predicted, truth)
+    return ((predicted - truth) ** 2).mean(axis=(-2, -1))
+
+
+def mse(predicted: ArrayLike, truth: ArrayLike) -> float:
+    """Squared error averaged over everything: digits, views and pixels."""
+    predicted, truth = _pair(predicted, truth)
+    return float(((predicted - truth) ** 2).mean())
+
+
+def circular_error(a: ArrayLike, b: ArrayLike) -> Array:
+    """Distance between two angles on the circle, in radians, between 0 and pi."""
+    # |((a - b + pi) mod 2 pi) - pi|
+    difference = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
+    return np.abs((difference + np.pi) % (2 * np.pi) - np.pi)
+
+
+def orientation_scores(estimated: ArrayLike, true: ArrayLike) -> dict[str, float]:
+    """Median circular error in degrees, and the share of angles within 15 degrees of the truth."""
+    degrees = np.degrees(circular_error(*_pair(estimated, true)))
+    return {
+        "median_error_degrees": float(np.median(degrees)),
+        "within_15_degrees": float((degrees <= 15 + 1e-9).mean()),
+    }
+
+
+# --- disentanglement --------------------------------------------------------------------------
+
+
+class Retrieval(NamedTuple):
+    """Share of right answers, and the share that a blind guess would get."""
+
+    share: float
+    chance: float
+
+
+def angle_probe(
+    z: ArrayLike,
+    angles: ArrayLike,
+    observed: ArrayLike | None = None,
+    folds: int = 4,
+    seed: int = 0,
+) -> float:
+    """How well the angle can be read from z: mean absolute circular error in degrees (chance 90).
+
+    Kernel ridge regression with a Gaussian kernel predicts (cos w, sin w), and the angle of that
+    vector is the estimate. The digits are split into folds: each is scored by a regressor that
+    saw only the other digits, at most PROBE_ROWS of their views. Kernel width (in units of the
+    median distance), ridge, and whether channels are brought to unit variance are chosen on one
+    of the other folds, so that neither dead channels nor small ones need care by the caller.
+    """
+    rows, digit, w, P = _views(z, angles, observed)
+    folds = min(folds, P)
+    if folds < 3:
+        raise UserError(f"The angle probe needs 3 folds of digits at least, not {folds}.")
+    rng = np.random.default_rng(seed)
+    fold = (rng.permutation(P) % folds)[digit]  # [N]
+    target = np.stack([np.cos(w), np.sin(w)], axis=1)  # [N, 2]
+    standardised = rows / np.where(rows.std(axis=0) > 0, rows.std(axis=0), 1)
+    settings = list(product((rows, standardised), PROBE_WIDTHS, PROBE_RIDGES))
+
+    errors = np.zeros(len(rows))
+    for held_out in range(folds):
+        test = np.flatnonzero(fold == held_out)
+        known = rng.permutation(np.flatnonzero(fold != held_out))[:PROBE_ROWS]
+        valid = fold[known] == (held_out + 1) % folds
+        fit, check = known[~valid], known[valid]
+        losses = [mse(_kernel_ridge(target, fit, check, *s), target[check]) for s in settings]
+        best = settings[int(np.argmin(losses))]
+        cos, sin = _kernel_ridge(target, known, test, *best).T
+        errors[test] = circular_error(np.arctan2(sin, cos), w[test])
+    return float(np.degrees(errors.mean()))
+
+
+def digit_retrieval(
+    z: ArrayLike, angles: ArrayLike, observed: ArrayLike | None = None
+) -> Retrieval:
+    """How well the digit can be read from z: nearest-neighbour retrieval across angles.
+
+    For each view, the nearest (Euclidean) of all views of all digits at *other* angles: is it of
+    the same digit? Returns the share of views for which it is, and the share expected from a
+    random neighbour. Ties count by the share of the tied neighbours that are right.
+    """
+    rows, digit, w, _ = _views(z, angles, observed)
+    right, chance = [], []
+    for chunk in np.array_split(np.arange(len(rows)), max(1, len(rows) // 256)):
+        other_angle = circular_error(w[chunk, None], w) > 1e-6  # [n, N]
+        if not other_angle.any(axis=1).all():
+            raise UserError("Retrieval across angles needs views at two different angles at least.")
+        distance = np.where(other_angle, cdist(rows[chunk], rows), np.inf)
+        nearest = distance <= distance.min(axis=1, keepdims=True) * (1 + 1e-9)
+        same = digit[chunk, None] == digit
+        right.append((nearest & same).sum(axis=1) / nearest.sum(axis=1))
+        chance.append((other_angle & same).sum(axis=1) / other_angle.sum(axis=1))
+    return Retrieval(float(np.concatenate(right).mean()), float(np.concatenate(chance).mean()))
+
+
+def invariance_ratio(z: ArrayLike, observed: ArrayLike | None = None) -> float:
+    """Within-digit variance over total variance, summed over the channels of z.
+
+    0: the code is constant over a digit's views. 1: it says nothing of the digit (all digits have
+    the same mean code, up to chance). Both variances are unbiased, and the ratio is cut at 1.
+    NaN when the code is constant altogether.
+    """
+    z = np.asarray(z, dtype=np.float64)
+    rows, digit, _, P = _views(z, np.zeros(z.shape[:2]), observed)
+    if len(rows) == P:
+        raise UserError("The invariance ratio needs a digit with two views at least.")
+    means = np.zeros((P, rows.shape[1]))
+    np.add.at(means, digit, rows)
+    means /= np.bincount(digit)[:, None]  # [P, D]
+    # sum_pq |z_pq - mean_p|^2 / (N - P)  over  sum_pq |z_pq - mean|^2 / (N - 1)
+    within = ((rows - means[digit]) ** 2).sum() / (len(rows) - P)
+    total = ((rows - rows.mean(axis=0)) ** 2).sum() / (len(rows) - 1)
+    if total <= 1e-20 * max(1.0, (rows**2).mean()):
+        return float("nan")
+    return float(min(within / total, 1.0))
+
+
+def importance(angle_error_degrees: float, retrieval: Retrieval) -> Array:
+    """What one block alone tells of (angle, digit): [2], each from 0 (chance) to 1 (perfect).
+
+    Angle: 1 - e / 90 with e the error of `angle_probe`. Digit: (s - c) / (1 - c) with share s
+    and chance c of `digit_retrieval`. Below zero counts as zero.
+    """
+    angle = 1 - angle_error_degrees / CHANCE_DEGREES
+    digit = (retrieval.share - retrieval.chance) / (1 - retrieval.chance)
+    return np.clip([angle, digit], 0.0, 1.0)
+
+
+def dci(importances: ArrayLike, views: int) -> dict[str, float]:
+    """Block-wise disentanglement, completeness, informativeness (after Eastwood & Williams 2018).
+
+    `importances` R is [block, factor] = [(local, global), (angle, digit)], see `importance`.
+    Entropies of noise would look like structure, so R becomes S = max(0, R - c) / (1 - c) with
+    c = 4 / sqrt(3 N) for N views: four standard errors of 1 - e / 90 when each angle is guessed
+    (about three of the probe's own on a random code).
+    Disentanglement: 1 - H_2(S[b, :] / sum) of a block, blocks weighted by their sums (1: each
+    block knows one factor). Completeness: 1 - H_2(S[:, f] / sum) of a factor, averaged over
+    the factors (1: each factor is known to one block). H_2 is the entropy in bits; a row or column
+    of zeros scores 0. Informativeness: max_b R[b, f], averaged over the factors. As in the
+    original, blocks that trade places score the same: the importances tell which is which.
+    """
+    R = np.asarray(importances, dtype=np.float64)
+    # a guess errs uniformly between 0 and 180 degrees: sd(e / 90) = 2 / sqrt(12) = 1 / sqrt(3)
+    c = 4 / np.sqrt(3 * views)
+    if c >= 1:
+        raise UserError(f"{views} views are too few to tell structure from chance.")
+    S = np.maximum(0, R - c) / (1 - c)  # [block, factor]
+    weights = S.sum(axis=1) / max(S.sum(), 1e-12)
+    return {
+        "dci_disentanglement": float(weights @ [_purity(block) for block in S]),
+        "dci_completeness": float(np.mean([_purity(factor) for factor in S.T])),
+        "dci_informativeness": float(R.max(axis=0).mean()),
+    }
+
+
+def information(
+    z: ArrayLike, angles: ArrayLike, observed: ArrayLike | None = None, seed: int = 0
+) -> Array:
+    """Mutual information of a block with (angle, digit), as shares of the factor's entropy: [2].
+
+    The block is made discrete by k-means with max(32, P) clusters, the angle by 16 equal bins
+    centred on 0, 22.5, ... degrees; the digit is discrete. A plug-in estimate I is biased upwards,
+    so the information E expected of a random pairing with the same counts is taken off:
+    (I - E) / (H - E), from 0 (chance) to 1 (the clusters determine the factor).
+    """
+    rows, digit, w, P = _views(z, angles, observed)
+    clusters = min(max(32, P), len(np.unique(rows, axis=0)))
+    code = KMeans(clusters, n_init=2, random_state=seed).fit_predict(rows)  # [N]
+    angle = np.round(w * ANGLE_BINS / (2 * np.pi)).astype(int) % ANGLE_BINS  # [N]
+    return np.array([_information_share(code, factor) for factor in (angle, digit)])
+
+
+def mig(informations: ArrayLike) -> dict[str, float]:
+    """Block-wise mutual information gap (after Chen et al. 2018), for angle, digit, and the mean.
+
+    `informations` is [block, factor] = [(local, global), (angle, digit)], see `information`:
+    already divided by the factor's entropy. The gap of a factor is the better informed block's
+    share minus the other's: 1 when one block knows all and the other nothing.
+    """
+    # gap_f = max_b I[b, f] / H_f - min_b I[b, f] / H_f
+    angle, digit = np.ptp(np.asarray(informations, dtype=np.float64), axis=0)
+    return {"mig_angle": float(angle), "mig_digit": float(digit), "mig": float(angle + digit) / 2}
+
+
+def disentanglement(
+    z_local: ArrayLike,
+    z_global: ArrayLike,
+    angles: ArrayLike,
+    observed: ArrayLike | None = None,
+    seed: int = 0,
+) -> dict[str, float | None]:
+    """Every figure of this section in one flat dict, by block where a block has channels.
+
+    z_local [P, Q, J], z_global [P, Q, L - J]. A block without channels (a VAE has J = 0) has None
+    for its figures, and so do DCI's disentanglement and completeness and the MIG, which compare
+    two blocks. A few seconds for 270 digits of 16 views.
+
+    The keys are DISENTANGLEMENT_SCORES.
+    """
+    blocks = {"local": np.asarray(z_local), "global": np.asarray(z_global)}
+    present = {block: z for block, z in blocks.items() if z.shape[-1] > 0}
+    if not present:
+        raise UserError("Disentanglement needs latents: neither block has a channel.")
+    scores: dict[str, float] = {"angle_error_chance_degrees": CHANCE_DEGREES}
+    for block, z in present.items():
+        scores |= _block_scores(block, z, angles, observed, seed)
+    importances, informations = (
+        [[scores[f"{kind}_{block}_{factor}"] for factor in FACTORS] for block in present]
+        for kind in ("importance", "information")
+    )
+    scores |= dci(importances, views=len(_views(z, angles, observed)[0]))
+    if len(present) == 2:
+        scores |= mig(informations)
+    else:
+        del scores["dci_disentanglement"], scores["dci_completeness"]
+    return {
+        name: scores[name] if np.isfinite(scores.get(name, np.nan)) else None
+        for name in DISENTANGLEMENT_SCORES
+    }
+
+
+# --- calibration and scaling ------------------------------------------------------------------
+
+
+def coverage(
+    truth: ArrayLike, mean: ArrayLike, sd: ArrayLike, levels: Sequence[float] = (0.5, 0.9)
+) -> dict[str, float]:
+    """Share of the truth inside the central band of N(mean, sd^2) that should hold that share.
+
+    `sd` is that of the prediction, noise included. Keys are `coverage_50`, `coverage_90`, ...
+    """
+    truth, mean = _pair(truth, mean)
+    distance = np.abs(truth - mean)
+    sd = np.asarray(sd, dtype=np.float64)
+    if (sd < 0).any():
+        raise UserError("A standard deviation cannot be negative.")
+    # |y - m| <= Phi^-1((1 + level) / 2) s
+    return {
+        _level(level): float((distance <= norm.ppf((1 + level) / 2) * sd).mean())
+        for level in levels
+    }
+
+
+def coverage_from_samples(
+    truth: ArrayLike, samples: ArrayLike, levels: Sequence[float] = (0.5, 0.9)
+) -> dict[str, float]:
+    """The same with bands between quantiles of predictive samples [S, ...] of truth [...].
+
+    The quantile at p is the order statistic at p (S + 1) (interpolated), so that a truth drawn
+    like the samples is covered with probability `level` at any S; that takes S of at least
+    (1 + level) / (1 - level), 19 for 90 %.
+    """
+    truth, samples = np.asarray(truth, np.float64), np.asarray(samples, np.float64)
+    if samples.shape[1:] != truth.shape:
+        raise UserError(f"Samples {samples.shape} must be [S, ...] of truth {truth.shape}.")
+    shares = {}
+    for level in levels:
+        name = _level(level)
+        if len(samples) * (1 - level) < 1 + level - 1e-9:
+            raise UserError(f"{len(samples)} samples are too few for a band of {level:.0%}.")
+        tails = ((1 - level) / 2, (1 + level) / 2)
+        low, high = np.quantile(samples, tails, axis=0, method="weibull")
+        shares[name] = float(((low <= truth) & (truth <= high)).mean())
+    return shares
+
+
+def fitted_exponent(x: ArrayLike, seconds: ArrayLike) -> float:
+    """The a of seconds = c x^a: slope of the least-squares line through (log x, log seconds)."""
+    x, seconds = _pair(x, seconds)
+    if (x <= 0).any() or (seconds <= 0).any() or len(np.unique(x)) < 2:
+        raise UserError("An exponent needs positive numbers at two different sizes at least.")
+    return float(np.polyfit(np.log(x), np.log(seconds), 1)[0])
+
+
+# --- trivial predictors -----------------------------------------------------------------------
+
+
+def trivial_predictions(
+    upright: ArrayLike,
+    train: ArrayLike,
+    test: ArrayLike,
+    angle: float = float(ANGLES[HELD_OUT]),
+    step: float = float(ANGLES[1]),
+    components: Sequence[int] = (8, 16, 32),
+) -> tuple[dict[str, Array], Array]:
+    """What needs no model, for the `test` digits at `angle`: ({name: [T, 28, 28]}, the truth).
+
+    `upright` [P, 28, 28] are the digits at angle 0; `train` and `test` index them.
+
+    zeros; mean_image, of the training digits at the test angle; mean_of_neighbours, the same
+    digit's views one step before and after; pca_C, the *test* images themselves through their own
+    first C principal components (in-sample, so it has seen the answer); rotated_neighbour, the
+    view one step before turned by one step (the oracle, which knows what a rotation is; the view
+    after the held-out angle is at 180 degrees, free of interpolation, and would flatter it).
+    """
+    upright = np.asarray(upright, dtype=np.float64)
+    train, test = np.asarray(train), np.asarray(test)
+    around = np.array([angle - step, angle, angle + step])
+    before, truth, after = np.moveaxis(rotate(upright[test], around).astype(np.float64), 1, 0)
+    mean_image = rotate(upright[train], [angle]).mean(axis=(0, 1), dtype=np.float64)  # [28, 28]
+    predictions = {
+        "zeros": np.zeros_like(truth),
+        "mean_image": np.broadcast_to(mean_image, truth.shape),
+        "mean_of_neighbours": (before + after) / 2,
+    }
+    mean = truth.mean(axis=0)
+    u, s, v = np.linalg.svd((truth - mean).reshape(len(test), -1), full_matrices=False)
+    for C in components:
+        # mean + U_C S_C V_C^T
+        predictions[f"pca_{C}"] = mean + ((u[:, :C] * s[:C]) @ v[:C]).reshape(truth.shape)
+    predictions["rotated_neighbour"] = rotate(before, [step])[:, 0].astype(np.float64)
+    return predictions, truth
+
+
+def trivial_predictors(
+    upright: ArrayLike,
+    train: ArrayLike,
+    test: ArrayLike,
+    angle: float = float(ANGLES[HELD_OUT]),
+    step: float = float(ANGLES[1]),
+    components: Sequence[int] = (8, 16, 32),
+) -> dict[str, float]:
+    """Mean squared error of each of `trivial_predictions`."""
+    predictions, truth = trivial_predictions(upright, train, test, angle, step, components)
+    return {name: mse(predicted, truth) for name, predicted in predictions.items()}
+
+
+# --- inside -----------------------------------------------------------------------------------
+
+
+def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if a.shape != b.shape or a.size == 0:
+        raise UserError(f"Two arrays of one shape are needed, not {a.shape} and {b.shape}.")
+    return a, b
+
+
+def _views(
+    z: ArrayLike, angles: ArrayLike, observed: ArrayLike | None
+) -> tuple[Array, NDArray[np.int64], Array, int]:
+    """The observed views as rows: z [N, D], digit [N], angle [N]; and P, the digits among them."""
+    z = np.asarray(z, dtype=np.float64)
+    if z.ndim != 3 or z.shape[2] == 0:
+        raise UserError(f"Latents must be [P, Q, D] with a channel at least, not {z.shape}.")
+    P, Q, _ = z.shape
+    mask = np.ones((P, Q), bool) if observed is None else np.asarray(observed, dtype=bool)
+    angles = np.asarray(angles, dtype=np.float64)
+    if mask.shape != (P, Q) or angles.shape not in ((P, Q), (Q,)):
+        raise UserError(
+            f"Latents {z.shape} need angles and observed of shape {(P, Q)}, "
+            f"not {angles.shape} and {mask.shape}."
+        )
+    rows, w = z[mask], np.broadcast_to(angles, (P, Q))[mask]  # [N, D], [N]
+    if len(rows) == 0:
+        raise UserError("No view is observed.")
+    if not (np.isfinite(rows).all() and np.isfinite(w).all()):
+        raise UserError("An observed view has a latent or an angle that is not a finite number.")
+    digits, digit = np.unique(np.nonzero(mask)[0], return_inverse=True)
+    return rows, digit, w, len(digits)
+
+
+def _block_scores(
+    block: str, z: Array, angles: ArrayLike, observed: ArrayLike | None, seed: int
+) -> dict[str, float]:
+    """The figures of one block, and the chance of retrieval, which is the same for both."""
+    error = angle_probe(z, angles, observed, seed=seed)
+    retrieval = digit_retrieval(z, angles, observed)
+    known = importance(error, retrieval)
+    told = information(z, angles, observed, seed)
+    scores = {
+        f"angle_error_{block}_degrees": error,
+        f"digit_retrieval_{block}": retrieval.share,
+        "digit_retrieval_chance": retrieval.chance,
+        f"invariance_ratio_{block}": invariance_ratio(z, observed),
+    }
+    for f, factor in enumerate(FACTORS):
+        scores[f"importance_{block}_{factor}"] = float(known[f])
+        scores[f"information_{block}_{factor}"] = float(told[f])
+    return scores
+
+
+def _kernel_ridge(
+    target: Array, fit: NDArray, check: NDArray, z: Array, width: float, ridge: float
+) -> Array:
+    """Gaussian kernel ridge regression of the target, trained on `fit`, predicted on `check`."""
+    scale = width * (np.median(pdist(z[fit[:200]])) or 1.0)
+    mean = target[fit].mean(axis=0)
+    # k(a, b) = exp(-|a - b|^2 / (2 s^2)), prediction = k_* (K + ridge I)^-1 (y - mean) + mean
+    K = np.exp(-cdist(z[fit], z[fit], "sqeuclidean") / (2 * scale**2))
+    k = np.exp(-cdist(z[check], z[fit], "sqeuclidean") / (2 * scale**2))
+    factor = cho_factor(K + ridge * np.eye(len(fit)), lower=True)
+    return k @ cho_solve(factor, target[fit] - mean) + mean
+
+
+def _purity(weights: Array) -> float:
+    """1 - entropy in bits of two weights, and 0 if there is no weight at all."""
+    if weights.sum() == 0:
+        return 0.0
+    share = weights[weights > 0] / weights.sum()
+    # 1 + sum p log2 p
+    return float(1 + (share * np.log2(share)).sum())
+
+
+def _information_share(code: NDArray, factor: NDArray) -> float:
+    """(I(code; factor) - E) / (H(factor) - E), not below 0; E is I for a random pairing."""
+    entropy = mutual_info_score(factor, factor)
+    counts = contingency_matrix(factor, code, sparse=True)
+    expected = expected_mutual_information(counts, len(code))
+    if entropy - expected <= 1e-12:
+        return 0.0
+    share = (mutual_info_score(factor, code) - expected) / (entropy - expected)
+    return float(np.clip(share, 0.0, 1.0))
+
+
+def _level(level: float) -> str:
+    if not 0 < level < 1:
+        raise UserError(f"A coverage level must lie between 0 and 1, not {level}.")
+    return f"coverage_{100 * level:g}"
