@@ -1,0 +1,101 @@
+"""A real Streamlit server and a real Chromium, for the tests that need both."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+
+
+@contextmanager
+def serve(script: str | Path, **environment: str) -> Iterator[str]:
+    """Run a Streamlit script on a free port; gives its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+    command += ["--server.headless", "true", "--server.fileWatcherType", "none"]
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    server = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    address = f"http://localhost:{port}"
+    try:
+        _wait(f"{address}/_stcore/health", server)
+        yield address
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _wait(url: str, server: subprocess.Popen, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if server.poll() is not None:
+            raise RuntimeError(f"the server ended with code {server.returncode}")
+        try:
+            with urllib.request.urlopen(url, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise TimeoutError(f"no answer from {url}")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable_path(), args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def executable_path() -> str | None:
+    """None lets playwright take its own."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
+
+
+def settle(page: Page, timeout: float = 30_000) -> None:
+    """Wait until the script of the page has run to its end."""
+    page.wait_for_selector(IDLE, timeout=timeout)
+
+
+class Watch:
+    """What goes wrong in a page, and what it says to the server."""
+
+    def __init__(self, page: Page) -> None:
+        self.errors: list[str] = []
+        self.sent: list[int] = []  # bytes of each message to the server
+        self.received: list[int] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self._console)
+        page.on("websocket", self._websocket)
+
+    def _console(self, message) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def _websocket(self, socket) -> None:
+        socket.on("framesent", lambda frame: self.sent.append(len(frame)))
+        socket.on("framereceived", lambda frame: self.received.append(len(frame)))

@@ -1,0 +1,294 @@
+"""The live view: a dial that turns a digit, and sliders for its style, all in the browser.
+
+The server sends the decoder's weights once and a few numbers a digit (`ui.export`); dragging sends
+nothing back. When the person lets go, the pose arrives here and the page runs again:
+
+    indices = dial.context("rotate", [0, 4, 8])          # the views the person has chosen
+    scene = export.scene(model, views, angles, observed)  # what the model makes of them
+    state = dial.dial(scene, key="rotate", held_out=[7])
+    with state.aside:                                     # below the sliders
+        ...
+"""
+
+import json
+import secrets
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ui import colours
+from ui.export import Scene, Style
+
+STATIC = Path(__file__).parent / "static"
+LEAD = "What stays the same when the digit turns."
+HINT = "The global latents: one Gaussian a digit and channel, whatever the angle."
+
+
+@dataclass(frozen=True)
+class Pose:
+    """How the digit is shown."""
+
+    angle: float = 0.0  # degrees, counter-clockwise, from 0 to 360
+    style: tuple[float, ...] | None = None  # one number a global channel; None is its own style
+
+
+@dataclass(frozen=True)
+class DialState:
+    """What the person did with the dial, as far as the server knows."""
+
+    angle: float
+    style: list[float] | None  # None is the digit's own
+    context: list[int]  # indices of the observed views
+    aside: DeltaGenerator = field(repr=False)  # the space below the sliders, for the page to fill
+
+    @property
+    def radians(self) -> float:
+        return float(np.deg2rad(self.angle))
+
+
+@dataclass(frozen=True)
+class Morph:
+    """Another digit's style, towards which a slider leads."""
+
+    name: str
+    style: Sequence[float]
+
+
+@dataclass
+class _Record:
+    """What is kept of a dial between runs, and when its page is left."""
+
+    pose: Pose = Pose()
+    given: Pose | None = None  # the arguments of the last run
+    asked: Pose = Pose()  # where the page last moved the dial
+    revision: str = ""  # changes when the page, not the person, moves the dial
+    subject: Hashable = None
+    default: list[int] | None = None
+    context: list[int] | None = None
+
+
+def dial(
+    scene: Scene,
+    *,
+    key: str,
+    angle: float = 0.0,
+    style: Sequence[float] | None = None,
+    held_out: int | Iterable[int] = (),
+    held_out_text: str = "never seen in training",
+    styles: Sequence[Style] | None = None,
+    morph: Morph | None = None,
+    editable: bool = True,
+    subject: Hashable = None,
+    size: int = 470,
+    lead: str = LEAD,
+) -> DialState:
+    """Show a digit in a dial, with its style beside it (below it on a narrow screen).
+
+    `angle` (degrees) and `style` are where it starts; when a page gives other values later, the
+    dial goes there. `styles` names and orders the sliders (`export.style_names`). `held_out` are
+    indices of views that nobody may add. `subject` says which digit it is: with another one the
+    style goes back to the digit's own.
+    """
+    record = _record(key)
+    held = [held_out] if isinstance(held_out, int) else list(held_out)
+    given = Pose(_degrees(angle), _style(style, scene))
+    if record.given is None or given not in (record.given, record.pose):
+        _move(record, given)
+    elif subject != record.subject or _style(record.pose.style, scene) != record.pose.style:
+        _move(record, Pose(record.pose.angle, given.style))
+    record.given, record.subject = given, subject
+
+    with st.container(gap=None):
+        _weights()(key=f"{key}-weights", data=scene.network.blob)
+        if not len(scene.styles):
+            _mount_dial(scene, key, record, held, held_out_text, editable, size)
+            aside = st.container()
+        else:
+            left, right = st.columns([1.1, 1], gap="medium")
+            with left:
+                _mount_dial(scene, key, record, held, held_out_text, editable, size)
+            with right:
+                _mount_styles(scene, key, styles, morph, lead)
+                aside = st.container()
+    return DialState(
+        angle=record.pose.angle,
+        style=None if record.pose.style is None else list(record.pose.style),
+        context=np.flatnonzero(scene.observed).tolist(),
+        aside=aside,
+    )
+
+
+def context(key: str, default: Iterable[int]) -> list[int]:
+    """Indices of the views the person has chosen on the dial, `default` until then.
+
+    To be asked before the scene is made. With another default (another digit, another number of
+    views) the choice is forgotten.
+    """
+    record, default = _record(key), sorted(default)
+    if default != record.default:
+        record.default, record.context = default, None
+    return default if record.context is None else record.context
+
+
+def pose(key: str) -> Pose:
+    """Where the dial is, for a page that needs to know before it shows the dial."""
+    return _record(key).pose
+
+
+def move(key: str, angle: float | None = None, style: Sequence[float] | None = None) -> None:
+    """Turn the dial from the page (a click on a strip, say) and give the digit a style."""
+    record = _record(key)
+    turned = record.pose.angle if angle is None else _degrees(angle)
+    _move(record, Pose(turned, None if style is None else tuple(map(float, style))))
+
+
+def _record(key: str) -> _Record:
+    name = f"dial:{key}"
+    if name not in st.session_state:
+        st.session_state[name] = _Record()
+    return st.session_state[name]
+
+
+def _move(record: _Record, to: Pose) -> None:
+    record.pose = record.asked = to
+    record.revision = secrets.token_hex(4)
+
+
+def _degrees(angle: float) -> float:
+    return round(float(angle), 2) % 360 if np.isfinite(angle) else 0.0
+
+
+def _style(style: Sequence[float] | None, scene: Scene) -> tuple[float, ...] | None:
+    if style is None or len(style) != len(scene.styles) or not np.isfinite(style).all():
+        return None
+    return tuple(round(float(value), 3) for value in style)
+
+
+def _mount_dial(
+    scene: Scene,
+    key: str,
+    record: _Record,
+    held_out: list[int],
+    held_out_text: str,
+    editable: bool,
+    size: int,
+) -> None:
+    picture = {
+        "network": scene.network.id,
+        "code": _series(scene.code),
+        "variance": None if scene.variance is None else _series(scene.variance[None]),
+        "frequency": scene.frequency,
+        "styles": scene.styles.tolist(),
+        "own": _rounded(scene.own),
+        "angles": np.rad2deg(scene.angles).round(2).tolist(),
+        "observed": scene.observed.tolist(),
+        "heldOut": held_out,
+        "heldOutText": held_out_text,
+        "editable": editable,
+    }
+    data = picture | {
+        "key": key,
+        "scene": sha256(json.dumps(picture).encode()).hexdigest()[:16],
+        "pose": {
+            "revision": record.revision,
+            # only of a move by the page: the person's own poses are not sent back
+            "angle": record.asked.angle,
+            "style": record.asked.style,
+        },
+        "cycle": list(colours.CYCLE),
+        "heldOutColour": colours.HELD_OUT,
+        "size": size,
+    }
+    _dial()(
+        key=key,
+        data=data,
+        on_pose_change=lambda: _take_pose(key),
+        on_context_change=lambda: _take_context(key),
+    )
+
+
+def _mount_styles(
+    scene: Scene, key: str, styles: Sequence[Style] | None, morph: Morph | None, lead: str
+) -> None:
+    if styles is None:
+        styles = [Style(g, f"style {g + 1}", 0.0) for g in range(len(scene.styles))]
+    rows = [
+        {
+            "channel": style.channel,
+            "name": style.name,
+            "hint": f"Global channel {style.channel + 1} of {len(scene.styles)}",
+        }
+        for style in styles
+    ]
+    other = None if morph is None else {"name": morph.name, "style": _rounded(morph.style)}
+    data = {"key": key, "styles": rows, "own": _rounded(scene.own), "lead": lead, "hint": HINT}
+    _styles()(key=f"{key}-styles", data=data | {"morph": other})
+
+
+def _take_pose(key: str) -> None:
+    """The person has let go: remember where, unless the page has moved the dial since."""
+    record, sent = _record(key), _sent(key, "pose")
+    if sent.get("revision") != record.revision:
+        return
+    angle, style = sent.get("angle"), sent.get("style")
+    if isinstance(angle, int | float):
+        style = None if style is None else tuple(float(value) for value in style)
+        record.pose = Pose(_degrees(angle), style)
+
+
+def _take_context(key: str) -> None:
+    record, sent = _record(key), _sent(key, "context")
+    indices = sent.get("indices")
+    if isinstance(indices, list) and indices:
+        record.context = sorted({int(index) for index in indices})
+
+
+def _sent(key: str, name: str) -> Mapping[str, Any]:
+    value = (st.session_state.get(key) or {}).get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _series(values: np.ndarray) -> dict[str, Any]:
+    return {"rows": len(values), "values": _rounded(values.reshape(-1))}
+
+
+def _rounded(values: Iterable[float]) -> list[float]:
+    """Seven significant digits: as good as float32, in half the letters."""
+    return [float(f"{value:.7g}") for value in values]
+
+
+@cache
+def _read(*names: str) -> str:
+    return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in names)
+
+
+@cache
+def _weights() -> Any:
+    return st.components.v2.component("fgpvae_weights", js=_read("weights.js"))
+
+
+@cache
+def _dial() -> Any:
+    return st.components.v2.component(
+        "fgpvae_dial",
+        html=_read("dial.html"),
+        css=_read("common.css", "dial.css"),
+        js=_read("room.js", "decoder.js", "dial.js"),
+    )
+
+
+@cache
+def _styles() -> Any:
+    return st.components.v2.component(
+        "fgpvae_styles",
+        html=_read("styles.html"),
+        css=_read("common.css", "styles.css"),
+        js=_read("room.js", "styles.js"),
+    )

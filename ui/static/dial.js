@@ -1,0 +1,399 @@
+// The dial: a ring of angles around the digit, drawn by the decoder in the browser.
+const ENLARGE = 8;
+const RADIUS = 0.43; // of the ring's centre line, in sides of the stage
+const THIN = 0.013; // widths of the ring, in sides of the stage
+const WIDE = 0.082;
+const DETENT = 0.8; // degrees within which the handle rests on a view
+const SPEED = 45; // degrees a second when it turns by itself
+
+const dials = new WeakMap();
+const radians = (degrees) => (degrees * Math.PI) / 180;
+const apart = (a, b) => Math.abs(((a - b + 540) % 360) - 180);
+
+class Dial {
+  constructor(root) {
+    this.root = root;
+    const $ = (name) => root.querySelector(name);
+    this.card = $(".card");
+    this.stage = $(".stage");
+    this.ring = $(".ring");
+    this.digit = $(".digit");
+    this.grab = $(".grab");
+    this.views = $(".views");
+    this.arm = $(".arm");
+    this.play = $(".play");
+    this.angleText = $(".angle");
+    this.caption = $(".caption");
+    this.buttons = [];
+    this.paper = this.digit.getContext("2d", { alpha: false });
+    this.stop = new AbortController();
+    this.changed = () => this.request();
+    this.awake = () => this.connect();
+    hub.waiting.add(this.awake);
+    this.listen();
+    this.sizes = new ResizeObserver(() => this.drawRing());
+    this.sizes.observe(this.stage);
+    // for tests: the picture at an angle in degrees with a style, or of a code
+    root.host.fgpvae = {
+      ready: () => Boolean(this.decoder),
+      decode: (angle, style) => Array.from(this.decode(angle, style ?? this.room.own)),
+      decodeCode: (code) => Array.from(this.decoder.run(Float64Array.from(code))),
+      spread: (angle) => this.spread(radians(angle)),
+      pose: () => ({ angle: this.room.angle, style: this.room.style }),
+      samples: [],
+    };
+  }
+
+  update(data, setStateValue) {
+    const room = roomOf(data.key);
+    if (room !== this.room) {
+      this.room?.listeners.delete(this.changed);
+      room.listeners.add(this.changed);
+      this.room = room;
+    }
+    room.send = (pose) => setStateValue("pose", pose);
+    this.sendContext = (indices) => setStateValue("context", { indices, scene: this.data.scene });
+    const fresh = data.scene !== this.data?.scene;
+    this.data = data;
+    room.own = data.own;
+    if (fresh) {
+      this.series = new Series(data.code);
+      this.variance = data.variance && new Series(data.variance);
+      this.observed = [...data.observed];
+      if (room.style && room.style.length !== data.own.length) room.style = null;
+      this.makeViews();
+      this.animateRing();
+    }
+    room.receive(data.pose, this.turning);
+    this.card.style.setProperty("--size", `${data.size}px`);
+    this.card.style.setProperty("--warm", data.heldOutColour);
+    this.connect();
+    this.drawRing();
+    for (const listener of room.listeners) listener();
+  }
+
+  // to the decoder, once its weights are here
+  connect() {
+    const entry = hub.networks.get(this.data?.network);
+    this.decoder = entry && (entry.decoder ??= new Decoder(entry));
+    if (!entry) return;
+    const [channels, height, width] = this.decoder.shape;
+    if (this.enlarger?.width !== width || this.enlarger?.height !== height) {
+      this.enlarger = new Enlarger(channels, height, width, ENLARGE);
+      this.digit.width = width * ENLARGE;
+      this.digit.height = height * ENLARGE;
+    }
+    this.request();
+  }
+
+  decode(angle, style) {
+    const code = this.series.at(radians(angle) * this.data.frequency);
+    this.data.styles.forEach((input, g) => (code[input] = style[g]));
+    return this.decoder.run(code);
+  }
+
+  spread(w) {
+    if (!this.variance) return 0.3;
+    return Math.sqrt(Math.min(1, Math.max(0, this.variance.at(w * this.data.frequency)[0])));
+  }
+
+  // --- drawing ---
+
+  request() {
+    this.frame ??= requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    this.frame = null;
+    const { angle } = this.room;
+    this.arm.style.transform = `rotate(${-angle}deg)`;
+    if (this.decoder) {
+      this.paper.putImageData(this.enlarger.run(this.decode(angle, this.room.values())), 0, 0);
+      this.card.dataset.ready = "yes";
+    }
+    this.describe(angle);
+    if (this.moved) {
+      this.root.host.fgpvae.samples.push(performance.now() - this.moved);
+      this.moved = null;
+    }
+  }
+
+  describe(angle) {
+    const shown = `${(Math.round(angle * 10) / 10) % 360}`;
+    const text = `${shown.includes(".") ? shown : `${shown}.0`}°`;
+    const view = this.viewAt(angle);
+    const held = this.data.heldOut.some((index) => apart(this.data.angles[index], angle) < DETENT);
+    const seen = view !== null && this.observed[view];
+    const caption = seen ? "observed" : held ? this.data.heldOutText : "imagined";
+    if (this.angleText.textContent !== text) this.angleText.textContent = text;
+    if (this.caption.textContent !== caption) this.caption.textContent = caption;
+    this.caption.classList.toggle("held", held && !seen);
+    this.stage.classList.toggle("at-view", seen);
+    this.stage.classList.toggle("at-held", held && !seen);
+    this.grab.setAttribute("aria-valuenow", shown);
+    this.grab.setAttribute("aria-valuetext", `${shown} degrees, ${caption}`);
+  }
+
+  animateRing() {
+    const to = Array.from({ length: 240 }, (_, k) => this.spread((2 * Math.PI * k) / 240));
+    const from = this.widths;
+    cancelAnimationFrame(this.widening);
+    if (!from || still.matches) {
+      this.widths = to;
+      return;
+    }
+    const start = performance.now();
+    const step = (now) => {
+      const share = Math.min(1, Math.max(0, now - start) / 220);
+      const eased = 1 - (1 - share) ** 3;
+      this.widths = to.map((value, k) => from[k] + eased * (value - from[k]));
+      this.drawRing();
+      if (share < 1) this.widening = requestAnimationFrame(step);
+    };
+    this.widening = requestAnimationFrame(step);
+  }
+
+  drawRing() {
+    const side = this.stage.clientWidth;
+    if (!side || !this.widths) return;
+    const scale = Math.min(3, devicePixelRatio || 1);
+    const pixels = Math.round(side * scale);
+    if (this.ring.width !== pixels) this.ring.width = this.ring.height = pixels;
+    const pen = this.ring.getContext("2d");
+    pen.setTransform(pixels, 0, 0, pixels, 0, 0);
+    pen.clearRect(0, 0, 1, 1);
+    // a conic gradient runs clockwise, our angles do not
+    const colours = pen.createConicGradient(-Math.PI / 2, 0.5, 0.5);
+    const cycle = this.data.cycle;
+    for (let k = 0; k <= cycle.length; k++) {
+      colours.addColorStop(1 - k / cycle.length, cycle[k % cycle.length]);
+    }
+    const edge = (sign) => {
+      this.widths.forEach((share, k) => {
+        const w = (2 * Math.PI * k) / this.widths.length;
+        const radius = RADIUS + (sign * (THIN + share * (WIDE - THIN))) / 2;
+        pen.lineTo(0.5 - radius * Math.sin(w), 0.5 - radius * Math.cos(w));
+      });
+      pen.closePath();
+    };
+    pen.beginPath();
+    edge(1);
+    pen.moveTo(0.5, 0.5 - RADIUS);
+    edge(-1);
+    pen.fillStyle = colours;
+    pen.fill("evenodd");
+  }
+
+  makeViews() {
+    const { angles, heldOut, editable } = this.data;
+    if (this.buttons.length !== angles.length) {
+      this.buttons = angles.map((_, index) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.tabIndex = -1;
+        button.dataset.index = index;
+        return button;
+      });
+      this.views.replaceChildren(...this.buttons);
+    }
+    this.buttons.forEach((button, index) => {
+      const w = radians(angles[index]);
+      button.style.left = `${50 - 100 * RADIUS * Math.sin(w)}%`;
+      button.style.top = `${50 - 100 * RADIUS * Math.cos(w)}%`;
+      const held = heldOut.includes(index);
+      const seen = this.observed[index];
+      button.className = held && !seen ? "view held" : "view";
+      button.disabled = !editable || held;
+      button.setAttribute("aria-pressed", seen);
+      const name = `View at ${angles[index]} degrees`;
+      const state = seen ? "observed" : held ? this.data.heldOutText : "not observed";
+      button.setAttribute("aria-label", `${name}, ${state}`);
+      button.title = button.disabled ? `${angles[index]}°: ${state}` : `${angles[index]}°: click to ${seen ? "hide this view from" : "show this view to"} the model`;
+    });
+  }
+
+  // --- views ---
+
+  viewAt(angle) {
+    let best = null;
+    this.data.angles.forEach((at, index) => {
+      const distance = apart(at, angle);
+      if (distance < DETENT && (best === null || distance < apart(this.data.angles[best], angle))) best = index;
+    });
+    return best;
+  }
+
+  toggle(index) {
+    if (index === null || this.buttons[index].disabled) return;
+    const next = [...this.observed];
+    next[index] = !next[index];
+    if (!next.some(Boolean)) return this.say("one view is needed");
+    this.observed = next;
+    this.makeViews();
+    this.request();
+    this.sendContext(next.flatMap((seen, at) => (seen ? [at] : [])));
+  }
+
+  say(text) {
+    this.caption.textContent = text;
+    setTimeout(() => this.request(), 1600);
+  }
+
+  // --- turning ---
+
+  pointed(event) {
+    const box = this.stage.getBoundingClientRect();
+    const x = event.clientX - box.left - box.width / 2;
+    const y = event.clientY - box.top - box.height / 2;
+    return {
+      angle: (Math.atan2(-x, -y) * 180) / Math.PI,
+      radius: Math.hypot(x, y) / box.width,
+      side: box.width,
+    };
+  }
+
+  listen() {
+    const { signal } = this.stop;
+    const on = (target, name, act) => target.addEventListener(name, act, { signal });
+    on(this.stage, "pointerdown", (event) => this.press(event));
+    on(this.stage, "pointermove", (event) => this.move(event));
+    on(this.stage, "pointerup", (event) => this.lift(event, true));
+    on(this.stage, "pointercancel", (event) => this.lift(event, false));
+    on(this.views, "click", (event) => {
+      // a pointer's click is dealt with when it is lifted; this one is from the keyboard
+      const button = event.target.closest(".view");
+      if (button && event.detail === 0) this.toggle(Number(button.dataset.index));
+    });
+    on(this.grab, "keydown", (event) => this.key(event));
+    on(this.play, "click", () => this.run(!this.playing));
+  }
+
+  press(event) {
+    if (!this.room || (event.pointerType === "mouse" && event.button !== 0)) return;
+    const { angle, radius, side } = this.pointed(event);
+    const button = event.target.closest(".view");
+    if (!button && event.target !== this.grab) return;
+    event.preventDefault();
+    this.grab.focus({ preventScroll: true, focusVisible: false });
+    this.run(false, false);
+    this.room.halt();
+    this.stage.setPointerCapture(event.pointerId);
+    const onRing = Math.abs(radius - RADIUS) * side < 34;
+    const reach = radius * side * radians(apart(angle, this.room.angle)); // from the handle, pixels
+    const onHandle = onRing && reach < 20;
+    const target = button && !onHandle ? Number(button.dataset.index) : null;
+    this.turning = {
+      pointer: event.pointerId,
+      x: event.clientX,
+      y: event.clientY,
+      offset: onRing && !onHandle ? 0 : this.room.angle - angle,
+      view: onHandle ? this.viewAt(this.room.angle) : target,
+      far: false,
+      jump: onRing && !onHandle && target === null,
+    };
+    this.stage.classList.add("turning");
+    if (this.turning.jump) this.turn(angle, event);
+  }
+
+  move(event) {
+    const turning = this.turning;
+    if (turning?.pointer !== event.pointerId) return;
+    if (!turning.far && Math.hypot(event.clientX - turning.x, event.clientY - turning.y) < 4) return;
+    turning.far = true;
+    const { angle, radius, side } = this.pointed(event);
+    if (radius * side > 8) this.turn(angle + turning.offset, event);
+  }
+
+  turn(angle, event) {
+    if (!event.altKey) {
+      const near = this.data.angles.find((at) => apart(at, angle) < DETENT);
+      if (near !== undefined) angle = near;
+    }
+    this.moved ??= event.timeStamp;
+    this.room.set({ angle });
+  }
+
+  lift(event, done) {
+    const turning = this.turning;
+    if (turning?.pointer !== event.pointerId) return;
+    this.turning = null;
+    this.stage.classList.remove("turning");
+    if (turning.far || turning.jump) this.room.commit();
+    else if (done) this.toggle(turning.view);
+  }
+
+  key(event) {
+    const step = event.shiftKey ? 22.5 : 1;
+    const { angle } = this.room;
+    const keys = {
+      ArrowLeft: angle + step,
+      ArrowUp: angle + step,
+      ArrowRight: angle - step,
+      ArrowDown: angle - step,
+      PageUp: angle + 22.5,
+      PageDown: angle - 22.5,
+      Home: 0,
+      End: 337.5,
+    };
+    if (event.key in keys) {
+      this.run(false, false);
+      this.room.set({ angle: Math.round(keys[event.key] * 100) / 100 });
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.room.commit(), 300);
+    } else if (event.key === " ") {
+      this.run(!this.playing);
+    } else if (event.key === "Enter") {
+      this.toggle(this.viewAt(angle));
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  run(go, commit = true) {
+    if (Boolean(go) === Boolean(this.playing)) return;
+    cancelAnimationFrame(this.playing);
+    clearInterval(this.stepping);
+    this.playing = null;
+    this.play.setAttribute("aria-pressed", go);
+    this.play.querySelector(".word").textContent = go ? "stop" : "turn";
+    if (!go) {
+      if (commit) this.room.commit();
+      return;
+    }
+    if (still.matches) {
+      this.playing = -1;
+      this.stepping = setInterval(() => this.room.set({ angle: this.room.angle + 22.5 }), 900);
+      return;
+    }
+    let last = performance.now();
+    const step = (now) => {
+      this.room.set({ angle: this.room.angle + (SPEED * Math.max(0, now - last)) / 1000 });
+      last = now;
+      this.playing = requestAnimationFrame(step);
+    };
+    this.playing = requestAnimationFrame(step);
+  }
+
+  destroy() {
+    this.run(false, false);
+    cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.widening);
+    clearTimeout(this.typing);
+    this.stop.abort();
+    this.sizes.disconnect();
+    hub.waiting.delete(this.awake);
+    this.room?.listeners.delete(this.changed);
+    this.room?.halt();
+  }
+}
+
+export default function ({ data, parentElement, setStateValue }) {
+  if (!dials.has(parentElement)) dials.set(parentElement, new Dial(parentElement));
+  const dial = dials.get(parentElement);
+  dial.update(data, setStateValue);
+  return () => {
+    dial.destroy();
+    dials.delete(parentElement);
+  };
+}
