@@ -1,0 +1,23 @@
+"""The paper's section 4, one function a table or figure, and the latent space in figures.
+
+Each takes an `Experiment` (seeds, where runs and results are kept) and returns a plain dict that
+`report.write` turns into JSON, a Markdown table and a figure.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from fgpvae.experiments.common import Experiment
+from fgpvae.experiments.disentanglement import disentanglement
+from fgpvae.experiments.extrapolation import extrapolation
+from fgpvae.experiments.scaling import scaling
+from fgpvae.experiments.table1 import table1
+
+EXPERIMENTS: dict[str, Callable[[Experiment], dict[str, Any]]] = {
+    "table1": table1,
+    "extrapolation": extrapolation,
+    "scaling": scaling,
+    "disentanglement": disentanglement,
+}
+
+__all__ = ["EXPERIMENTS", "Experiment"]

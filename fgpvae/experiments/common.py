@@ -1,0 +1,103 @@
+"""What the experiments share: trained runs that are kept and reused, and where a figure is from."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+import psutil
+
+from fgpvae.checkpoints import CONFIG, load_model
+from fgpvae.errors import UserError
+from fgpvae.models import Model
+from fgpvae.runs import Run, open_run
+
+# every model of the comparison, in the order of the paper's table
+MODELS = ("vae", "cvae-published", "cvae", "gpvae", "gpvae-amortised", "paper")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    seeds: int = 5
+    runs: Path = Path("runs/experiments")  # finished runs here are reused
+    results: Path = Path("results")
+    models: tuple[str, ...] = MODELS
+    changes: tuple[str, ...] = ()  # settings changed in every run, e.g. training.epochs=10
+    threads: int = field(default_factory=lambda: max((os.cpu_count() or 2) - 1, 1))
+    progress: Callable[[str], None] = lambda what: None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.seeds <= 100:
+            raise UserError(f"The number of seeds must be from 1 to 100, not {self.seeds}.")
+
+    def run(self, preset: str, seed: int, changes: Sequence[str] = (), tag: str = "") -> Run:
+        """The finished run of a preset and seed: the one that is there, resumed, or a new one.
+
+        It is trained in a process of its own, so that its peak memory is its own.
+        """
+        directory = self.runs / f"{preset}{tag}-{seed}"
+        if (directory / CONFIG).exists():
+            run = open_run(directory)
+            if run.state == "finished":
+                return run
+            arguments = ["--resume"]
+        else:
+            arguments = ["--preset", preset, "--seed", str(seed)]
+            for change in (*self.changes, *changes):
+                arguments += ["--set", change]
+        self.progress(f"training {directory.name}")
+        command = [sys.executable, "-m", "fgpvae", "train", "--json", "--run-dir", str(directory)]
+        environment = os.environ | {"OMP_NUM_THREADS": str(self.threads)}
+        done = subprocess.run(
+            command + arguments, env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise UserError(f"Training {directory.name} failed: {done.stderr.strip()[-300:]}")
+        return open_run(directory)
+
+    def model(self, preset: str, seed: int) -> Model:
+        return load_model(self.run(preset, seed).path / "model.safetensors")
+
+    def provenance(self, name: str) -> dict[str, Any]:
+        """The command, date, machine and versions behind a result."""
+        packages = ("torch", "numpy", "scipy", "scikit-learn")
+        return {
+            "experiment": name,
+            "command": f"python -m fgpvae experiment {name} --seeds {self.seeds}",
+            "seeds": self.seeds,
+            "changes": list(self.changes),
+            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+            "machine": f"{os.cpu_count()} cores, {psutil.virtual_memory().total >> 30} GiB, "
+            f"{platform.system()} {platform.machine()}",
+            "training_threads": self.threads,
+            "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
+        }
+
+
+def spread(values: Sequence[float]) -> dict[str, Any]:
+    """Mean and standard deviation over seeds, and the values themselves."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return {"mean": None, "sd": None, "values": []}
+    sd = stdev(known) if len(known) > 1 else None
+    return {"mean": mean(known), "sd": sd, "values": known}
+
+
+def seconds_an_epoch(run: Run) -> float:
+    """Median over the epochs after the first."""
+    seconds = [line["seconds"] for line in run.metrics()]
+    each = sorted(b - a for a, b in zip(seconds, seconds[1:], strict=False))
+    return each[len(each) // 2] if each else seconds[0]
+
+
+def load_result(results: Path, name: str) -> dict[str, Any]:
+    """A result that was written before."""
+    return json.loads((results / f"{name}.json").read_text())

@@ -1,0 +1,66 @@
+"""What each part of the code knows: angle and digit, read from local and from global channels."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from fgpvae import data, metrics
+from fgpvae.data import ANGLES, Views
+from fgpvae.experiments.common import Experiment, spread
+from fgpvae.models import FGPVAE, Model
+
+
+def disentanglement(experiment: Experiment) -> dict[str, Any]:
+    """The figures of `metrics.disentanglement` and the swap error, on the 40 unseen digits."""
+    views = unseen_views()
+    rows = []
+    for preset in experiment.models:
+        scores: dict[str, list[Any]] = {}
+        for seed in range(experiment.seeds):
+            model = experiment.model(preset, seed)
+            experiment.progress(f"looking into {preset}-{seed}")
+            for name, value in model_scores(model, views, seed).items():
+                scores.setdefault(name, []).append(value)
+        rows.append(
+            {"preset": preset, "model": model.title}
+            | {name: spread(values) for name, values in scores.items()}
+        )
+    return experiment.provenance("disentanglement") | {"digits": len(views), "rows": rows}
+
+
+def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float | None]:
+    """All figures of one model on some views."""
+    z_local, z_global = encodings(model, views)
+    scores = metrics.disentanglement(z_local, z_global, views.angles.numpy(), seed=seed)
+    swap = swap_error(model, views) if isinstance(model, FGPVAE) else None
+    return scores | {"swap_error": swap}
+
+
+def unseen_views() -> Views:
+    """The 40 digits never trained on, at all sixteen angles."""
+    digits = data.embedded()
+    unseen = data.Digits(digits.images[data.TRAIN_DIGITS :], digits.labels[data.TRAIN_DIGITS :])
+    return data.task(unseen, ANGLES, ANGLES[:1]).context
+
+
+@torch.no_grad()
+def encodings(model: Model, views: Views) -> tuple[np.ndarray, np.ndarray]:
+    """The encoder's means [P, Q, J] and [P, Q, L - J]; without a division all count as global."""
+    mu, _ = model.encode_views(views)
+    j = model.config.local if isinstance(model, FGPVAE) else 0
+    return mu[..., :j].numpy(), mu[..., j:].numpy()
+
+
+@torch.no_grad()
+def swap_error(model: FGPVAE, views: Views) -> float:
+    """MSE of the style of one digit at the angles of another, against the truth.
+
+    The local channels are digit B's, the global ones digit A's; the truth is A at those angles.
+    With perfectly separated parts it is the error of plain reconstruction.
+    """
+    posterior = model.infer(views.images, views.angles, views.observed)
+    local, _ = posterior.at(views.angles)  # [P, Q, J]
+    style = posterior.global_mean.roll(1, 0)[:, None].expand(-1, local.shape[1], -1)
+    images = model.decode(torch.cat([local, style], -1))
+    return metrics.mse(images.numpy(), views.images.roll(1, 0).numpy())

@@ -1,0 +1,188 @@
+"""An experiment's result as files: JSON, a Markdown table, a Plotly figure as HTML and SVG."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from fgpvae.checkpoints import write_json
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+INK, WARM, COOL = "#6b7280", "#d9772b", "#2c7a9e"
+
+
+def write(result: dict[str, Any], directory: Path) -> list[Path]:
+    """Write everything about a result; returns the files."""
+    directory.mkdir(parents=True, exist_ok=True)
+    name = result["experiment"]
+    paths = [directory / f"{name}.{suffix}" for suffix in ("json", "md", "html", "svg")]
+    write_json(paths[0], result)
+    paths[1].write_text(markdown(result))
+    figure = FIGURES[name](result)
+    figure.update_layout(template="simple_white", font_family="sans-serif", width=900, height=480)
+    figure.write_html(paths[2], include_plotlyjs="directory")
+    return paths if _write_svg(figure, paths[3]) else paths[:3]
+
+
+def _write_svg(figure: go.Figure, path: Path) -> bool:
+    """Drawn by an installed Chromium or Chrome; where there is none, the HTML has to do."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None and "BROWSER_PATH" not in os.environ:
+        return False
+    os.environ.setdefault("BROWSER_PATH", browser or "")
+    figure.write_image(path)
+    return True
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """The table that the README includes, with the command that made it."""
+    rows = TABLES[result["experiment"]](result)
+    lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
+    lines += ["| " + " | ".join(row) + " |" for row in rows[1:]]
+    seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
+    origin = f"`{result['command']}`, {seeds}, {result['date']}, {result['machine']}."
+    return "\n".join(lines) + f"\n\n{origin}\n"
+
+
+def cell(figure: dict[str, Any] | None, digits: int = 4) -> str:
+    """Mean ± standard deviation, or a dash."""
+    if not figure or figure["mean"] is None:
+        return "-"
+    text = f"{figure['mean']:.{digits}f}"
+    return text if figure["sd"] is None else f"{text} ± {figure['sd']:.{digits}f}"
+
+
+def _table1(result: dict[str, Any]) -> list[list[str]]:
+    head = ["model", "test MSE", "sampled", "published", "unseen digits", "one view"]
+    rows = [[*head, "GP complexity", "s/epoch", "parameters", "peak MB"]]
+    for row in result["rows"]:
+        known = row["published"]
+        rows.append(
+            [
+                f"{row['model']} (`{row['preset']}`)",
+                cell(row["test_mse"]),
+                cell(row["test_mse_sampled"]),
+                f"{known['mse']:.4f} ± {known['sd']:.4f}" if known else "-",
+                cell(row["extrapolation_mse"]),
+                cell(row["one_view_mse"]),
+                row["complexity"],
+                cell(row["seconds_an_epoch"], 2),
+                f"{row['parameters']:,}",
+                cell(row["peak_memory_mb"], 0),
+            ]
+        )
+    for name, value in result["trivial"].items():
+        rows.append([name.replace("_", " "), f"{value:.4f}", *["-"] * (len(rows[0]) - 2)])
+    return rows
+
+
+def _extrapolation(result: dict[str, Any]) -> list[list[str]]:
+    views = list(result["curves"][0]["mse"])
+    rows = [["model", *(f"{n} view{'s' if n != '1' else ''}" for n in views)]]
+    for curve in result["curves"]:
+        name = f"{curve['model']} (`{curve['preset']}`)"
+        rows.append([name, *(cell(curve["mse"][n]) for n in views)])
+    return rows
+
+
+def _scaling(result: dict[str, Any]) -> list[list[str]]:
+    rows = [["digits P", "classes", "epochs", "s/epoch", "MSE of unseen digits"]]
+    for row in result["by_digits"]:
+        seconds, error = row["seconds_an_epoch"], row["extrapolation_mse"]
+        first = [str(row["P"]), str(row["classes"]), str(row["epochs"])]
+        rows.append([*first, f"{seconds:.2f}", f"{error:.4f}"])
+    for name, value in result["exponents"].items():
+        rows.append([f"exponent: {name.replace('_', ' ')}", "", "", f"{value:.2f}", ""])
+    return rows
+
+
+def _disentanglement(result: dict[str, Any]) -> list[list[str]]:
+    names = [name for name in result["rows"][0] if name not in ("preset", "model")]
+    rows = [["", *(f"{row['model']} (`{row['preset']}`)" for row in result["rows"])]]
+    for name in names:
+        rows.append([name.replace("_", " "), *(cell(row[name], 3) for row in result["rows"])])
+    return rows
+
+
+def _table1_figure(result: dict[str, Any]) -> go.Figure:
+    rows = result["rows"]
+    figure = go.Figure()
+    figure.add_bar(
+        name="ours",
+        x=[row["preset"] for row in rows],
+        y=[row["test_mse"]["mean"] for row in rows],
+        error_y={"array": [row["test_mse"]["sd"] or 0 for row in rows]},
+        marker_color=COOL,
+    )
+    published = [row for row in rows if row["published"]]
+    figure.add_bar(
+        name="published",
+        x=[row["preset"] for row in published],
+        y=[row["published"]["mse"] for row in published],
+        error_y={"array": [row["published"]["sd"] for row in published]},
+        marker_color=INK,
+    )
+    for name in ("mean_image", "rotated_neighbour"):
+        figure.add_hline(
+            result["trivial"][name],
+            line_dash="dot",
+            line_color=WARM,
+            annotation_text=name.replace("_", " "),
+        )
+    return figure.update_yaxes(title="MSE at 157.5 degrees")
+
+
+def _extrapolation_figure(result: dict[str, Any]) -> go.Figure:
+    figure = go.Figure()
+    for curve in result["curves"]:
+        figure.add_scatter(
+            name=curve["preset"],
+            x=[int(n) for n in curve["mse"]],
+            y=[point["mean"] for point in curve["mse"].values()],
+            error_y={"array": [point["sd"] or 0 for point in curve["mse"].values()]},
+        )
+    figure.update_xaxes(title="context views")
+    return figure.update_yaxes(title="MSE of unseen digits at 157.5 degrees")
+
+
+def _scaling_figure(result: dict[str, Any]) -> go.Figure:
+    figure = make_subplots(1, 3, subplot_titles=("time in P", "error in P", "time in Q"))
+    digits = [row["P"] for row in result["by_digits"]]
+    for column, name in enumerate(("seconds_an_epoch", "extrapolation_mse"), 1):
+        values = [row[name] for row in result["by_digits"]]
+        figure.add_scatter(x=digits, y=values, row=1, col=column, line_color=COOL, name=name)
+    views = [row["Q"] for row in result["by_views"]]
+    for path, colour in (("dense", WARM), ("fourier", COOL), ("joint", INK)):
+        values = [row[path] for row in result["by_views"]]
+        figure.add_scatter(x=views, y=values, row=1, col=3, line_color=colour, name=path)
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log", col=1)
+    return figure.update_yaxes(type="log", col=3)
+
+
+def _disentanglement_figure(result: dict[str, Any]) -> go.Figure:
+    figure = make_subplots(1, 2, subplot_titles=("angle error in degrees", "digit found again"))
+    presets = [row["preset"] for row in result["rows"]]
+    for block, colour in (("local", WARM), ("global", COOL)):
+        for column, name in enumerate(("angle_error_{}_degrees", "digit_retrieval_{}"), 1):
+            values = [row[name.format(block)]["mean"] for row in result["rows"]]
+            figure.add_bar(x=presets, y=values, row=1, col=column, marker_color=colour, name=block)
+    return figure
+
+
+TABLES: dict[str, Callable[[dict[str, Any]], list[list[str]]]] = {
+    "table1": _table1,
+    "extrapolation": _extrapolation,
+    "scaling": _scaling,
+    "disentanglement": _disentanglement,
+}
+FIGURES: dict[str, Callable[[dict[str, Any]], go.Figure]] = {
+    "table1": _table1_figure,
+    "extrapolation": _extrapolation_figure,
+    "scaling": _scaling_figure,
+    "disentanglement": _disentanglement_figure,
+}

@@ -1,0 +1,111 @@
+"""Figure 1b of the paper, cost and error against the number of digits; and cost against views."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from fgpvae import data
+from fgpvae.checkpoints import load_model
+from fgpvae.evaluation import task_mse
+from fgpvae.experiments.common import Experiment, seconds_an_epoch
+from fgpvae.kernels import Periodic
+from fgpvae.metrics import fitted_exponent
+from fgpvae.posterior import DensePosterior, FourierPosterior
+
+DIGITS = ((45, 1), (90, 1), (180, 1), (360, 1), (720, 2), (1800, 5), (3600, 10))  # P, classes
+CLASSES = (3, 8, 5, 2, 0, 1, 4, 6, 7, 9)
+STEPS = 3600  # of every run, whatever its P: 200 epochs of 360 digits
+VIEWS = (8, 16, 32, 64, 128, 256)
+BLOCK = 20  # digits whose posterior is timed together
+
+
+def scaling(experiment: Experiment) -> dict[str, Any]:
+    by_digits = [_by_digits(experiment, P, classes) for P, classes in DIGITS]
+    experiment.progress("timing posteriors")
+    by_views = by_number_of_views()
+    exponents = {
+        "seconds_an_epoch_in_P": fitted_exponent(
+            [row["P"] for row in by_digits], [row["seconds_an_epoch"] for row in by_digits]
+        )
+    }
+    for path in ("dense", "fourier", "joint"):
+        last = by_views[-4:]  # the asymptotic end
+        seconds = [row[path] for row in last]
+        exponents[f"{path}_in_Q"] = fitted_exponent([row["Q"] for row in last], seconds)
+    return experiment.provenance("scaling") | {
+        "steps": STEPS,
+        "by_digits": by_digits,
+        "by_views": by_views,
+        "exponents": exponents,
+    }
+
+
+def _by_digits(experiment: Experiment, P: int, classes: int) -> dict[str, Any]:
+    chosen = CLASSES[:classes]
+    changes = [
+        f"data.classes={list(chosen)}",
+        f"data.digits={P // classes}",
+        f"training.epochs={max(STEPS * 20 // P, 1)}",
+    ]
+    run = experiment.run("paper", 0, changes, tag=f"-P{P}")
+    model = load_model(run.path / "model.safetensors")
+    return {
+        "P": P,
+        "classes": classes,
+        "epochs": run.config.training.epochs,
+        "seconds_an_epoch": seconds_an_epoch(run),
+        "extrapolation_mse": task_mse(model, data.extrapolation(chosen)),
+    }
+
+
+def by_number_of_views(views: tuple[int, ...] = VIEWS) -> list[dict[str, float]]:
+    """Seconds for the posterior of 20 digits, one channel, forward and backward, at Q views each.
+
+    dense and fourier: the factorised posterior; joint: one Gaussian over all 20 Q images, as the
+    non-factorised model has, by Cholesky.
+    """
+    kernel, generator = Periodic(), torch.Generator().manual_seed(0)
+    rows = []
+    for Q in views:
+        w = 2 * torch.pi * torch.rand(BLOCK, Q, dtype=torch.float64, generator=generator)
+        mu = torch.randn(BLOCK, Q, 1, dtype=torch.float64, generator=generator).requires_grad_()
+        var = torch.full((BLOCK, Q, 1), 0.1, dtype=torch.float64).requires_grad_()
+        observed = torch.ones(BLOCK, Q, dtype=torch.bool)
+        style = torch.randn(BLOCK, 8, dtype=torch.float64, generator=generator)
+
+        def factorised(path: type, args: tuple = (kernel, w, mu, var, observed)) -> None:
+            posterior = path(*args)
+            mean, variance = posterior.at(args[1])
+            (posterior.log_evidence.sum() + mean.sum() + variance.sum()).backward()
+
+        def joint(w: Any = w, mu: Any = mu, var: Any = var, style: Any = style) -> None:
+            size = (style @ style.T).repeat_interleave(w.shape[1], 0)
+            size = size.repeat_interleave(w.shape[1], 1)
+            gram = size * kernel.gram(w.reshape(-1), w.reshape(-1))
+            prior = torch.distributions.MultivariateNormal(
+                torch.zeros(w.numel(), dtype=torch.float64), gram + torch.diag(var.reshape(-1))
+            )
+            prior.log_prob(mu.reshape(-1)).backward()
+
+        rows.append(
+            {
+                "Q": Q,
+                "dense": _seconds(lambda f=factorised: f(DensePosterior)),
+                "fourier": _seconds(lambda f=factorised: f(FourierPosterior)),
+                "joint": _seconds(joint, repeats=3 if Q < 128 else 1),
+            }
+        )
+    return rows
+
+
+def _seconds(action: Callable[[], None], repeats: int = 5) -> float:
+    """The fastest of a few repeats, after one to warm up."""
+    action()
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - started)
+    return min(times)

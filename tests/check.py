@@ -1,0 +1,49 @@
+"""All checks: style, types, tests in a real browser. `python -m tests.check`"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def chromium() -> str | None:
+    return os.environ.get("FGPVAE_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
+
+
+def install_chromium() -> None:
+    """From the system's packages where there is one to ask, else Playwright's own build."""
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        subprocess.run(["apt-get", "update", "-qq"], check=True)
+        subprocess.run(
+            ["apt-get", "install", "-y", "-qq", "chromium"],
+            check=True,
+            env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
+            stdout=subprocess.DEVNULL,
+        )
+    else:
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=True)
+
+
+def main() -> int:
+    if chromium() is None:
+        install_chromium()
+    python = [sys.executable, "-m"]
+    for command in (
+        [*python, "ruff", "check", "."],
+        [*python, "ruff", "format", "--check", "."],
+        [*python, "mypy"],
+        [*python, "pytest"],
+    ):
+        print("+", *command[1:], flush=True)
+        done = subprocess.run(command, cwd=ROOT, check=False)
+        if done.returncode:
+            return done.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
