@@ -1,0 +1,157 @@
+"""Models side by side: the same digits through each of them, and what needs no model at all."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fgpvae import data, metrics
+from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT, TRAIN_DIGITS, Task
+from fgpvae.errors import UserError
+from fgpvae.evaluation import predictions, task_mse
+from fgpvae.models import Model
+
+Images = NDArray[np.float32]
+Errors = NDArray[np.float64]
+
+TRAINING, UNSEEN, UPRIGHT = "training", "unseen", "upright"
+VIEWS = (1, 2, 4, 8, 11, 15)
+MEAN_IMAGE, ROTATED_VIEW = "mean image", "rotated view"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which digits, what is known of them, and at which angle they are asked for.
+
+    `training`: digits 0..269 of a class at the held-out angle. `unseen`: digits 360..399 at the
+    same angle. `upright`: those digits at any other angle, from their upright view alone.
+    """
+
+    kind: str = UNSEEN
+    views: int = 11  # Q, views given of each digit
+    angle: int = HELD_OUT  # index into ANGLES; only `upright` has a choice
+    label: int = 3
+
+    def __post_init__(self) -> None:
+        if self.kind not in (TRAINING, UNSEEN, UPRIGHT):
+            raise UserError(f"There is no question '{self.kind}'.")
+        if self.kind == UPRIGHT and not 1 <= self.angle < len(ANGLES):
+            raise UserError("From the upright view, one of the 15 other angles can be asked for.")
+        if self.kind != UPRIGHT and self.angle != HELD_OUT:
+            raise UserError("These digits are asked for at the held-out angle only.")
+
+    def task(self) -> Task:
+        return _task(self)
+
+
+@lru_cache(maxsize=32)
+def _task(question: Question) -> Task:
+    classes = (question.label,)
+    if question.kind == TRAINING:
+        return data.interpolation(data.factorized(classes, views=question.views))
+    if question.kind == UNSEEN:
+        return data.extrapolation(classes, views=question.views)
+    task, column = data.one_view(classes), question.angle - 1
+    return Task(task.context, task.targets[:, [column]], task.at[:, [column]])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one model, or none, makes of the digits of a question."""
+
+    images: Images  # [P, 28, 28]
+    errors: Errors  # [P] mean squared error of each image
+    differences: Images  # [P, 28, 28] image - truth
+
+    @property
+    def mse(self) -> float:
+        return float(self.errors.mean())
+
+
+def truth(question: Question) -> Images:
+    """[P, 28, 28]."""
+    return question.task().targets[:, 0].numpy()
+
+
+def numbers(question: Question) -> list[int]:
+    """Which of the 400 digits of the class they are."""
+    return [int(i) % DIGITS_PER_CLASS for i in question.task().context.ids]
+
+
+def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> Answer:
+    """A model's images of the digits; `classes` are those it was trained on, in their order.
+
+    Every model is given the same views, but a joint GP takes those that it was trained on.
+    """
+    if question.kind != TRAINING and not model.takes_new_digits:
+        raise UserError(f"The {model.title} knows its training digits only.")
+    task = question.task()
+    if question.label in classes:
+        # ids count through all classes of a training set
+        first = DIGITS_PER_CLASS * list(classes).index(question.label)
+        task = replace(task, context=replace(task.context, ids=task.context.ids + first))
+    elif not model.takes_new_digits:
+        raise UserError(f"The {model.title} was not trained on class {question.label}.")
+    images = torch.cat([part for part, _ in predictions(model, task)])
+    return _answer(images[:, 0].numpy(), question)
+
+
+def references(question: Question) -> dict[str, Answer]:
+    """Without a model: the mean image at the angle, and the nearest view turned geometrically.
+
+    The second knows what a rotation is, which no model is told.
+    """
+    task = question.task()
+    upright = data.embedded((question.label,)).images[:TRAIN_DIGITS]
+    mean = data.rotate(upright, ANGLES[[question.angle]]).mean(0)  # [1, 28, 28]
+    views, w = task.context, task.at  # w [P, 1]
+    apart = metrics.circular_error(views.angles.numpy(), w.numpy())  # [P, Q]
+    nearest = np.where(views.observed.numpy(), apart, np.inf).argmin(1)
+    rows = np.arange(len(task))
+    turn = w.numpy() - views.angles.numpy()[rows, nearest][:, None]  # [P, 1]
+    turned = data.rotate(views.images.numpy()[rows, nearest], turn)[:, 0]
+    return {
+        MEAN_IMAGE: _answer(mean.repeat(len(task), 0), question),
+        ROTATED_VIEW: _answer(turned, question),
+    }
+
+
+def by_error(errors: Errors) -> NDArray[np.int64]:
+    """Digits, those with the largest error first."""
+    return np.argsort(-errors, kind="stable")
+
+
+def by_difference(first: Errors, second: Errors) -> NDArray[np.int64]:
+    """Digits, those first on which the errors of two models differ most, whichever is better."""
+    return by_error(np.abs(first - second))
+
+
+def mse_by_views(
+    model: Model,
+    label: int = 3,
+    views: Sequence[int] = VIEWS,
+    progress: Callable[[float], None] = lambda share: None,
+) -> dict[int, float]:
+    """MSE of the unseen digits at the held-out angle against the number of views given of each."""
+    errors = {}
+    for done, count in enumerate(views, start=1):
+        errors[count] = task_mse(model, Question(views=count, label=label).task())
+        progress(done / len(views))
+    return errors
+
+
+def reference_by_views(label: int = 3, views: Sequence[int] = VIEWS) -> dict[str, dict[int, float]]:
+    """The same for what needs no model."""
+    found: dict[str, dict[int, float]] = {MEAN_IMAGE: {}, ROTATED_VIEW: {}}
+    for count in views:
+        for name, each in references(Question(views=count, label=label)).items():
+            found[name][count] = each.mse
+    return found
+
+
+def _answer(images: Images, question: Question) -> Answer:
+    target = truth(question)
+    return Answer(images, metrics.mse_per_image(images, target), images - target)
