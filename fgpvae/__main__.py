@@ -1,47 +1,84 @@
 """The command line: python -m fgpvae COMMAND."""
 
 import argparse
+import io
 import json
 import math
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
 from PIL import Image
 from tqdm import tqdm
 
-from fgpvae import evaluation, images, presets, runs
+from fgpvae import background, evaluation, files, images, presets, runs
 from fgpvae.bench import bench
 from fgpvae.checkpoints import load_config, load_pretrained
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAE
 
 GRID = 720  # angles at which the orientation of a picture is scored
+MOST_IMAGES = 720  # in a strip or GIF
+LARGEST_PICTURE = 2**26  # bytes
 
 
 def train(options: argparse.Namespace) -> dict[str, Any]:
     directory = Path(options.run_dir)
     if options.resume:
-        config = load_config(directory)
+        if options.preset or options.set or options.seed is not None:
+            raise UserError("A run that is resumed keeps its settings; only --epochs may change.")
+        config, epochs = None, options.epochs
+        total = epochs or load_config(directory).training.epochs
     else:
-        config = presets.preset(options.preset, options.set, seed=options.seed)
-    if options.epochs is not None:
-        config = replace(config, training=replace(config.training, epochs=options.epochs))
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
-    last: dict[str, Any] = {}
-    with tqdm(total=config.training.epochs, unit="epoch", disable=_quiet(options)) as bar:
-        for progress in runs.execute(directory, config, options.resume):
-            bar.n = progress.step.epoch
-            if progress.metrics:
-                last = progress.metrics
-                bar.set_postfix_str(f"mse {last['mse']:.4f}, kl {last['kl']:.1f}", refresh=False)
+        top = {} if options.seed is None else {"seed": options.seed}
+        config, epochs = presets.preset(options.preset or "quick", options.set, **top), None
+        if options.epochs is not None:
+            config = replace(config, training=replace(config.training, epochs=options.epochs))
+        total = config.training.epochs
+    training = runs.execute(directory, config, epochs, options.lock)
+    with _signals() as received:
+        try:
+            _follow(training, tqdm(total=total, unit="epoch", disable=_quiet(options)), received)
+        finally:
+            if options.lock is not None and not received:
+                background.advance_queue(directory.parent)
+    summary = runs.open_run(directory).summary()
+    return {"run": str(directory), "state": summary["state"], **(summary["last"] or {})}
+
+
+def _follow(training: Generator[runs.Progress, None, None], bar: Any, received: list[int]) -> None:
+    with closing(training), bar:
+        for progress in training:
+            bar.n = round(progress.step.epoch, 2)
+            if line := progress.metrics:
+                bar.set_postfix_str(f"mse {line['mse']:.4f}, kl {line['kl']:.1f}", refresh=False)
             bar.update(0)
-    return {"run": str(directory), **last}
+            if received:
+                raise KeyboardInterrupt
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Note the first SIGINT or SIGTERM, to stop between two steps; a second one ends it at once."""
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        signal.signal(number, signal.SIG_DFL)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def evaluate(options: argparse.Namespace) -> dict[str, Any]:
@@ -63,12 +100,7 @@ def rotate(options: argparse.Namespace) -> dict[str, Any]:
     model = load_pretrained(options.model)
     if not isinstance(model, FGPVAE):
         raise UserError("Only a factorized GP-VAE can turn a digit that it was not trained on.")
-    path = Path(options.picture)
-    try:
-        picture = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path.name} cannot be read: {error.strerror}.") from None
-    normalised = images.normalise(picture)
+    normalised = images.normalise(files.read(Path(options.picture), LARGEST_PICTURE))
     view = torch.from_numpy(normalised.digit)
     result: dict[str, Any] = {"notes": list(normalised.notes)}
     if options.angle is None:
@@ -86,10 +118,7 @@ def rotate(options: argparse.Namespace) -> dict[str, Any]:
         content = images.to_gif(frames)
     else:
         content = _encoded(images.strip(frames), out)
-    try:
-        out.write_bytes(content)
-    except OSError as error:
-        raise UserError(f"{out} cannot be written: {error.strerror}.") from None
+    files.write(out, content)
     return result | {"angle": math.degrees(angle), "images": len(frames), "out": str(out)}
 
 
@@ -104,8 +133,6 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _encoded(picture: Image.Image, out: Path) -> bytes:
-    import io
-
     buffer = io.BytesIO()
     try:
         picture.save(buffer, Image.registered_extensions()[out.suffix.lower()])
@@ -117,7 +144,10 @@ def _encoded(picture: Image.Image, out: Path) -> bytes:
 def _angles(text: str) -> list[float]:
     if text == "all":
         return list(np.linspace(0, 2 * math.pi, 60, endpoint=False))
-    return [math.radians(_number(part)) for part in text.split(",")]
+    parts = text.split(",")
+    if len(parts) > MOST_IMAGES:
+        raise UserError(f"At most {MOST_IMAGES} angles can be asked for at a time.")
+    return [math.radians(_number(part)) for part in parts]
 
 
 def _number(text: str) -> float:
@@ -135,15 +165,19 @@ def _quiet(options: argparse.Namespace) -> bool:
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> Any:
-        raise UserError(message)
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; see {self.prog} --help.")
 
 
 Command = Callable[[argparse.Namespace], dict[str, Any]]
 
 
 def parser() -> argparse.ArgumentParser:
-    top = _Parser(prog="fgpvae", description=__doc__)
+    top = _Parser(
+        prog="fgpvae",
+        description="Factorized Gaussian process variational autoencoders.",
+        epilog="example: python -m fgpvae train --preset quick --run-dir runs/my-run",
+    )
     commands = top.add_subparsers(metavar="COMMAND", required=True)
 
     def add(name: str, action: Command, summary: str, example: str) -> argparse.ArgumentParser:
@@ -158,19 +192,20 @@ def parser() -> argparse.ArgumentParser:
         return command
 
     command = add("train", train, "Train a model.", "--preset quick --run-dir runs/my-run")
-    command.add_argument("--preset", default="quick", help=", ".join(presets.PRESETS))
+    command.add_argument("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
     command.add_argument("--run-dir", required=True, help="where everything about the run is kept")
-    command.add_argument("--seed", type=int, default=0)
+    command.add_argument("--seed", type=int, help="the same seed gives the same weights")
     command.add_argument("--epochs", type=int, help="instead of the preset's")
     command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="e.g. model.latents=24"
     )
     command.add_argument("--resume", action="store_true", help="go on with the run in --run-dir")
+    command.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # held by who started this
 
     command = add(
         "evaluate", evaluate, "Score models by the benchmark.", "paper runs/my-run --json"
     )
-    command.add_argument("models", nargs="+", help="shipped models or run directories")
+    command.add_argument("models", nargs="+", help="shipped models, run directories or their zips")
 
     command = add(
         "rotate",
@@ -185,7 +220,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--out", required=True, help="a .gif that turns, or a picture of a strip")
 
     command = add("runs", list_runs, "List the runs in a directory.", "--root runs")
-    command.add_argument("--root", default="runs")
+    command.add_argument("--root", default=str(background.root()), help="default: %(default)s")
 
     add("bench", run_bench, "Measure speed on this machine.", "--json")
     return top
@@ -196,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parser().parse_args(arguments)
         result = options.action(options)
     except UserError as error:
-        print(f"fgpvae: {error}", file=sys.stderr)
+        print("fgpvae:", " ".join(str(error).split()), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("fgpvae: interrupted; what was trained is kept", file=sys.stderr)

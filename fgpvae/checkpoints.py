@@ -4,110 +4,73 @@ Nothing here unpickles: a checkpoint is data, never code.
 """
 
 import dataclasses
+import hashlib
+import io
 import json
-import os
-import tempfile
-import types
+import math
+import reprlib
 import typing
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import zipfile
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.torch import load, save
 from torch import Tensor
 
-from fgpvae import models
+from fgpvae import files, models
 from fgpvae.errors import UserError
-from fgpvae.models import Model
-from fgpvae.training import RunConfig
+from fgpvae.files import write_json
+from fgpvae.models import Model, ModelConfig
+from fgpvae.training import RunConfig, network_weights
 
 FORMAT = 1
 PRETRAINED = Path(__file__).parent / "assets" / "pretrained"
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
-LARGEST_FILE = 256 * 2**20  # bytes; no model of ours comes near
+LARGEST_FILE = 256 * 2**20  # bytes of a model or of an archive of one
+LARGEST_DIRECTORY = 2**14  # bytes of the list of files in an archive
+
+C = TypeVar("C")
 
 
 def to_dict(config: Any) -> dict[str, Any]:
     return dataclasses.asdict(config)
 
 
-def from_dict(kind: type, values: Any, where: str = "config") -> Any:
+def from_dict(kind: type[C], values: Any, where: str = "config") -> C:
     """A config dataclass from plain values; every unknown name or wrong type is an error."""
     if not isinstance(values, Mapping):
         raise UserError(f"{where} must be a table of settings.")
     hints = typing.get_type_hints(kind)
-    unknown = [str(name) for name in values if name not in hints]
+    unknown = [name for name in values if name not in hints]
     if unknown:
-        raise UserError(f"{where} has no setting '{unknown[0]}'.")
-    return kind(**{n: coerce(hints[n], v, f"{where}.{n}") for n, v in values.items()})
+        raise UserError(f"{where} has no setting {reprlib.repr(unknown[0])}.")
+    return kind(**{n: _coerce(hints[n], v, f"{where}.{n}") for n, v in values.items()})
 
 
-def coerce(hint: Any, value: Any, where: str) -> Any:
+def _coerce(hint: Any, value: Any, where: str) -> Any:
     """The value as the type that a config field declares, or a clear error."""
     if dataclasses.is_dataclass(hint):
         return from_dict(typing.cast(type, hint), value, where)
     if typing.get_origin(hint) is tuple:
-        arguments = typing.get_args(hint)
+        inner = typing.get_args(hint)
         if not isinstance(value, list | tuple):
-            raise UserError(f"{where} must be a list, not {value!r}.")
-        inner = arguments[0] if arguments else object
-        fixed = arguments if Ellipsis not in arguments else (inner,) * len(value)
-        if len(fixed) != len(value):
-            raise UserError(f"{where} must have {len(fixed)} entries, not {len(value)}.")
-        return tuple(coerce(h, v, where) for h, v in zip(fixed, value, strict=True))
-    if isinstance(hint, types.UnionType):
-        return value
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+            raise UserError(f"{where} must be a list, not {reprlib.repr(value)}.")
+        if Ellipsis in inner:
+            inner = (inner[0],) * len(value)
+        if len(inner) != len(value):
+            raise UserError(f"{where} must have {len(inner)} entries, not {len(value)}.")
+        return tuple(_coerce(h, v, where) for h, v in zip(inner, value, strict=True))
+    if hint is float and type(value) is int and abs(value) < 2**53:
         value = float(value)
-    if type(value) is not hint:
-        raise UserError(f"{where} must be {_SAY.get(hint, hint)}, not {value!r}.")
-    if hint is float and value != value:
-        raise UserError(f"{where} must be a number.")
+    if type(value) is not hint or (hint is float and not math.isfinite(value)):
+        raise UserError(f"{where} must be {_SAY[hint]}, not {reprlib.repr(value)}.")
     return value
 
 
 _SAY = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place once it is complete and on disk."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_json(path: Path, content: Any) -> None:
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-
-
-def read_json(path: Path, limit: int = 2**20) -> Any:
-    try:
-        with path.open("rb") as file:
-            text = file.read(limit + 1)
-        if len(text) > limit:
-            raise UserError(f"{path.name} is too large to be a settings file.")
-        return json.loads(text)
-    except FileNotFoundError:
-        raise UserError(f"{path.parent.name}/{path.name} does not exist.") from None
-    except OSError as error:
-        raise UserError(f"{path.name} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, UserError):
-            raise
-        raise UserError(f"{path.name} is damaged: it is not valid JSON.") from None
 
 
 def save_model(model: Model, path: Path, half: bool = False) -> None:
@@ -116,51 +79,71 @@ def save_model(model: Model, path: Path, half: bool = False) -> None:
         name: (value.half() if half and value.dtype == torch.float32 else value).contiguous()
         for name, value in model.state_dict().items()
     }
-    metadata = {"format": str(FORMAT), "model": json.dumps(to_dict(model.config))}
-    with replacing(path) as temporary:
-        temporary.write_bytes(save(tensors, metadata))
+    description = json.dumps(to_dict(model.config))
+    metadata = {
+        "format": str(FORMAT),
+        "model": description,
+        "digest": _digest(description, tensors),
+    }
+    files.write(path, save(tensors, metadata))
 
 
 def load_model(path: Path) -> Model:
     """Rebuild a model from a weights file alone."""
-    metadata, tensors = read_tensors(path)
+    return parse_model(files.read(path, LARGEST_FILE), path.name)
+
+
+def parse_model(content: bytes, name: str) -> Model:
+    """Rebuild a model from the content of a weights file."""
+    metadata, tensors = _parse_tensors(content, name)
     if "model" not in metadata or "format" not in metadata:
-        raise UserError(f"{path.name} was not written by fgpvae: it does not name its model.")
+        raise UserError(f"'{name}' was not written by fgpvae: it does not name its model.")
     if metadata["format"] != str(FORMAT):
-        raise UserError(
-            f"{path.name} has format {metadata['format'][:20]}; this version reads format {FORMAT}."
-        )
-    try:
-        values = json.loads(metadata["model"])
-    except (ValueError, RecursionError):
-        raise UserError(f"{path.name} is damaged: its model description is not JSON.") from None
-    model = models.build(from_dict(models.ModelConfig, values, "model"))
-    expected = model.state_dict()
-    if set(expected) != set(tensors) or any(
-        expected[name].shape != tensors[name].shape for name in expected
-    ):
-        raise UserError(f"{path.name} is damaged: its weights do not fit the model it names.")
+        found = reprlib.repr(metadata["format"])
+        raise UserError(f"'{name}' has format {found}; this version reads format {FORMAT}.")
+    digest = _digest(metadata["model"], tensors)
+    if metadata.get("digest", digest) != digest:
+        raise UserError(f"'{name}' is damaged: its content is not what was written.")
+    config = from_dict(ModelConfig, files.parse_json(metadata["model"], name), "model")
+    misfit = UserError(f"'{name}' is damaged: its weights do not fit the model it names.")
+    if _least_numbers(config) > sum(value.numel() for value in tensors.values()):
+        raise misfit  # before anything of that size is allocated
+    model = models.build(config)
+    if _shapes(model.state_dict()) != _shapes(tensors):
+        raise misfit
     if not all(bool(value.isfinite().all()) for value in tensors.values()):
-        raise UserError(f"{path.name} is damaged: it holds weights that are not finite numbers.")
+        raise UserError(f"'{name}' is damaged: it holds weights that are not finite numbers.")
     model.load_state_dict(tensors)
     return model.eval()
 
 
-def read_tensors(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+def _parse_tensors(content: bytes, name: str) -> tuple[dict[str, str], dict[str, Tensor]]:
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise UserError(f"{path.name} is too large to be a model.")
-        with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return file.metadata() or {}, tensors
-    except FileNotFoundError:
-        raise UserError(f"{path.parent.name}/{path.name} does not exist.") from None
-    except (SafetensorError, RuntimeError, ValueError, TypeError) as error:
-        if isinstance(error, UserError):
-            raise
-        raise UserError(f"{path.name} is damaged or not a safetensors file.") from None
-    except OSError as error:
-        raise UserError(f"{path.name} cannot be read: {error.strerror or error}.") from None
+        tensors = load(content)
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        return header.get("__metadata__", {}), tensors
+    except Exception:  # the reader's own errors are many, and any of them means the same
+        raise UserError(f"'{name}' is damaged or not a safetensors file.") from None
+
+
+def _digest(description: str, tensors: dict[str, Tensor]) -> str:
+    """Of all that matters in a weights file."""
+    digest = hashlib.sha256(description.encode())
+    for name, value in sorted(tensors.items()):
+        digest.update(f"{name} {value.dtype} {list(value.shape)}".encode())
+        digest.update(value.reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
+
+
+def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dtype]]:
+    kinds = {torch.float16: torch.float32}  # as `half` saves them
+    return {name: (v.shape, kinds.get(v.dtype, v.dtype)) for name, v in tensors.items()}
+
+
+def _least_numbers(config: ModelConfig) -> int:
+    """How many numbers a model with this config has at least."""
+    digits, views = config.training_set
+    return network_weights(config) + digits * views * config.latents
 
 
 def pretrained_names() -> list[str]:
@@ -174,33 +157,58 @@ def _shipped(name: str) -> Model:
 
 
 def load_pretrained(name: str | Path) -> Model:
-    """A model that comes with the package, by name, or the one in a run directory."""
+    """A model that comes with the package, by name, or that of a run: its directory or archive."""
     if str(name) in pretrained_names():
         return _shipped(str(name))
     path = Path(name)
-    if (path / CONFIG).exists() or (path / WEIGHTS).exists():
-        return load_model(path / WEIGHTS)
-    if path.suffix == ".safetensors" and path.exists():
+    if path.suffix == ".safetensors" and path.is_file():
         return load_model(path)
+    if path.is_dir() or (path.suffix == ".zip" and path.is_file()):
+        return parse_model(read_part(path, WEIGHTS, LARGEST_FILE), f"{path.name}/{WEIGHTS}")
     known = ", ".join(pretrained_names())
-    raise UserError(f"'{name}' is neither a run directory nor one of the shipped models: {known}.")
+    raise UserError(f"'{name}' is neither a run nor one of the shipped models: {known}.")
+
+
+def read_part(run: Path, name: str, limit: int) -> bytes:
+    """A file of a run, which is a directory or a zip archive of the same files."""
+    if run.suffix != ".zip" or run.is_dir():
+        return files.read(run / name, limit)
+    content = files.read(run, LARGEST_FILE)
+    # one plain end record, so that the list of files is as short as it says
+    end = content[-22:]
+    listed = int.from_bytes(end[12:16], "little")
+    if end[:4] != b"PK\x05\x06" or b"PK\x06\x07" in content[-42:] or listed > LARGEST_DIRECTORY:
+        raise UserError(f"'{run.name}' is not an archive of a run.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(name) as file:
+            part = file.read(limit + 1)
+    except Exception:  # as with tensors: whatever is wrong with it, it cannot be read
+        raise UserError(f"'{run.name}' is damaged or holds no '{name}'.") from None
+    if len(part) > limit:
+        raise UserError(f"'{name}' in '{run.name}' is too large.")
+    return part
 
 
 def load_config(run: Path) -> RunConfig:
-    """The config of a run directory."""
-    return _read_config(run / CONFIG)
+    """The config of a run, from its directory or archive."""
+    return _parse_config(read_part(run, CONFIG, files.LARGEST_JSON), f"{run.name}/{CONFIG}")
 
 
 def shipped_config(name: str) -> RunConfig:
     """The config that a shipped model was trained with."""
-    return _read_config(PRETRAINED / f"{name}.json")
+    path = PRETRAINED / f"{name}.json"
+    return _parse_config(files.read(path, files.LARGEST_JSON), path.name)
 
 
-def _read_config(path: Path) -> RunConfig:
-    values = read_json(path)
+def _parse_config(content: bytes, name: str) -> RunConfig:
+    values = files.parse_json(content, name)
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise UserError(f"{path.name} was not written by this version of fgpvae.")
+        raise UserError(f"'{name}' was not written by this version of fgpvae.")
     return from_dict(RunConfig, {k: v for k, v in values.items() if k != "format"})
+
+
+def save_config(config: RunConfig, run: Path) -> None:
+    write_json(run / CONFIG, {"format": FORMAT, **to_dict(config)})
 
 
 def ship(run: Path, name: str, half: bool = False) -> None:
@@ -208,7 +216,3 @@ def ship(run: Path, name: str, half: bool = False) -> None:
     PRETRAINED.mkdir(parents=True, exist_ok=True)
     save_model(load_model(run / WEIGHTS), PRETRAINED / f"{name}.safetensors", half)
     write_json(PRETRAINED / f"{name}.json", {"format": FORMAT, **to_dict(load_config(run))})
-
-
-def save_config(config: RunConfig, run: Path) -> None:
-    write_json(run / CONFIG, {"format": FORMAT, **to_dict(config)})

@@ -48,7 +48,7 @@ def training_views(config: DataConfig, seed: int) -> Views:
     """The benchmark's training set that belongs to a config (the fixed splits only)."""
     if config.split == "shuffled":
         return data.shuffled(config.classes, seed)
-    return data.factorized(config.classes, seed, min(config.views, 15))
+    return data.factorized(config.classes, seed, config.views)
 
 
 def trained_on(name: str | Path) -> tuple[DataConfig, int]:

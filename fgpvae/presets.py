@@ -39,6 +39,13 @@ PRESETS: dict[str, RunConfig] = {
             weight_decay=0.01,
         ),
     ),
+    # the paper's model and data with larger networks
+    "wide": RunConfig(
+        preset="wide",
+        model=ModelConfig(latents=28, local=4, network=NetworkConfig("wide")),
+        objective=ObjectiveConfig("elbo", noise=0.01),
+        training=TrainingConfig(epochs=150, schedule="cosine", average=0.99, weight_decay=0.01),
+    ),
     # every digit, every angle, one view: the model that the app starts with
     "best": RunConfig(
         preset="best",
@@ -90,5 +97,5 @@ def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text  # a bare word such as cosine

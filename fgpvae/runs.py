@@ -1,21 +1,23 @@
-"""Run directories: a training run on disk, started here or in a process of its own.
+"""Run directories: a training run on disk.
 
-config.json      what is trained
-metrics.jsonl    one line an epoch, append only
+config.json        what is trained
+metrics.jsonl      one line an epoch, append only
 model.safetensors  the newest weights, ready for inference
-state.pt         everything needed to go on
-status.json      process, heartbeat, state, progress
+state.pt           everything needed to go on
+status.json        state, progress, heartbeat
+lock               held by the process that trains, so it is free as soon as that process is gone
+stop               asks that process to stop
+log.txt            what a background process had to say
 """
 
-import fcntl
+import io
 import json
 import math
 import os
-import pickle
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zipfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,23 +25,21 @@ from typing import Any
 import psutil
 import torch
 
-from fgpvae import data, evaluation
-from fgpvae.checkpoints import (
-    CONFIG,
-    WEIGHTS,
-    load_config,
-    read_json,
-    replacing,
-    save_config,
-    save_model,
-    write_json,
-)
+from fgpvae import data, evaluation, files, models
+from fgpvae.checkpoints import CONFIG, WEIGHTS, load_config, save_config, save_model, to_dict
 from fgpvae.errors import UserError
 from fgpvae.training import FixedViews, FreshViews, RunConfig, Source, Step, Trainer
 
-METRICS, STATE, STATUS, LOCK = "metrics.jsonl", "state.pt", "status.json", "lock"
+METRICS, STATE, STATUS = "metrics.jsonl", "state.pt", "status.json"
+LOCK, STOP, LOG = "lock", "stop", "log.txt"
 CHECKPOINT_SECONDS = 10.0
 HEARTBEAT_SECONDS = 1.0
+LARGEST_STATE = 2**30  # bytes
+LARGEST_METRICS = 2**26  # bytes; 100,000 epochs are 20 MB
+LOCK_SECONDS = 2.0  # whoever looks at a run holds its lock for an instant: wait this long for it
+
+QUEUED, PREPARING, RUNNING = "queued", "preparing", "running"
+STOPPED, FINISHED, FAILED, INTERRUPTED = "stopped", "finished", "failed", "interrupted"
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,15 @@ class Progress:
 
     step: Step
     total: int  # steps in all
-    seconds: float  # spent in steps by this process
+    seconds: float  # since this process began to train
     metrics: dict[str, Any] | None  # the line that was written, if an epoch ended
 
 
 def build_source(config: RunConfig) -> tuple[Source, data.Task | None]:
     """The batches of a run, and the validation task where digits were kept back for one."""
     settings, size = config.data, config.training.batch
+    if config.model.network.shape != (1, 28, 28):
+        raise UserError("The digits are grey images of 28 x 28 pixels: set network.shape to that.")
     if settings.split == "continuous":
         digits = data.trainable(load_digits(settings.source, settings.classes))
         return FreshViews(digits, size, settings.views, config.seed, settings.warp), None
@@ -62,6 +64,8 @@ def build_source(config: RunConfig) -> tuple[Source, data.Task | None]:
         raise UserError("The fixed splits are of the embedded digits; use the continuous split.")
     views, task = evaluation.training_views(settings, config.seed), None
     if settings.validation:
+        if not models.MODELS[config.model.name].takes_new_digits:
+            raise UserError("This model cannot take new digits: set data.validation to 0.")
         views, kept = data.split_validation(views, settings.validation)
         task = data.leave_one_out(kept)
     return FixedViews(views, size, config.seed, settings.warp), task
@@ -75,81 +79,128 @@ def load_digits(source: str, classes: tuple[int, ...]) -> data.Digits:
     chosen = [i for i, label in enumerate(digits.labels.tolist()) if label in set(classes)]
     if not chosen:
         raise UserError(f"{source} holds no digit of the classes {list(classes)}.")
-    return data.Digits(digits.images[chosen], digits.labels[chosen])
+    return digits[chosen]
 
 
-def execute(directory: Path, config: RunConfig, resume: bool = False) -> Iterator[Progress]:
+def create(directory: Path, config: RunConfig) -> None:
+    """Put a run that has not begun on disk, in the queue."""
+    with files.explained(directory, "made"):
+        directory.mkdir(parents=True, exist_ok=True)
+    with locked(directory):
+        _create(directory, config)
+
+
+def _create(directory: Path, config: RunConfig) -> None:
+    if (directory / CONFIG).exists():
+        raise UserError(
+            f"'{directory.name}' already holds a run; resume it or choose another name."
+        )
+    files.write_json(directory / STATUS, {"state": QUEUED, "queued": time.time()})
+    save_config(config, directory)
+
+
+def execute(
+    directory: Path,
+    config: RunConfig | None = None,
+    epochs: int | None = None,
+    lock: int | None = None,
+) -> Generator[Progress, None, None]:
     """Train in this process, keeping the run directory up to date; yields after every step.
 
-    Closing the generator (or an interrupt) writes a checkpoint first.
+    With a config a run is begun; without one, that in the directory goes on from where it stands,
+    for `epochs` in all if they are given. Closing the generator writes a checkpoint first. `lock`
+    is the run's lock if the process that started this one has taken it already.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    with _locked(directory):
-        if resume:
-            config = _resumed_config(directory, config)
-        elif (directory / CONFIG).exists():
+    with files.explained(directory, "made"):
+        directory.mkdir(parents=True, exist_ok=True)
+    with locked(directory, lock):
+        if config is not None:
+            _create(directory, config)
+        run = open_run(directory)
+        config = run.config
+        if epochs is not None:
+            config = replace(config, training=replace(config.training, epochs=epochs))
+        if config.training.epochs < run.epoch:
             raise UserError(
-                f"'{directory.name}' already holds a run; resume it or choose another directory."
+                f"'{run.name}' has been trained for {run.epoch:.4g} epochs already and cannot be "
+                f"cut to {config.training.epochs}."
             )
-        save_config(config, directory)
-        yield from _Recorder(directory, config).run(resume)
+        if config == run.config and run.state == FINISHED:
+            return
+        if lock is None:
+            with files.explained(directory / STOP, "removed"):
+                (directory / STOP).unlink(missing_ok=True)
+        files.remove_unfinished(directory)
+        if config != run.config:
+            save_config(config, directory)
+        yield from _Recorder(directory, config, run.epoch).run()
 
 
 class _Recorder:
-    def __init__(self, directory: Path, config: RunConfig) -> None:
+    """Keeps a run directory up to date while its model is trained."""
+
+    def __init__(self, directory: Path, config: RunConfig, epoch: float) -> None:
         self.directory, self.config = directory, config
         self.status: dict[str, Any] = {
             "pid": os.getpid(),
             "started": psutil.Process().create_time(),
-            "state": "running",
             "epochs": config.training.epochs,
-            "epoch": 0.0,
+            "epoch": epoch,
+            "seconds_left": None,
             "message": "",
         }
         self.sums: dict[str, float] = {}
         self.spent = 0.0  # seconds in steps since the run began, over all its processes
 
-    def run(self, resume: bool) -> Iterator[Progress]:
-        self.report(state="preparing")
+    def run(self) -> Generator[Progress, None, None]:
+        self.report(state=PREPARING)
         try:
             source, validation = build_source(self.config)
             trainer = Trainer(self.config, source)
-            if resume and (self.directory / STATE).exists():
+            if (self.directory / STATE).exists():
                 self.load(trainer)
+            else:
+                self.checkpoint(trainer)
             yield from self.train(trainer, validation)
         except UserError as error:
-            self.report(state="failed", message=str(error))
+            self.fail(str(error))
             raise
-        except (GeneratorExit, KeyboardInterrupt):
-            self.report(state="stopped")
+        except Exception as error:
+            self.fail(f"Training stopped: {type(error).__name__}, {error}")
             raise
 
-    def train(self, trainer: Trainer, validation: data.Task | None) -> Iterator[Progress]:
+    def train(
+        self, trainer: Trainer, validation: data.Task | None
+    ) -> Generator[Progress, None, None]:
         began = saved = beat = time.monotonic()
-        self.report(state="running", epoch=trainer.step / trainer.source.steps)
-        if trainer.step == 0:
-            self.checkpoint(trainer)
-        try:
-            while trainer.step < trainer.total:
-                before = time.monotonic()
-                step = trainer.advance()
-                now = time.monotonic()
-                self.spent += now - before
-                line = self.account(trainer, step, validation)
-                if line or now - beat > HEARTBEAT_SECONDS:
-                    self.report(epoch=step.epoch)
-                    beat = now
-                if now - saved > CHECKPOINT_SECONDS:
-                    self.checkpoint(trainer)
-                    saved = time.monotonic()
+        first = trainer.step
+        self.report(state=RUNNING, epoch=first / trainer.source.steps)
+        while trainer.step < trainer.total:
+            before = time.monotonic()
+            step = trainer.advance()
+            now = time.monotonic()
+            self.spent += now - before
+            line = self.account(trainer, step, validation)
+            if now - beat > HEARTBEAT_SECONDS:
+                left = (now - began) / (step.step - first) * (trainer.total - step.step)
+                self.report(epoch=step.epoch, seconds_left=round(left, 1))
+                beat = now
+                if (self.directory / STOP).exists():
+                    break
+            if now - saved > CHECKPOINT_SECONDS:
+                self.checkpoint(trainer)
+                saved = time.monotonic()
+            try:
                 yield Progress(step, trainer.total, now - began, line)
-        except UserError:
-            raise  # the weights may be spoilt: the last checkpoint stays
-        except BaseException:
-            self.checkpoint(trainer)
-            raise
+            except GeneratorExit:
+                self.finish(trainer)
+                raise
+        self.finish(trainer)
+
+    def finish(self, trainer: Trainer) -> None:
         self.checkpoint(trainer)
-        self.report(state="finished", epoch=float(self.config.training.epochs))
+        state = FINISHED if trainer.step == trainer.total else STOPPED
+        self.report(state=state, epoch=trainer.step / trainer.source.steps, seconds_left=None)
 
     def account(
         self, trainer: Trainer, step: Step, validation: data.Task | None
@@ -167,28 +218,54 @@ class _Recorder:
         self.sums = {}
         last = step.step == trainer.total
         if validation and (epoch % self.config.training.validate_every == 0 or last):
-            model = trainer.averaged.eval()
-            line["validation_mse"] = evaluation.task_mse(model, validation)
-        with (self.directory / METRICS).open("a") as file:
-            file.write(json.dumps(line) + "\n")
+            line["validation_mse"] = evaluation.task_mse(trainer.result(), validation)
+        files.append(self.directory / METRICS, json.dumps(line))
         return line
 
     def report(self, **changes: Any) -> None:
+        """Rewrite the status: every second, so without waiting for the disk."""
         self.status |= changes | {"heartbeat": time.time()}
-        write_json(self.directory / STATUS, self.status)
+        files.write_json(self.directory / STATUS, self.status, durable=False)
+
+    def fail(self, message: str) -> None:
+        with suppress(UserError):  # a full disk has been reported already
+            self.report(state=FAILED, message=message, seconds_left=None)
 
     def checkpoint(self, trainer: Trainer) -> None:
-        state = trainer.state() | {"sums": self.sums, "spent": self.spent}
-        with replacing(self.directory / STATE) as temporary:
-            torch.save(state, temporary)
-        save_model(trainer.averaged, self.directory / WEIGHTS)
+        trainer.check_finite()
+        state = trainer.state() | {
+            "run": self.identity(),
+            "sums": self.sums,
+            "spent": self.spent,
+            "threads": torch.get_num_threads(),
+        }
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        files.write(self.directory / STATE, buffer.getvalue())
+        save_model(trainer.result(), self.directory / WEIGHTS)
+
+    def identity(self) -> str:
+        """What a state must have been written for; only the number of epochs may change."""
+        training = replace(self.config.training, epochs=1)
+        return json.dumps(to_dict(replace(self.config, training=training)))
 
     def load(self, trainer: Trainer) -> None:
+        content = files.read(self.directory / STATE, LARGEST_STATE)
         try:
-            state = torch.load(self.directory / STATE, weights_only=True)
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                packed = any(entry.compress_size < entry.file_size for entry in archive.filelist)
+                if packed or archive.testzip():
+                    raise ValueError("compressed, or a checksum is wrong")
+            state = torch.load(io.BytesIO(content), weights_only=True)
+            if state.get("run", self.identity()) != self.identity():
+                raise ValueError("of another run")
             trainer.load_state(state)
-            self.sums, self.spent = dict(state["sums"]), float(state["spent"])
-        except (RuntimeError, ValueError, KeyError, TypeError, EOFError, pickle.UnpicklingError):
+            self.sums = {str(name): float(total) for name, total in state["sums"].items()}
+            self.spent = float(state["spent"])
+            # sums of floats depend on how they are shared out
+            threads = int(state.get("threads", torch.get_num_threads()))
+            torch.set_num_threads(min(max(threads, 1), 256))
+        except Exception:  # damage has many forms; none of them is worth a different sentence
             raise UserError(
                 f"{STATE} of '{self.directory.name}' is damaged or belongs to another run, so it "
                 "cannot be resumed; its weights can still be used."
@@ -196,21 +273,16 @@ class _Recorder:
 
 
 @contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    """Only one process trains a run; the lock goes with the process, however it ends."""
-    with (directory / LOCK).open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"'{directory.name}' is being trained by another process.") from None
-        yield
-
-
-def _resumed_config(directory: Path, config: RunConfig) -> RunConfig:
-    """The config on disk; only the number of epochs may be changed when resuming."""
-    kept = load_config(directory)
-    epochs = config.training.epochs
-    return replace(kept, training=replace(kept.training, epochs=epochs))
+def locked(directory: Path, handle: int | None = None) -> Iterator[int]:
+    """Only one process at a time changes a run; the lock goes with it, however it ends."""
+    if handle is None:
+        handle = files.try_lock(directory / LOCK, LOCK_SECONDS)
+    if handle is None:
+        raise UserError(f"'{directory.name}' is being trained by another process.")
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
 @dataclass(frozen=True)
@@ -219,10 +291,12 @@ class Run:
 
     path: Path
     config: RunConfig
-    state: str  # preparing, running, stopped, finished, failed, interrupted
+    state: str  # queued, preparing, running, stopped, finished, failed, interrupted
+    active: bool  # a process is at work on it
     epoch: float
+    seconds_left: float | None
     message: str
-    pid: int | None
+    queued: float  # when it was put in the queue
 
     @property
     def name(self) -> str:
@@ -230,16 +304,15 @@ class Run:
 
     def metrics(self) -> list[dict[str, Any]]:
         """One line an epoch; an epoch that was trained again after a crash counts once."""
-        try:
-            text = (self.path / METRICS).read_text()
-        except FileNotFoundError:
+        if not (self.path / METRICS).exists():
             return []
+        text = files.read(self.path / METRICS, LARGEST_METRICS)
         lines: dict[int, dict[str, Any]] = {}
         for row in text.splitlines():
             try:
                 line = json.loads(row)
                 lines[int(line["epoch"])] = line
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 continue  # a line that was being written when the process died
         return [lines[epoch] for epoch in sorted(lines)]
 
@@ -252,6 +325,7 @@ class Run:
             "state": self.state,
             "epoch": round(self.epoch, 2),
             "epochs": self.config.training.epochs,
+            "seconds_left": self.seconds_left,
             "message": self.message,
             "last": metrics[-1] if metrics else None,
         }
@@ -259,23 +333,30 @@ class Run:
 
 def open_run(path: Path) -> Run:
     config = load_config(path)
-    status = read_json(path / STATUS)
-    if not isinstance(status, dict):
-        raise UserError(f"{STATUS} of '{path.name}' is damaged.")
-    state, pid = str(status.get("state")), status.get("pid")
-    alive = isinstance(pid, int) and _alive(pid, status.get("started"))
-    if state in ("preparing", "running") and not alive:
-        state = "interrupted"
-    epoch = status.get("epoch")
-    known = isinstance(epoch, int | float) and math.isfinite(epoch)
+    try:
+        status = files.read_json(path / STATUS)
+    except UserError:
+        status = {}  # lost in a power cut; the run itself is not
+    status = status if isinstance(status, dict) else {}
+    state, active = str(status.get("state")), files.is_locked(path / LOCK)
+    if state not in (QUEUED, STOPPED, FINISHED, FAILED) and not active:
+        state = INTERRUPTED
     return Run(
         path,
         config,
         state,
-        float(epoch) if known else 0.0,
-        str(status.get("message", "")),
-        pid if alive else None,
+        active,
+        _number(status, "epoch") or 0.0,
+        _number(status, "seconds_left"),
+        str(status.get("message", ""))[:1000],
+        _number(status, "queued") or 0.0,
     )
+
+
+def _number(status: dict[str, Any], name: str) -> float | None:
+    value = status.get(name)
+    known = isinstance(value, int | float) and abs(value) < 1e15 and math.isfinite(value)
+    return float(value) if known else None
 
 
 def list_runs(root: Path) -> tuple[list[Run], dict[str, str]]:
@@ -284,26 +365,14 @@ def list_runs(root: Path) -> tuple[list[Run], dict[str, str]]:
     if not root.is_dir():
         return [], {}
     for path in root.iterdir():
-        if not path.is_dir() or path.is_symlink() or not (path / CONFIG).exists():
+        hidden = path.name.startswith(".")
+        if hidden or path.is_symlink() or not (path / CONFIG).exists():
             continue
         try:
-            runs.append(open_run(path))
+            runs.append(((path / CONFIG).stat().st_mtime, open_run(path)))
         except UserError as error:
             broken[path.name] = str(error)
-    runs.sort(key=lambda run: (run.path / CONFIG).stat().st_mtime, reverse=True)
-    return runs, broken
-
-
-def stop(run: Run) -> None:
-    """Ask a running process to write a checkpoint and end."""
-    if run.pid is not None:
-        os.kill(run.pid, signal.SIGTERM)
-
-
-def _alive(pid: int, started: Any) -> bool:
-    try:
-        process = psutil.Process(pid)
-        same = isinstance(started, int | float) and abs(process.create_time() - started) < 1.0
-        return same and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
+        except OSError:
+            continue  # just deleted
+    runs.sort(key=lambda pair: (-pair[0], pair[1].name))
+    return [run for _, run in runs], broken

@@ -8,6 +8,7 @@ import copy
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,9 +17,14 @@ from torch import Tensor, nn
 
 from fgpvae import models, objectives
 from fgpvae.data import Digits, Views, rotate_fast, warp
+from fgpvae.data.digits import check_classes
 from fgpvae.errors import UserError
 from fgpvae.models import Model, ModelConfig
+from fgpvae.networks import Decoder, Encoder
 from fgpvae.objectives import ObjectiveConfig
+
+MOST_WEIGHTS = 20_000_000  # of encoder and decoder
+MOST_IMAGES = 2**14  # in a batch
 
 
 @dataclass(frozen=True)
@@ -33,13 +39,19 @@ class DataConfig:
     warp: float = 0.0  # strength of random smooth deformations, the same for all views of a digit
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", tuple(self.classes))
+        object.__setattr__(self, "classes", check_classes(self.classes))
         if self.split not in ("factorized", "shuffled", "continuous"):
             raise UserError(
                 f"There is no split '{self.split}'; choose factorized, shuffled or continuous."
             )
         if not 1 <= self.views <= 512:
             raise UserError(f"views (Q) must be from 1 to 512, not {self.views}.")
+        if self.split == "factorized" and self.views > 15:
+            raise UserError(
+                f"The factorized split has 15 angles to draw views (Q) from, not {self.views}."
+            )
+        if not 0 <= self.validation <= 90:
+            raise UserError(f"validation must be from 0 to 90 digits, not {self.validation}.")
         if not 0 <= self.warp <= 5:
             raise UserError(f"warp must be from 0 to 5, not {self.warp:g}.")
 
@@ -75,7 +87,9 @@ class TrainingConfig:
         if not 0 <= self.average < 1:
             raise UserError("average must be at least 0 and below 1.")
         if self.weight_decay < 0 or self.clip < 0 or self.warmup < 0 or self.validate_every < 1:
-            raise UserError("weight_decay, clip and warmup must not be negative.")
+            raise UserError(
+                "weight_decay, clip and warmup must not be negative, validate_every at least 1."
+            )
 
 
 @dataclass(frozen=True)
@@ -88,6 +102,41 @@ class RunConfig:
     data: DataConfig = field(default_factory=DataConfig)
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 2**32:
+            raise UserError(f"seed must be from 0 to {2**32 - 1}, not {self.seed}.")
+        if len(self.preset) > 60:
+            raise UserError("The name of a preset has at most 60 letters.")
+        if self.model.name not in models.MODELS:
+            known = ", ".join(models.MODELS)
+            raise UserError(f"There is no model '{self.model.name:.60}'; choose one of {known}.")
+        if self.model.training_set != (0, 0):
+            raise UserError("training_set is found by the model itself; leave it at 0, 0.")
+        weights = network_weights(self.model)
+        if weights > MOST_WEIGHTS:
+            raise UserError(
+                f"Networks of this size have {weights / 1e6:.0f} million weights; "
+                f"at most {MOST_WEIGHTS / 1e6:.0f} million are allowed."
+            )
+        if self.training.batch * self.data.views > MOST_IMAGES:
+            raise UserError(
+                f"A batch of {self.training.batch} digits with {self.data.views} views is more "
+                f"than {MOST_IMAGES} images."
+            )
+
+
+@lru_cache(maxsize=256)
+def network_weights(config: ModelConfig) -> int:
+    """How many weights an encoder and a decoder of this config have; nothing is allocated."""
+    with torch.device("meta"):
+        networks = nn.ModuleList(
+            [
+                Encoder(config.network, config.latents),
+                Decoder(config.network, config.latents, config.local),
+            ]
+        )
+    return sum(weight.numel() for weight in networks.parameters())
 
 
 @dataclass(frozen=True)
@@ -197,12 +246,17 @@ class Trainer:
         self.config, self.source = config, source
         torch.manual_seed(config.seed)
         self.model: Model = models.build(config.model)
+        self.model.prepare(source.everything)
         self.objective = objectives.build(config.objective)
         training = config.training
         self.averaged = copy.deepcopy(self.model) if training.average else self.model
-        parameters: list[nn.Parameter] = [*self.model.parameters(), *self.objective.parameters()]
+        groups = [*self.model.parameter_groups(), (list(self.objective.parameters()), 1.0)]
         self.optimizer = torch.optim.AdamW(
-            [p for p in parameters if p.requires_grad],
+            [
+                {"params": learned, "factor": factor}
+                for parameters, factor in groups
+                if (learned := [p for p in parameters if p.requires_grad])
+            ],
             lr=training.learning_rate,
             weight_decay=training.weight_decay,
             fused=True,
@@ -221,11 +275,12 @@ class Trainer:
             self.model.start_epoch(source.everything, self.step / self.total)
         self.model.train()
         views = source.batch(self.step)
-        generator = random_generator(self.config.seed, 2, self.step)
-        torch.manual_seed(generator.initial_seed())  # for the samples that the model draws
         context = None
         if config.context_dropout:
+            generator = random_generator(self.config.seed, 3, self.step)
             context = random_context(views.observed, config.context_dropout, generator)
+        # the samples that the model draws come from torch's own generator
+        torch.manual_seed(random_generator(self.config.seed, 2, self.step).initial_seed())
         terms = self.model.terms(views, context)
         loss = self.objective(terms) - self.model.log_prior() / source.digits
         value = float(loss.detach())
@@ -236,7 +291,7 @@ class Trainer:
         if config.clip:
             nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate()
+            group["lr"] = group["factor"] * self.learning_rate()
         self.optimizer.step()
         self.step += 1
         self._average()
@@ -251,6 +306,11 @@ class Trainer:
         if config.schedule == "cosine":
             rate *= 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * self.step / self.total))
         return rate
+
+    def result(self) -> Model:
+        """The model to use: averaged weights, and what it remembers of the training views."""
+        self.averaged.condition(self.source.everything)
+        return self.averaged.eval()
 
     @torch.no_grad()
     def _average(self) -> None:
@@ -286,9 +346,23 @@ class Trainer:
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
+        """Go on from there; settings come from the config, never from the state."""
         self.model.load_state_dict(state["model"])
         if self.config.training.average:
             self.averaged.load_state_dict(state["averaged"])
         self.objective.load_state_dict(state["objective"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        settings = self.optimizer.state_dict()["param_groups"]
+        moments = state["optimizer"]["state"]
+        self.optimizer.load_state_dict({"state": moments, "param_groups": settings})
+        for parameter, kept in self.optimizer.state.items():
+            if any(value.shape not in ((), parameter.shape) for value in kept.values()):
+                raise ValueError("the optimiser's state does not fit")
         self.step = int(state["step"])
+
+    def check_finite(self) -> None:
+        """A loss can be finite while its gradient was not."""
+        if not all(bool(weight.isfinite().all()) for weight in self.model.parameters()):
+            raise UserError(
+                f"Training stopped at step {self.step}: a weight is no longer a finite number; the "
+                "last good checkpoint is kept. A lower learning rate may help."
+            )

@@ -1,0 +1,337 @@
+"""Training in processes of their own, which outlive the page and the server that started them.
+
+A run that is to be trained is put on disk as queued; whoever looks next starts as many as there is
+room for. All that is known about a run is in its directory, so servers come and go.
+"""
+
+import io
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from statistics import median
+
+from fgpvae import files, runs
+from fgpvae.checkpoints import CONFIG, LARGEST_FILE, WEIGHTS, parse_model, save_config
+from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS
+from fgpvae.errors import UserError
+from fgpvae.runs import Run
+from fgpvae.training import RunConfig, Trainer
+
+LARGEST_ROOT = 2048  # MB that all runs may take; the environment's FGPVAE_RUNS_LIMIT_MB goes first
+MOST_EPOCHS = 5000  # of a run that is started from a page
+MOST_QUEUED = 50
+NICE = 10
+NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,59}")
+ROOT_LOCK, DELETED = ".lock", ".deleted-"
+CALIBRATION_SECONDS = 0.5
+
+_children: list[subprocess.Popen[bytes]] = []
+_children_lock = threading.Lock()
+
+
+def root() -> Path:
+    """Where runs are kept: FGPVAE_RUNS, or `runs` in the working directory."""
+    return Path(os.environ.get("FGPVAE_RUNS") or "runs")
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def slots() -> int:
+    """How many runs may train at a time: one core is left to everything else."""
+    return max(cores() - 1, 1)
+
+
+def check_name(name: str) -> str:
+    if not NAME.fullmatch(name) or ".." in name:
+        raise UserError(
+            "A name has up to 60 letters, digits, dashes, underscores and dots, "
+            "and does not begin with a dot."
+        )
+    return name
+
+
+def free_name(root: Path, name: str) -> str:
+    """The name itself, or with the lowest number behind it that makes it new."""
+    base = re.sub(r"-\d+$", "", check_name(name))[:50]
+    found, number = name, 1
+    while os.path.lexists(root / found):
+        number += 1
+        found = f"{base}-{number}"
+    return found
+
+
+def find(root: Path, name: str) -> Run:
+    """The run of this name, wherever the name comes from."""
+    path = root / check_name(name)
+    if path.is_symlink() or not (path / CONFIG).is_file():
+        raise UserError(f"There is no run '{name}' any more.")
+    return runs.open_run(path)
+
+
+def start(root: Path, name: str, config: RunConfig) -> Run:
+    """Put a new run in the queue, and start it if there is room."""
+    check_name(name)
+    _check_epochs(config.training.epochs)
+    with _changing(root):
+        _check_room(root)
+        if os.path.lexists(root / name):
+            raise UserError(f"There is a run '{name}' already; choose another name.")
+        try:
+            runs.create(root / name, config)
+        except UserError:
+            shutil.rmtree(root / name, ignore_errors=True)  # a full disk: leave nothing behind
+            raise
+    advance_queue(root)
+    return runs.open_run(root / name)
+
+
+def resume(run: Run, epochs: int | None = None) -> Run:
+    """Put a run that stopped, failed or was interrupted in the queue again; it loses nothing."""
+    config = run.config
+    if epochs is not None:
+        _check_epochs(epochs)
+        config = replace(config, training=replace(config.training, epochs=epochs))
+    folder = run.path.parent
+    with _changing(folder):
+        _check_room(folder)
+        with _idle(run):
+            now = runs.open_run(run.path)
+            if now.state == runs.FINISHED and config.training.epochs <= now.epoch:
+                raise UserError(f"'{run.name}' is finished; give it more epochs to go on.")
+            if config != now.config:
+                save_config(config, run.path)
+            status = {"state": runs.QUEUED, "queued": time.time(), "epoch": now.epoch}
+            files.write_json(run.path / runs.STATUS, status)
+    advance_queue(folder)
+    return runs.open_run(run.path)
+
+
+def stop(run: Run) -> None:
+    """Take a run out of the queue, or ask its process to write a checkpoint and end."""
+    with _changing(run.path.parent):
+        now = runs.open_run(run.path)
+        if now.active:
+            files.write(run.path / runs.STOP, b"")
+        elif now.state == runs.QUEUED:
+            status = {"state": runs.STOPPED, "epoch": now.epoch}
+            files.write_json(run.path / runs.STATUS, status)
+
+
+def delete(run: Run) -> None:
+    """Remove a run and all its files; never while it is trained, never through a link."""
+    with _changing(run.path.parent) as folder, _idle(run):
+        # gone at once for everyone, even if removing the files takes a while or is cut short
+        hidden = folder / f"{DELETED}{secrets.token_hex(4)}"
+        with files.explained(run.path, "deleted"):
+            os.rename(run.path, hidden)
+    for leftover in folder.glob(f"{DELETED}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def rename(run: Run, name: str) -> Run:
+    check_name(name)
+    with _changing(run.path.parent) as folder, _idle(run):
+        if os.path.lexists(folder / name):
+            raise UserError(f"There is a run '{name}' already; choose another name.")
+        with files.explained(run.path, "renamed"):
+            os.rename(run.path, folder / name)
+    return runs.open_run(folder / name)
+
+
+def zip_run(run: Run) -> bytes:
+    """An archive that `load_pretrained` takes: the config, the newest weights, the metrics."""
+    weights = files.read(run.path / WEIGHTS, LARGEST_FILE)
+    parse_model(weights, WEIGHTS)
+    content = {CONFIG: files.read(run.path / CONFIG, files.LARGEST_JSON), WEIGHTS: weights}
+    if (run.path / runs.METRICS).exists():
+        content[runs.METRICS] = files.read(run.path / runs.METRICS, runs.LARGEST_METRICS)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, part in content.items():
+            method = zipfile.ZIP_STORED if name == WEIGHTS else zipfile.ZIP_DEFLATED
+            archive.writestr(zipfile.ZipInfo(name), part, method)
+    return buffer.getvalue()
+
+
+def advance_queue(root: Path) -> list[str]:
+    """Start queued runs, the oldest first, as long as there is room; the names of those started.
+
+    Any number of servers, pages and finished runs may call this at the same time.
+    """
+    reap()
+    if not root.is_dir():
+        return []
+    started: list[str] = []
+    with _changing(root):
+        found, _ = runs.list_runs(root)
+        active = sum(run.active for run in found)
+        queue = [run for run in found if run.state == runs.QUEUED and not run.active]
+        for run in sorted(queue, key=lambda run: (run.queued, run.name)):
+            if active >= slots():
+                break
+            active += 1
+            _launch(run, threads=max((cores() - 1) // active, 1))
+            started.append(run.name)
+    return started
+
+
+def reap() -> None:
+    """Let go of children that have ended; a process that is never asked about stays a zombie."""
+    with _children_lock:
+        _children[:] = [child for child in _children if child.poll() is None]
+
+
+def used_bytes(root: Path) -> int:
+    """What the files below a directory take; links are not followed."""
+    total = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_size
+    return total
+
+
+def limit_bytes() -> int:
+    text = os.environ.get("FGPVAE_RUNS_LIMIT_MB") or str(LARGEST_ROOT)
+    if not text.isdecimal():
+        raise UserError(f"FGPVAE_RUNS_LIMIT_MB must be a whole number, not '{text}'.")
+    return int(text) * 2**20
+
+
+def estimate_seconds(config: RunConfig) -> float:
+    """How long a run takes on this machine when it has it to itself, from a few timed steps."""
+    plain = replace(
+        config, preset="", seed=0, training=replace(config.training, epochs=1, warmup=0)
+    )
+    return config.training.epochs * _seconds_an_epoch(plain)
+
+
+@lru_cache(maxsize=128)
+def _seconds_an_epoch(config: RunConfig) -> float:
+    # one class of the embedded digits stands for all of the data: a step does not know the others
+    stand_in = replace(config.data, classes=config.data.classes[:1], source="embedded")
+    source, _ = runs.build_source(replace(config, data=stand_in))
+    trainer = Trainer(config, source)
+    began = time.perf_counter()
+    trainer.model.start_epoch(source.everything, 1.0)  # where a model has phases, its last one
+    overhead = time.perf_counter() - began
+    trainer.step = 1
+    times: list[float] = []
+    while sum(times) < CALIBRATION_SECONDS and len(times) < 50:
+        began = time.perf_counter()
+        trainer.advance()
+        times.append(time.perf_counter() - began)
+        trainer.step = 1
+    share = _digits(config) / source.digits
+    steps = -(-_digits(config) // config.training.batch)
+    return overhead * share + steps * median(times[1:] or times)
+
+
+def _digits(config: RunConfig) -> int:
+    """How many digits a run is trained on."""
+    data = config.data
+    if data.source == "embedded":
+        return len(data.classes) * (TRAIN_DIGITS - data.validation)
+    kept_back = DIGITS_PER_CLASS - TRAIN_DIGITS
+    return sum(CLASS_COUNTS[label] - kept_back for label in data.classes)
+
+
+def _launch(run: Run, threads: int) -> None:
+    """Start the process that trains a run; it is born with the run's lock in its hands."""
+    lock = files.try_lock(run.path / runs.LOCK, runs.LOCK_SECONDS)
+    if lock is None:
+        return  # someone trains it from a terminal
+    package = Path(__file__).parent.parent
+    paths = [str(package), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {
+        "OMP_NUM_THREADS": str(threads),
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+    }
+    command = [sys.executable, "-m", "fgpvae", "train", "--resume", "--json"]
+    command += ["--run-dir", str(run.path.absolute()), "--lock", str(lock)]
+    try:
+        with suppress(FileNotFoundError):
+            (run.path / runs.STOP).unlink()
+        status = {"state": runs.PREPARING, "epoch": run.epoch}
+        files.write_json(run.path / runs.STATUS, status)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        log = os.open(run.path / runs.LOG, flags, 0o666)
+        try:
+            child = subprocess.Popen(
+                command,
+                env=environment,
+                pass_fds=(lock,),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        finally:
+            os.close(log)
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, child.pid, NICE)
+        with _children_lock:
+            _children.append(child)
+    except OSError as error:
+        message = f"The training process could not be started: {error.strerror}."
+        files.write_json(run.path / runs.STATUS, {"state": runs.FAILED, "message": message})
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def _changing(root: Path) -> Iterator[Path]:
+    """One at a time decides what happens to the runs in a directory."""
+    with files.explained(root, "made"):
+        root.mkdir(parents=True, exist_ok=True)
+    lock = files.try_lock(root / ROOT_LOCK, 10)
+    if lock is None:
+        raise UserError("The runs are being changed by someone else; try again in a moment.")
+    try:
+        yield root
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def _idle(run: Run) -> Iterator[None]:
+    """Hold a run that nobody trains."""
+    if run.path.is_symlink() or not (run.path / CONFIG).is_file():
+        raise UserError(f"There is no run '{run.name}' any more.")
+    lock = files.try_lock(run.path / runs.LOCK, runs.LOCK_SECONDS)
+    if lock is None:
+        raise UserError(f"'{run.name}' is being trained; stop it first.")
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _check_epochs(epochs: int) -> None:
+    if not 1 <= epochs <= MOST_EPOCHS:
+        raise UserError(f"A run started here has from 1 to {MOST_EPOCHS} epochs, not {epochs}.")
+
+
+def _check_room(root: Path) -> None:
+    used, limit = used_bytes(root), limit_bytes()
+    if used >= limit:
+        raise UserError(
+            f"The runs take {used >> 20} MB of the {limit >> 20} MB they may; delete one first."
+        )
+    found, _ = runs.list_runs(root)
+    if sum(run.state == runs.QUEUED for run in found) >= MOST_QUEUED:
+        raise UserError(f"There are {MOST_QUEUED} runs waiting already; try again later.")

@@ -1,0 +1,138 @@
+"""Writes that survive a kill at any moment, reads within bounds, locks that go with a process.
+
+Whatever the system refuses becomes one sentence.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fgpvae.errors import UserError
+
+UNFINISHED = ".unfinished-"  # how the names of files begin that are being written
+LARGEST_JSON = 2**20  # bytes
+
+
+@contextmanager
+def explained(path: Path, what: str) -> Iterator[None]:
+    """Turn an error of the system about this file into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).rstrip(".")
+        raise UserError(f"'{path}' cannot be {what}: {reason}.") from None
+
+
+def write(path: Path, content: bytes, durable: bool = True) -> None:
+    """Replace a file as a whole: readers, and a process that is killed, see the old or the new.
+
+    `durable` waits until the content is on the disk, so that not even a power cut takes it.
+    """
+    with explained(path, "written"):
+        temporary = path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}")
+        try:
+            with temporary.open("xb") as file:
+                file.write(content)
+                file.flush()
+                if durable:
+                    os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+
+
+def remove_unfinished(directory: Path) -> None:
+    """Clear away what a killed process was writing."""
+    for path in directory.glob(f"{UNFINISHED}*"):
+        with suppress(OSError):
+            path.unlink()
+
+
+def append(path: Path, line: str) -> None:
+    """Add a line; a line that a killed process left half-written is ended first."""
+    with explained(path, "written"):
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        with os.fdopen(os.open(path, flags, 0o666), "rb+") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - 1, 0))
+            broken = size > 0 and file.read(1) != b"\n"
+            file.write((b"\n" if broken else b"") + line.encode() + b"\n")
+
+
+def read(path: Path, limit: int) -> bytes:
+    """A whole regular file of at most `limit` bytes."""
+    with explained(path, "read"):
+        try:
+            # a pipe in place of the file must not keep anyone waiting
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        except FileNotFoundError:
+            raise UserError(f"'{path}' does not exist.") from None
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise UserError(f"'{path}' is not a file.")
+            if status.st_size > limit:
+                raise UserError(f"'{path}' is too large: at most {limit >> 20} MB are read.")
+            return file.read(limit)
+
+
+def write_json(path: Path, content: Any, durable: bool = True) -> None:
+    write(path, (json.dumps(content, indent=1) + "\n").encode(), durable)
+
+
+def read_json(path: Path) -> Any:
+    return parse_json(read(path, LARGEST_JSON), path.name)
+
+
+def parse_json(text: str | bytes, name: str) -> Any:
+    """Strict JSON: NaN and Infinity, which it does not have, are refused."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise UserError(f"'{name}' is damaged: it is not valid JSON.") from None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def try_lock(path: Path, seconds: float = 0.0) -> int | None:
+    """A descriptor that holds the lock, or None if another holds it for this long.
+
+    The lock ends when the last copy of the descriptor is closed, however the process ends.
+    """
+    with explained(path, "locked"):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return handle
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                os.close(handle)
+                return None
+            time.sleep(0.01)
+
+
+def is_locked(path: Path) -> bool:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
