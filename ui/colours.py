@@ -13,10 +13,10 @@ TRUTH = "#8b93a5"
 # amber stay apart for every kind of colour blindness.
 # fmt: off
 CYCLE = (
-    "#2fb1ec", "#3eaef9", "#62a8ff", "#86a2fd", "#a29bfa", "#bb92f7", "#d18aef", "#e482e0",
-    "#f37ccf", "#fa7bbc", "#fc7caa", "#ff7d97", "#fe7f85", "#fc8274", "#fa8561", "#f48a50",
-    "#e99143", "#db9839", "#cd9f33", "#bca531", "#abab34", "#98b03b", "#83b446", "#6db854",
-    "#51ba64", "#3abb78", "#33bb8b", "#2cba9d", "#22b9ae", "#11b8bf", "#05b6d0", "#20b3de",
+    "#3cb0e9", "#50acf5", "#6ca7fc", "#8da1fb", "#a999f7", "#c291f2", "#d888e9", "#ea80da",
+    "#f47dc7", "#f97cb4", "#fd7ca1", "#ff7d8e", "#fd817c", "#f9856a", "#f58958", "#f08d45",
+    "#e79332", "#da9921", "#cba018", "#baa715", "#a8ac1b", "#95b126", "#80b534", "#6cb847",
+    "#5aba5d", "#4dba72", "#46ba85", "#3cb998", "#2db8ab", "#15b8bd", "#03b6ce", "#23b3dc",
 )
 # fmt: on
 

@@ -28,6 +28,7 @@ from ui.export import Scene, Style
 
 STATIC = Path(__file__).parent / "static"
 LEAD = "What stays the same when the digit turns."
+KEEP = "keep"
 HINT = "The global latents: one Gaussian a digit and channel, whatever the angle."
 
 
@@ -99,10 +100,10 @@ def dial(
     record = _record(key)
     held = [held_out] if isinstance(held_out, int) else list(held_out)
     given = Pose(_degrees(angle), _style(style, scene))
-    if record.given is None or given not in (record.given, record.pose):
-        _move(record, given)
-    elif subject != record.subject or _style(record.pose.style, scene) != record.pose.style:
-        _move(record, Pose(record.pose.angle, given.style))
+    wanted = _wanted(record, given, new=subject != record.subject)
+    wanted = Pose(wanted.angle, _style(wanted.style, scene))
+    if record.given is None or wanted != record.pose:
+        _move(record, wanted)
     record.given, record.subject = given, subject
 
     with st.container(gap=None):
@@ -142,11 +143,12 @@ def pose(key: str) -> Pose:
     return _record(key).pose
 
 
-def move(key: str, angle: float | None = None, style: Sequence[float] | None = None) -> None:
-    """Turn the dial from the page (a click on a strip, say) and give the digit a style."""
-    record = _record(key)
-    turned = record.pose.angle if angle is None else _degrees(angle)
-    _move(record, Pose(turned, None if style is None else tuple(map(float, style))))
+def move(key: str, angle: float | None = None, style: Sequence[float] | str | None = KEEP) -> None:
+    """Turn the dial from the page (a click on a strip, say), or give the digit another style."""
+    now = pose(key)
+    turned = now.angle if angle is None else _degrees(angle)
+    kept = now.style if isinstance(style, str) else style
+    _move(_record(key), Pose(turned, None if kept is None else tuple(map(float, kept))))
 
 
 def _record(key: str) -> _Record:
@@ -154,6 +156,16 @@ def _record(key: str) -> _Record:
     if name not in st.session_state:
         st.session_state[name] = _Record()
     return st.session_state[name]
+
+
+def _wanted(record: _Record, given: Pose, new: bool) -> Pose:
+    """Where the dial should be: with the person, except where the page asks for something else."""
+    if record.given is None:
+        return given
+    now = record.pose
+    angle = now.angle if given.angle == record.given.angle else given.angle
+    style = (None if new else now.style) if given.style == record.given.style else given.style
+    return Pose(angle, style)
 
 
 def _move(record: _Record, to: Pose) -> None:

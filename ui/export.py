@@ -56,13 +56,12 @@ class Scene:
             code[..., self.styles] = style
         return code
 
-    def spread(self, w: float | np.ndarray) -> np.ndarray:
-        """Posterior standard deviation over the prior's, from 0 to about 1, at angles [...]."""
+    def unknown(self, w: float | np.ndarray) -> np.ndarray:
+        """The share of the prior variance that the views have left at angles [...]: 0 to 1."""
         w = np.asarray(w, dtype=np.float64)
         if self.variance is None:
             return np.zeros_like(w)
-        relative = series(self.variance[None], w * self.frequency)[..., 0]
-        return np.sqrt(np.clip(relative, 0, None))
+        return np.clip(series(self.variance[None], w * self.frequency)[..., 0], 0, 1)
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Codes:
     """How a model turns an angle into its decoder's input, for one digit."""
 
     at: Callable[[Tensor], Tensor]  # angles [N] -> [N, inputs]
-    spread: Callable[[Tensor], Tensor] | None  # angles [N] -> relative variance [N]
+    variance: Callable[[Tensor], Tensor] | None  # angles [N] -> posterior over prior variance [N]
     harmonics: int
     period: float
     styles: range
@@ -104,7 +103,7 @@ def _(model: FGPVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tenso
     amplitude = model.kernel.amplitude
     return Codes(
         at=lambda w: posterior.mean(w[None])[0],
-        spread=lambda w: (posterior.at(w[None])[1][0] / amplitude**2).mean(-1),
+        variance=lambda w: (posterior.at(w[None])[1][0] / amplitude**2).mean(-1),
         harmonics=harmonics,
         period=model.kernel.period,
         styles=range(model.config.local, model.config.latents),
@@ -135,13 +134,15 @@ def scene(
     count = 4 * harmonics + 4  # the variance has twice the harmonics of the mean
     grid = torch.arange(count, dtype=torch.float64) * (found.period / count)
     code = _coefficients(_array(found.at(grid)))
-    variance = None if found.spread is None else _coefficients(_array(found.spread(grid))[:, None])
+    variance = None
+    if found.variance is not None:
+        variance = _coefficients(_array(found.variance(grid))[:, None])[0]
     styles = np.arange(found.styles.start, found.styles.stop)
     return Scene(
         network=network(model),
         code=code,
         frequency=math.tau / found.period,
-        variance=None if variance is None else variance[0],
+        variance=variance,
         styles=styles,
         own=code[styles, 0],
         own_sd=None if found.own_sd is None else _array(found.own_sd),
@@ -237,6 +238,11 @@ def _(module: nn.Linear, store: Store) -> list[dict[str, Any]]:
 @layers.register
 def _(module: nn.ELU, store: Store) -> list[dict[str, Any]]:
     return [{"op": "elu"}]
+
+
+@layers.register
+def _(module: nn.SiLU, store: Store) -> list[dict[str, Any]]:
+    return [{"op": "silu"}]
 
 
 @layers.register(nn.Dropout)

@@ -9,37 +9,57 @@ from fgpvae.models import FGPVAE, ModelConfig
 from fgpvae.networks import NetworkConfig
 from ui import dial, export
 
-NETWORKS = {
+START = [0, 4, 8, 12]  # the views that are observed at first
+CONFIGS = {
     "paper": ModelConfig(latents=16, local=8),
     "wide": ModelConfig(
         latents=20, local=4, mean_function=True, network=NetworkConfig("wide", (8, 16), 64)
     ),
     "gated": ModelConfig(
-        latents=12, local=4, amplitude=0.5, network=NetworkConfig("wide", (8, 16), 64, gated=True)
+        latents=12, local=4, amplitude=0.5, network=NetworkConfig("wide", (4, 8), 32, gated=True)
+    ),
+    "dense": ModelConfig(
+        latents=12, local=4, network=NetworkConfig("dense", widths=(48, 32), gated=True)
     ),
 }
 
 
-@st.cache_resource
 def build(name: str) -> FGPVAE:
     torch.manual_seed(0)
-    return FGPVAE(NETWORKS[name]).eval()
+    model = FGPVAE(CONFIGS[name]).eval()
+    with torch.no_grad():  # so that something can be seen
+        for parameter in model.decoder.parameters():
+            parameter.mul_(1.6)
+    return model
 
 
 def views(digit: int) -> np.ndarray:
     return rotate(embedded((3,)).images[digit : digit + 1], ANGLES)[0]
 
 
-if __name__ == "__main__":
+def scene(model: FGPVAE, digit: int, context: list[int]) -> export.Scene:
+    observed = np.isin(np.arange(len(ANGLES)), context)
+    return export.scene(model, views(digit), ANGLES, observed)
+
+
+def main() -> None:
     st.set_page_config(layout="wide")
-    name = st.query_params.get("network", "paper")
     digit = st.number_input("digit", 0, 399, 361)
-    model = build(name)
-    chosen = dial.context("dial", [0, 4, 8, 12])
-    observed = np.isin(np.arange(len(ANGLES)), chosen)
-    scene = export.scene(model, views(digit), ANGLES, observed)
-    angle = float(st.query_params.get("angle", 0))
-    state = dial.dial(scene, key="dial", angle=angle, held_out=HELD_OUT, subject=digit)
-    st.button("to 90 degrees", on_click=dial.move, args=("dial", 90.0))
+    model = st.cache_resource(build)(st.query_params.get("network", "paper"))
+    state = dial.dial(
+        scene(model, digit, dial.context("dial", START)),
+        key="dial",
+        angle=float(st.query_params.get("angle", 0)),
+        held_out=HELD_OUT,
+        subject=digit,
+        morph=dial.Morph("towards zero", [0.0] * (model.config.latents - model.config.local)),
+    )
     state.aside.caption("Below the sliders")
-    st.text(f"angle {state.angle} style {state.style} context {state.context}")
+    st.button("to 90 degrees", on_click=dial.move, args=("dial", 90.0))
+    st.text(f"angle {state.angle:g}")
+    st.text(f"style {state.style}")
+    st.text(f"context {state.context}")
+
+
+if __name__ == "__main__":
+    main()

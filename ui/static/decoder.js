@@ -15,11 +15,10 @@ class Decoder {
         this.steps.push(dense(layer, array(layer.weight), array(layer.bias)));
       } else if (layer.op === "elu") {
         this.steps.push(elu(map ? map[0] * map[1] * map[2] : length));
+      } else if (layer.op === "silu") {
+        this.steps.push(silu(map ? map[0] * map[1] * map[2] : length));
       } else if (layer.op === "map") {
         map = layer.shape;
-      } else if (layer.op === "planes") {
-        this.steps.push(planes(map, layer.inputs, () => this.code));
-        map = [map[0] + layer.inputs.length, map[1], map[2]];
       } else if (layer.op === "double") {
         this.steps.push(double(layer, map, array(layer.weight), array(layer.bias)));
         map = [layer.outputs, 2 * (map[1] - layer.crop), 2 * (map[2] - layer.crop)];
@@ -31,7 +30,6 @@ class Decoder {
 
   // code [inputs] -> image [channels * height * width]; the array is reused by the next call
   run(code) {
-    this.code = code;
     let values = code;
     const local = this.gate;
     if (local) {
@@ -73,17 +71,10 @@ function elu(length) {
   };
 }
 
-// constant planes of some entries of the code after those of the map
-function planes([channels, height, width], inputs, code) {
-  const size = height * width;
-  const out = new Float64Array((channels + inputs.length) * size);
+function silu(length) {
   return (x) => {
-    out.set(x.subarray(0, channels * size));
-    inputs.forEach((input, k) => {
-      const from = (channels + k) * size;
-      out.fill(code()[input], from, from + size);
-    });
-    return out;
+    for (let i = 0; i < length; i++) x[i] /= 1 + Math.exp(-x[i]);
+    return x;
   };
 }
 

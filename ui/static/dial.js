@@ -38,7 +38,7 @@ class Dial {
       ready: () => Boolean(this.decoder),
       decode: (angle, style) => Array.from(this.decode(angle, style ?? this.room.own)),
       decodeCode: (code) => Array.from(this.decoder.run(Float64Array.from(code))),
-      spread: (angle) => this.spread(radians(angle)),
+      unknown: (angle) => this.unknown(radians(angle)),
       pose: () => ({ angle: this.room.angle, style: this.room.style }),
       samples: [],
     };
@@ -59,7 +59,11 @@ class Dial {
     if (fresh) {
       this.series = new Series(data.code);
       this.variance = data.variance && new Series(data.variance);
-      this.observed = [...data.observed];
+      // a click may be ahead of the server, whose answer to an earlier one is this
+      const ahead = this.clicked && performance.now() - this.clicked < 2000;
+      const same = ahead && data.observed.every((seen, index) => seen === this.observed[index]);
+      if (!ahead || same) this.clicked = null;
+      if (!this.clicked) this.observed = [...data.observed];
       if (room.style && room.style.length !== data.own.length) room.style = null;
       this.makeViews();
       this.animateRing();
@@ -92,9 +96,10 @@ class Dial {
     return this.decoder.run(code);
   }
 
-  spread(w) {
-    if (!this.variance) return 0.3;
-    return Math.sqrt(Math.min(1, Math.max(0, this.variance.at(w * this.data.frequency)[0])));
+  // the share of the prior variance that the views have left at an angle: the ring's width
+  unknown(w) {
+    if (!this.variance) return 0.2;
+    return Math.min(1, Math.max(0, this.variance.at(w * this.data.frequency)[0]));
   }
 
   // --- drawing ---
@@ -135,7 +140,7 @@ class Dial {
   }
 
   animateRing() {
-    const to = Array.from({ length: 240 }, (_, k) => this.spread((2 * Math.PI * k) / 240));
+    const to = Array.from({ length: 240 }, (_, k) => this.unknown((2 * Math.PI * k) / 240));
     const from = this.widths;
     cancelAnimationFrame(this.widening);
     if (!from || still.matches) {
@@ -168,20 +173,19 @@ class Dial {
     for (let k = 0; k <= cycle.length; k++) {
       colours.addColorStop(1 - k / cycle.length, cycle[k % cycle.length]);
     }
-    const edge = (sign) => {
+    const band = new Path2D();
+    for (const side of [0.5, -0.5]) {
+      const edge = new Path2D();
       this.widths.forEach((share, k) => {
         const w = (2 * Math.PI * k) / this.widths.length;
-        const radius = RADIUS + (sign * (THIN + share * (WIDE - THIN))) / 2;
-        pen.lineTo(0.5 - radius * Math.sin(w), 0.5 - radius * Math.cos(w));
+        const radius = RADIUS + side * (THIN + share * (WIDE - THIN));
+        edge.lineTo(0.5 - radius * Math.sin(w), 0.5 - radius * Math.cos(w));
       });
-      pen.closePath();
-    };
-    pen.beginPath();
-    edge(1);
-    pen.moveTo(0.5, 0.5 - RADIUS);
-    edge(-1);
+      edge.closePath();
+      band.addPath(edge);
+    }
     pen.fillStyle = colours;
-    pen.fill("evenodd");
+    pen.fill(band, "evenodd");
   }
 
   makeViews() {
@@ -229,6 +233,7 @@ class Dial {
     next[index] = !next[index];
     if (!next.some(Boolean)) return this.say("one view is needed");
     this.observed = next;
+    this.clicked = performance.now();
     this.makeViews();
     this.request();
     this.sendContext(next.flatMap((seen, at) => (seen ? [at] : [])));

@@ -1,0 +1,478 @@
+"""The live component: what is sent, what the browser makes of it, and how it behaves."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, Page, expect
+from streamlit.testing.v1 import AppTest
+from torch import nn
+
+from fgpvae.data import ANGLES
+from fgpvae.errors import UserError
+from fgpvae.models import FGPVAE, ModelConfig
+from tests.apps import dial_app
+from tests.browser import ROOT, Watch, chromium, serve, settle
+from ui import colours, export
+
+APP = ROOT / "tests" / "apps" / "dial_app.py"
+NAMES = list(dial_app.CONFIGS)
+
+
+# --- colours ---
+
+
+def linear(colour: str) -> np.ndarray:
+    value = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    """CIELAB (D65) of linear sRGB [..., 3]."""
+    matrix = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    t = rgb @ matrix.T / matrix.sum(1)
+    f = np.where(t > (6 / 29) ** 3, np.cbrt(t), t / (3 * (6 / 29) ** 2) + 4 / 29)
+    x, y, z = np.moveaxis(f, -1, 0)
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], -1)
+
+
+# Machado, Oliveira and Fernandes (2009), full severity
+BLINDNESS = {
+    "none": np.eye(3),
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],  # noqa: E501
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],  # noqa: E501
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],  # noqa: E501
+}  # fmt: skip
+
+
+def test_angle_colours_have_one_lightness_and_no_jump():
+    fine = np.linspace(0, 2 * np.pi, 360, endpoint=False)
+    values = lab(np.array([linear(colour) for colour in colours.angle_colours(fine)]))
+    assert np.ptp(values[:, 0]) < 2
+    steps = np.linalg.norm(np.roll(values, -1, 0) - values, axis=-1)
+    assert steps.max() < 2.5  # one degree is never a visible edge, at 359 neither
+    assert colours.angle_colour(0) == colours.angle_colour(2 * np.pi) == colours.CYCLE[0]
+    assert colours.plotly_scale()[0][1] == colours.plotly_scale()[-1][1]
+
+
+@pytest.mark.parametrize("kind", BLINDNESS)
+def test_angle_colours_differ_for_everyone(kind: str):
+    rgb = np.array([linear(colour) for colour in colours.angle_colours(ANGLES)])
+    seen = lab((rgb @ np.array(BLINDNESS[kind]).T).clip(0, 1))
+    difference = np.linalg.norm(seen[:, None] - seen, axis=-1)
+    index = np.arange(16)
+    apart = np.minimum((index[:, None] - index) % 16, (index - index[:, None]) % 16)
+    assert difference[apart >= 3].min() > 6  # above what can be told apart side by side
+    assert difference[apart == 8].min() > 6  # opposite angles
+
+
+# --- what is sent ---
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_series_is_the_posterior(name: str):
+    model = dial_app.build(name)
+    scene = dial_app.scene(model, 361, [1, 5, 6])
+    w = torch.linspace(-3, 9, 50, dtype=torch.float64)
+    images = torch.as_tensor(dial_app.views(361))[None]
+    observed = torch.as_tensor(scene.observed)[None]
+    posterior = model.infer(images, torch.as_tensor(ANGLES)[None], observed)
+    with torch.no_grad():
+        expected = posterior.mean(w[None])[0].numpy()
+        variance = (posterior.at(w[None])[1][0] / model.kernel.amplitude**2).mean(-1).numpy()
+    np.testing.assert_allclose(scene.at(w.numpy()), expected, atol=1e-5)
+    np.testing.assert_allclose(scene.unknown(w.numpy()), variance, atol=1e-5)
+    np.testing.assert_allclose(scene.own, posterior.global_mean[0].numpy(), atol=1e-6)
+    assert scene.at(0.3, style=np.arange(len(scene.own)))[scene.styles].tolist() == list(
+        range(len(scene.own))
+    )
+
+
+def test_another_period_keeps_its_frequency():
+    torch.manual_seed(0)
+    model = FGPVAE(ModelConfig(latents=6, local=4, period=np.pi, length_scale=0.7)).eval()
+    scene = export.scene(model, dial_app.views(3), ANGLES)
+    np.testing.assert_allclose(scene.at(0.4), scene.at(0.4 + np.pi), atol=1e-6)
+    posterior = model.infer(
+        torch.as_tensor(dial_app.views(3))[None],
+        torch.as_tensor(ANGLES)[None],
+        torch.ones(1, 16, dtype=torch.bool),
+    )
+    at = torch.tensor([[0.4, 2.0]], dtype=torch.float64)
+    np.testing.assert_allclose(
+        scene.at(at[0].numpy()), posterior.mean(at)[0].detach().numpy(), atol=1e-5
+    )
+
+
+def test_weights_are_packed_once_and_again_when_they_change():
+    model = dial_app.build("wide")
+    first = export.network(model)
+    assert export.network(model) is first
+    with torch.no_grad():
+        model.decoder.layers[0].bias.add_(1)
+    second = export.network(model)
+    assert second.id != first.id
+    assert len(second.blob) == len(first.blob)
+
+
+def test_unknown_layers_are_named():
+    with pytest.raises(UserError, match="Tanh"):
+        export.pack(nn.Sequential(nn.Linear(3, 4), nn.Tanh()), (1, 2, 2))
+
+
+# --- names of the sliders ---
+
+
+class Painter(nn.Module):
+    """Draws a bar: the second style channel slants it, the first makes it thick."""
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        y, x = torch.meshgrid(torch.arange(28.0), torch.arange(28.0), indexing="ij")
+        slant, thickness = 0.25 * z[:, 3], 2 + 0.8 * z[:, 2]
+        axis = 14 - slant[:, None, None] * (y - 14)
+        inside = torch.sigmoid(thickness[:, None, None] - (x - axis).abs())
+        return (inside * ((y - 14).abs() < 9))[:, None]
+
+
+def test_channels_are_named_by_what_they_do():
+    model = FGPVAE(ModelConfig(latents=5, local=2)).eval()
+    model.decoder = Painter()
+    first, second, third = export.style_names(model)
+    assert {first.name, second.name} == {"slant", "stroke weight"}
+    assert {style.name: style.channel for style in (first, second)} == {
+        "slant": 1,
+        "stroke weight": 0,
+    }
+    assert (third.name, third.channel) == ("style 3", 2)
+    assert first.effect >= second.effect > third.effect == 0
+
+
+def test_properties_of_known_shapes():
+    y, x = torch.meshgrid(torch.arange(28.0), torch.arange(28.0), indexing="ij")
+
+    def box(height: float, width: float, shear: float = 0.0) -> torch.Tensor:
+        axis = 14 - shear * (y - 14)
+        return (((y - 14).abs() <= height) & ((x - axis).abs() <= width)).float()
+
+    shapes = torch.stack([box(8, 2), box(8, 4), box(4, 2), box(8, 2, 0.5)])
+    slant, ink, width, height = export.properties(shapes).T
+    assert slant[0].abs() < 1e-6
+    assert slant[3] == pytest.approx(0.5, abs=0.05)
+    assert ink[1] / ink[0] == pytest.approx(9 / 5)
+    assert width[1] > 1.5 * width[0]
+    assert height[0] > 1.7 * height[2]
+    assert width[3] == pytest.approx(float(width[0]), rel=0.1)  # a slant is not width
+
+
+# --- the page's side ---
+
+
+def texts(app: AppTest) -> dict[str, str]:
+    return dict(text.value.split(" ", 1) for text in app.text)
+
+
+def test_a_page_can_move_the_dial_and_the_link_says_where_it_starts():
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params["angle"] = "45"
+    app.run()
+    assert not app.exception
+    assert texts(app)["angle"] == "45"
+    app.button[0].click().run()
+    assert texts(app)["angle"] == "90"
+    app.number_input[0].set_value(5).run()  # another digit keeps the angle
+    assert texts(app)["angle"] == "90"
+    app.query_params["angle"] = "10"
+    app.run()
+    assert texts(app)["angle"] == "10"
+
+
+# --- in a real browser ---
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with serve(APP) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
+def show(page: Page, url: str) -> Watch:
+    watch = Watch(page)
+    page.goto(url)
+    page.wait_for_selector("[data-ready=yes]", timeout=30_000)
+    settle(page)
+    return watch
+
+
+def hook(page: Page, call: str, argument: object = None) -> object:
+    """Call something of the dial's hook for tests."""
+    return page.locator(".stage").evaluate(
+        f"(stage, argument) => stage.getRootNode().host.fgpvae.{call}", argument
+    )
+
+
+def point(page: Page, degrees: float, radius: float = 0.43) -> tuple[float, float]:
+    """Where on the screen an angle of the dial is."""
+    box = page.locator(".stage").bounding_box()
+    w = np.deg2rad(degrees)
+    x = box["x"] + box["width"] * (0.5 - radius * np.sin(w))
+    y = box["y"] + box["height"] * (0.5 - radius * np.cos(w))
+    return float(x), float(y)
+
+
+def angle(page: Page) -> float:
+    return hook(page, "pose()")["angle"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_browsers_decoder_agrees_with_torch(page: Page, address: str, name: str):
+    watch = show(page, f"{address}/?network={name}")
+    model = dial_app.build(name)
+    codes = torch.randn(8, model.config.latents, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        expected = model.decode(codes).flatten(1).numpy()
+    images = [hook(page, "decodeCode(argument)", code) for code in codes.tolist()]
+    assert np.abs(expected).max() > 0.05  # there is something to compare
+    np.testing.assert_allclose(np.array(images), expected, atol=1e-4)
+
+    scene = dial_app.scene(model, 361, dial_app.START)
+    style = np.linspace(-1, 1, len(scene.own))
+    for degrees in (0.0, 100.3, 359.0):
+        with torch.no_grad():
+            codes = torch.as_tensor(
+                np.stack([scene.at(np.deg2rad(degrees)), scene.at(np.deg2rad(degrees), style)])
+            )
+            expected = model.decode(codes).flatten(1).numpy()
+        np.testing.assert_allclose(hook(page, "decode(argument)", degrees), expected[0], atol=1e-4)
+        np.testing.assert_allclose(
+            hook(page, "decode(...argument)", [degrees, style.tolist()]), expected[1], atol=1e-4
+        )
+        assert hook(page, "unknown(argument)", degrees) == pytest.approx(
+            float(scene.unknown(np.deg2rad(degrees))), abs=1e-4
+        )
+    assert watch.errors == []
+
+
+def test_dragging_turns_the_digit_and_only_letting_go_tells_the_server(page: Page, address: str):
+    watch = show(page, f"{address}/?network=wide")
+    before = page.locator(".digit").evaluate("canvas => canvas.toDataURL()")
+    sent = len(watch.sent)
+    page.mouse.move(*point(page, 0))
+    page.mouse.down()
+    for degrees in range(0, 64, 3):
+        page.mouse.move(*point(page, degrees))
+    assert angle(page) == pytest.approx(63, abs=0.5)
+    page.wait_for_timeout(400)  # long enough for a message, had one been sent
+    assert len(watch.sent) == sent
+    assert page.locator(".digit").evaluate("canvas => canvas.toDataURL()") != before
+    weights = len(export.network(dial_app.build("wide")).blob)
+    received = sum(watch.received)
+    page.mouse.up()
+    expect(page.get_by_text(re.compile(r"^angle 6[23]"))).to_be_visible()
+    settle(page)
+    assert len(watch.sent) == sent + 1
+    assert sum(watch.received) - received < weights / 10  # the weights were not sent again
+    assert watch.errors == []
+
+
+def test_the_digit_itself_can_be_dragged(page: Page, address: str):
+    show(page, address)
+    page.mouse.move(*point(page, 200, radius=0.2))
+    page.mouse.down()
+    page.mouse.move(*point(page, 215, radius=0.2))
+    page.mouse.move(*point(page, 230, radius=0.2))
+    assert angle(page) == pytest.approx(30, abs=1)
+    page.mouse.up()
+    expect(page.get_by_text(re.compile(r"^angle (29|30)"))).to_be_visible()
+
+
+def test_keys(page: Page, address: str):
+    show(page, address)
+    slider = page.get_by_role("slider", name="Angle of the digit")
+    slider.focus()
+    for key, expected in [
+        ("ArrowLeft", 1),
+        ("ArrowRight", 0),
+        ("Shift+ArrowLeft", 22.5),
+        ("PageUp", 45),
+        ("ArrowDown", 44),
+        ("End", 337.5),
+        ("Home", 0),
+        ("ArrowRight", 359),
+    ]:
+        slider.press(key)
+        assert angle(page) == pytest.approx(expected)
+    expect(slider).to_have_attribute("aria-valuetext", "359 degrees, imagined")
+    expect(page.get_by_text("angle 359", exact=True)).to_be_visible()
+    slider.press(" ")
+    expect(page.get_by_role("button", name="stop")).to_be_visible()
+    page.wait_for_timeout(200)
+    slider.press(" ")
+    expect(page.get_by_role("button", name="turn")).to_be_visible()
+    assert angle(page) != 359
+
+
+def test_clicking_a_dot_adds_and_removes_that_view(page: Page, address: str):
+    watch = show(page, address)
+    wide = hook(page, "unknown(45)")
+    page.mouse.click(*point(page, 45))
+    expect(page.get_by_text("context [0, 2, 4, 8, 12]")).to_be_visible()
+    expect(page.locator(".view[data-index='2']")).to_have_attribute("aria-pressed", "true")
+    assert hook(page, "unknown(45)") < wide
+    assert angle(page) == 0  # a click on a view is no turn
+    page.mouse.click(*point(page, 180))
+    expect(page.get_by_text("context [0, 2, 4, 12]")).to_be_visible()
+    page.mouse.click(*point(page, 157.5))  # held out: nobody may add it
+    page.locator(".view[data-index='3']").press("Enter")  # as assistive technology does
+    expect(page.get_by_text("context [0, 2, 3, 4, 12]")).to_be_visible()
+    page.get_by_label("digit", exact=True).press("ArrowUp")  # the choice outlives a new digit
+    settle(page)
+    expect(page.get_by_text("context [0, 2, 3, 4, 12]")).to_be_visible()
+    assert watch.errors == []
+
+
+def test_the_last_view_stays(page: Page, address: str):
+    show(page, address)
+    for degrees in (90, 180, 270):
+        page.mouse.click(*point(page, degrees))
+    expect(page.get_by_text("context [0]")).to_be_visible()
+    page.mouse.click(*point(page, 0))  # the handle lies on it
+    expect(page.get_by_text("one view is needed")).to_be_visible()
+    expect(page.get_by_text("context [0]")).to_be_visible()
+
+
+def test_styles(page: Page, address: str):
+    watch = show(page, address)
+    sliders = page.get_by_role("group", name="Style of the digit").get_by_role("slider")
+    expect(sliders).to_have_count(8)
+    own = hook(page, "decode(0)")
+    first = sliders.first
+    sent = len(watch.sent)
+    first.evaluate(
+        "input => { input.value = 1.5; input.dispatchEvent(new Event('input', {bubbles: true})) }"
+    )
+    assert hook(page, "pose()")["style"][0] == 1.5
+    page.wait_for_timeout(200)
+    assert len(watch.sent) == sent
+    first.evaluate("input => input.dispatchEvent(new Event('change', {bubbles: true}))")
+    expect(page.get_by_text(re.compile(r"^style \[1\.5, "))).to_be_visible()
+    first.dblclick()
+    expect(page.get_by_text("style None")).to_be_visible()
+    assert hook(page, "pose()")["style"] is None
+
+    page.get_by_role("button", name="Random style").click()
+    expect(page.get_by_text(re.compile(r"^style \["))).to_be_visible()
+    drawn = hook(page, "pose()")["style"]
+    assert len(drawn) == 8
+    assert np.ptp(drawn) > 0.1
+    page.get_by_role("button", name="Its own style").click()
+    expect(page.get_by_text("style None")).to_be_visible()
+    assert hook(page, "decode(0)") == own
+
+    morph = page.locator(".morph input")
+    morph.evaluate(
+        "input => { input.value = 1; for (const name of ['input', 'change'])"
+        " input.dispatchEvent(new Event(name, {bubbles: true})) }"
+    )
+    expect(page.get_by_text(f"style {[0.0] * 8}")).to_be_visible()
+    assert watch.errors == []
+
+
+def test_all_styles_are_there_on_demand(page: Page, address: str):
+    show(page, f"{address}/?network=wide")
+    sliders = page.get_by_role("group", name="Style of the digit").get_by_role("slider")
+    expect(sliders).to_have_count(8)
+    page.get_by_role("button", name="Show all 16").click()
+    expect(sliders).to_have_count(16)
+
+
+def test_the_page_can_turn_the_dial(page: Page, address: str):
+    show(page, f"{address}/?angle=157.5")
+    assert angle(page) == 157.5
+    expect(page.get_by_text("never seen in training", exact=True)).to_be_visible()
+    page.get_by_role("button", name="to 90 degrees").click()
+    expect(page.get_by_text("angle 90")).to_be_visible()
+    expect(page.locator(".angle")).to_have_text("90.0°")
+    assert angle(page) == 90
+
+
+def test_a_reload_and_a_second_tab_get_the_weights(page: Page, address: str):
+    show(page, address)
+    page.reload()
+    page.wait_for_selector("[data-ready=yes]")
+    second = page.context.new_page()
+    show(second, address)
+    assert hook(second, "decode(30)") == hook(page, "decode(30)")
+
+
+def contrast(page: Page, name: str) -> float:
+    """Of the text of an element with the card it is on (WCAG)."""
+    ink, paper = page.locator(name).first.evaluate(
+        """element => {
+          const pen = document.createElement("canvas").getContext("2d");
+          return [getComputedStyle(element).color,
+                  getComputedStyle(element.closest(".card")).backgroundColor].map(colour => {
+            pen.fillStyle = colour;
+            pen.fillRect(0, 0, 1, 1);
+            return Array.from(pen.getImageData(0, 0, 1, 1).data.slice(0, 3));
+          });
+        }"""
+    )
+    a, b = (
+        linear("#" + "".join(f"{value:02x}" for value in colour)) @ [0.2126, 0.7152, 0.0722]
+        for colour in (ink, paper)
+    )
+    return (max(a, b) + 0.05) / (min(a, b) + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_is_readable_in_light_and_dark(page: Page, address: str, scheme: str):
+    page.emulate_media(color_scheme=scheme)
+    watch = show(page, address)
+    for name in (".angle", ".caption", "h3", ".lead", ".row .name", ".row output", ".play"):
+        assert contrast(page, name) > 4.5, name
+    dark = (
+        page.locator("h3").evaluate("h => getComputedStyle(h.closest('.card')).backgroundColor")
+        == "rgb(23, 27, 36)"
+    )
+    assert dark == (scheme == "dark")
+    assert watch.errors == []
+
+
+def test_narrow_screens_show_the_dial_first(page: Page, address: str):
+    page.set_viewport_size({"width": 380, "height": 800})
+    show(page, address)
+    stage = page.locator(".stage").bounding_box()
+    styles = page.get_by_role("heading", name="Style").bounding_box()
+    assert stage["x"] >= 0
+    assert stage["x"] + stage["width"] <= 380
+    assert stage["width"] > 280
+    assert styles["y"] > stage["y"] + stage["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+def test_reduced_motion(page: Page, address: str):
+    page.emulate_media(reduced_motion="reduce")
+    show(page, address)
+    page.get_by_role("button", name="Random style").click()
+    expect(page.get_by_text(re.compile(r"^style \["))).to_be_visible()
+    page.get_by_role("button", name="turn").click()
+    page.wait_for_timeout(1000)
+    page.get_by_role("button", name="stop").click()
+    assert angle(page) == 22.5  # a step, not a sweep
