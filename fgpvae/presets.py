@@ -39,12 +39,26 @@ PRESETS: dict[str, RunConfig] = {
             weight_decay=0.01,
         ),
     ),
-    # the paper's model and data with larger networks
+    # the benchmark's threes, from many views or from one; see docs/tried.md
     "wide": RunConfig(
         preset="wide",
-        model=ModelConfig(latents=28, local=4, network=NetworkConfig("wide")),
-        objective=ObjectiveConfig("elbo", noise=0.01),
-        training=TrainingConfig(epochs=150, schedule="cosine", average=0.99, weight_decay=0.01),
+        model=ModelConfig(
+            latents=40,
+            local=8,
+            amplitude=0.1,
+            mean_function=True,
+            network=NetworkConfig("dense", widths=(768, 256), gated=True),
+        ),
+        data=DataConfig(warp=1.0),
+        objective=ObjectiveConfig("elbo", noise=0.015),
+        training=TrainingConfig(
+            epochs=600,
+            learning_rate=2e-3,
+            schedule="cosine",
+            warmup=50,
+            average=0.998,
+            context_dropout=0.5,
+        ),
     ),
     # every digit, every angle, one view: the model that the app starts with
     "best": RunConfig(
