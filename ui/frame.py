@@ -125,7 +125,9 @@ STYLE = """
 .st-key-heading [data-testid="stMarkdownContainer"] { margin: 0; }
 .st-key-heading h1 { font-size: 1.75rem; font-weight: 700; padding: 0 0 0.3rem; line-height: 1.2; }
 .st-key-heading [data-testid="stCaptionContainer"] { font-size: 1rem; max-width: 52rem; }
-[class*="st-key-card-"] { background: light-dark(#ffffff, #171b24); padding: 1.1rem 1.25rem; }
+[class*="st-key-card-"] {
+  background: light-dark(#ffffff, #171b24); padding: 1.1rem 1.25rem; border-radius: 16px;
+}
 [class*="st-key-card-empty-"] { text-align: center; }
 [data-testid="stSidebarHeader"] { height: 2.6rem; padding-bottom: 0; margin-bottom: 0; }
 .st-key-brand { padding: 0 0.75rem 1.1rem; }

@@ -70,6 +70,7 @@ def pick(
     only: Callable[[Choice], bool] | None = None,
     key: str = "model",
     default: str | None = None,
+    width: int | str = "stretch",
     label_visibility: str = "visible",
 ) -> Choice:
     """A box to choose a model, in the link as ?model=name and the same on every page.
@@ -93,6 +94,7 @@ def pick(
         key=key,
         bind="query-params",
         persist_state="session",
+        width=width,
         label_visibility=label_visibility,
         help="Models that come with the app, then your own runs, newest first.",
     )

@@ -1,0 +1,230 @@
+"""What a model keeps of some digits: encodings, posteriors, projections, traversals.
+
+The FGP-VAE divides its channels into local ones, which turn with the digit, and global ones, which
+stay. Other models have no such division, and say so through `blocks`.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+from torch import Tensor
+
+from fgpvae import data
+from fgpvae.data import ANGLES, DIGITS_PER_CLASS, TRAIN_DIGITS, UNSEEN_PER_CLASS, Views
+from fgpvae.errors import UserError
+from fgpvae.models import CVAE, FGPVAE, Model
+from fgpvae.posterior import global_posterior
+
+Array = NDArray[np.float64]
+
+DIGITS = 60  # that the pages look at, or as many as a class has to offer
+STEPS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # standard deviations of the prior of a channel
+
+
+def blocks(model: Model) -> dict[str, slice]:
+    """The channels by what they are meant for: "local" and "global", or "joint" for both at once.
+
+    A CVAE is told the angle, so that its channels are all global.
+    """
+    J, L = model.config.local, model.config.latents
+    if isinstance(model, FGPVAE):
+        parts = {"local": slice(0, J), "global": slice(J, L)}
+        return {name: part for name, part in parts.items() if part.start < part.stop}
+    return {"global" if isinstance(model, CVAE) else "joint": slice(0, L)}
+
+
+def digits(classes: tuple[int, ...], new: bool = True, count: int = DIGITS) -> Views:
+    """About `count` digits at all sixteen angles, equally many of each class.
+
+    New digits are of the MNIST test file, and no model has been trained on them; otherwise they
+    are the first training digits, with their ids.
+    """
+    classes = tuple(classes)
+    each = min(max(count // len(classes), 1), UNSEEN_PER_CLASS if new else TRAIN_DIGITS)
+    every = UNSEEN_PER_CLASS if new else DIGITS_PER_CLASS
+    found = data.unseen(classes) if new else data.embedded(classes)
+    rows = np.concatenate([k * every + np.arange(each) for k in range(len(classes))])
+    views = data.task(found[rows], ANGLES, ANGLES[:1]).context
+    return replace(views, ids=torch.as_tensor(rows))
+
+
+@dataclass(frozen=True)
+class Latents:
+    """The channels of P digits at Q angles; `mu` and `var` of each view alone, by the encoder."""
+
+    mu: Array  # [P, Q, L]
+    var: Array  # [P, Q, L]
+    pooled: Array | None  # [P, Q, L] the posterior mean given all views of a digit
+    blocks: dict[str, slice]
+
+    def channels(self, block: str, pooled: bool = False) -> Array:
+        """[P, Q, channels of the block]."""
+        z = self.pooled if pooled and self.pooled is not None else self.mu
+        return z[..., self.blocks[block]]
+
+
+@torch.no_grad()
+def latents(model: Model, views: Views) -> Latents:
+    """Encodings of all views, and what they say together where the model can tell."""
+    mu, var = encodings(model, views)
+    pooled = None
+    if isinstance(model, FGPVAE):
+        posterior = model.posterior(mu, var, views.angles, views.observed)
+        pooled = _array(posterior.mean(views.angles))
+    return Latents(_array(mu), _array(var), pooled, blocks(model))
+
+
+@torch.no_grad()
+def encodings(model: Model, views: Views) -> tuple[Tensor, Tensor]:
+    """q̃(z | y) of each view: mean and variance [P, Q, L]."""
+    if isinstance(model, CVAE):
+        return model.encode(views.images, views.observed, model.circle(views.angles))
+    return model.encode(views.images, views.observed)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Principal components of some channels, over all views of all digits."""
+
+    points: Array  # [P, Q, D]
+    shares: Array  # [D] of the variance that each component explains
+
+
+def project(z: Array, dimensions: int = 3) -> Projection:
+    """PCA of channels [P, Q, C]; with fewer than D channels the other dimensions are 0."""
+    P, Q, C = z.shape
+    D = min(dimensions, C, P * Q)
+    pca = PCA(D, svd_solver="full")
+    points, shares = np.zeros((P * Q, dimensions)), np.zeros(dimensions)
+    rows = z.reshape(-1, C)
+    if float(np.ptp(rows, axis=0).max(initial=0)) > 0:
+        points[:, :D] = pca.fit_transform(rows)
+        shares[:D] = pca.explained_variance_ratio_
+    return Projection(points.reshape(P, Q, dimensions), shares)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Posterior of every channel of one digit over the angle, given some of its views."""
+
+    mean: Array  # [S, L]
+    sd: Array  # [S, L]
+
+
+@torch.no_grad()
+def curves(model: FGPVAE, mu: Array, var: Array, given: NDArray[np.bool_], grid: Array) -> Curves:
+    """Posterior at angles [S] from encodings [Q, L] at the benchmark's angles, of the `given` [Q].
+
+    Local channels are GPs over the angle; global ones are constant.
+    """
+    w = torch.as_tensor(ANGLES)[None]
+    at = torch.as_tensor(grid, dtype=torch.float64)[None]
+    posterior = model.posterior(
+        torch.as_tensor(mu)[None], torch.as_tensor(var)[None], w, torch.as_tensor(given)[None]
+    )
+    mean, spread = posterior.at(at)  # [1, S, J]
+    still = posterior.global_var[:, None].expand(-1, at.shape[1], -1)
+    variance = torch.cat([spread, still], -1)
+    return Curves(_array(posterior.mean(at)[0]), _array(variance[0].sqrt()))
+
+
+def product(mu: Array, var: Array) -> tuple[Array, Array]:
+    """A global channel's mean and sd [Q + 1, C] as views [Q, C] arrive, from the prior on."""
+    Q = len(mu)
+    arrived = torch.ones(Q + 1, Q, dtype=torch.bool).tril(-1)  # row n has the first n views
+    means, variances, _ = global_posterior(
+        torch.as_tensor(mu).expand(Q + 1, -1, -1),
+        torch.as_tensor(var).expand(Q + 1, -1, -1),
+        arrived,
+    )
+    return _array(means), _array(variances.sqrt())
+
+
+@torch.no_grad()
+def effects(model: FGPVAE, z: Array) -> Array:
+    """Mean absolute change of a pixel when a channel moves one unit up and down: codes [N, L]."""
+    codes = torch.as_tensor(z)[:, None, None]  # [N, 1, 1, L]
+    unit = torch.eye(z.shape[-1], dtype=codes.dtype)[:, None]  # [L, 1, L]
+    both = torch.tensor([-1.0, 1.0], dtype=codes.dtype)[:, None]
+    images = model.decode(codes + unit * both)  # [N, L, 2, H, W]
+    return _array((images[:, :, 1] - images[:, :, 0]).abs().mean((0, 2, 3)) / 2)
+
+
+@torch.no_grad()
+def traverse(model: FGPVAE, z: Array, channels: list[int], values: Array) -> NDArray[np.float32]:
+    """Images [C, V, H, W] of one code [L] with one channel at a time set to each value."""
+    codes = torch.as_tensor(z).repeat(len(channels), len(values), 1)  # [C, V, L]
+    for row, channel in enumerate(channels):
+        codes[row, :, channel] = torch.as_tensor(np.asarray(values), dtype=codes.dtype)
+    return model.decode(codes).numpy()
+
+
+@torch.no_grad()
+def turn(model: FGPVAE, z: Array, view: int) -> NDArray[np.float32]:
+    """Images [1 + J, Q, H, W] of one digit's codes [Q, L], turned channel by channel.
+
+    In the first row all local channels follow the angle; in row 1 + j only channel j does, while
+    the others stay where they are at `view`.
+    """
+    J = model.config.local
+    moving = torch.as_tensor(z)  # [Q, L]
+    codes = moving[view].expand(1 + J, len(z), -1).clone()  # [1 + J, Q, L]
+    codes[0] = moving
+    for j in range(J):
+        codes[1 + j, :, j] = moving[:, j]
+    return model.decode(codes).numpy()
+
+
+def channel_correlation(z: Array) -> Array:
+    """Correlations [C, C] of channels [P, Q, C] over all views; 0 for a channel that never moves."""
+    rows = z.reshape(-1, z.shape[-1])
+    rows = rows - rows.mean(0)
+    length = np.linalg.norm(rows, axis=0)
+    rows = rows / np.where(length > 0, length, 1)
+    return rows.T @ rows
+
+
+def angle_correlation(z: Array) -> Array:
+    """Correlations [Q, Q] between angles, over digits and channels [P, Q, C], about zero.
+
+    About zero, because that is where the prior has its mean: for draws from a zero-mean prior
+    this estimates k(w, w') / σ².
+    """
+    each = z.transpose(1, 0, 2).reshape(z.shape[1], -1)  # [Q, P C]
+    second = each @ each.T
+    length = np.sqrt(np.diag(second))
+    length = np.where(length > 0, length, 1)
+    return second / np.outer(length, length)
+
+
+@torch.no_grad()
+def about_prior_mean(model: FGPVAE, z: Array, angles: Array = ANGLES) -> Array:
+    """Local channels [P, Q, J] at angles [Q] less the prior mean m(w), where there is one."""
+    if model.mean_function is None:
+        return z
+    return z - _array(model.mean_function(torch.as_tensor(angles)))
+
+
+@torch.no_grad()
+def prior_gram(model: FGPVAE, angles: Array = ANGLES) -> Array:
+    """The local kernel's correlations k(w, w') / σ² [Q, Q]."""
+    w = torch.as_tensor(angles)
+    return _array(model.kernel.gram(w, w) / model.kernel.amplitude**2)
+
+
+@torch.no_grad()
+def generated(model: Model, views: Views, given: NDArray[np.bool_] | None = None) -> Tensor:
+    """Views [P, Q, H, W] of digits at their own angles, from all of them or the `given` [Q]."""
+    if not len(views):
+        raise UserError("There is no digit to look at.")
+    observed = views.observed
+    if given is not None:
+        observed = observed & torch.as_tensor(given)
+    return model.generate(views.images, views.angles, views.angles, observed, ids=views.ids)
+
+
+def _array(tensor: Tensor) -> Array:
+    return tensor.detach().double().numpy()
