@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 from streamlit.testing.v1 import AppTest
 from torch import nn
 
-from fgpvae.data import ANGLES
+from fgpvae.data import ANGLES, Views
 from fgpvae.errors import UserError
-from fgpvae.models import FGPVAE, ModelConfig
+from fgpvae.models import FGPVAE, Model, ModelConfig, build
 from tests.apps import dial_app
 from tests.browser import ROOT, Watch, chromium, serve, settle
 from ui import colours, export
@@ -90,6 +90,55 @@ def test_the_series_is_the_posterior(name: str):
     assert scene.at(0.3, style=np.arange(len(scene.own)))[scene.styles].tolist() == list(
         range(len(scene.own))
     )
+
+
+def tiny(name: str) -> Model:
+    """A small model that has seen six digits at the sixteen angles."""
+    torch.manual_seed(0)
+    model = build(ModelConfig(name=name, latents=6, local=3, digit_rank=2)).eval()
+    digits = np.stack([dial_app.views(digit) for digit in range(6)])
+    known = Views(
+        images=torch.as_tensor(digits),
+        angles=torch.as_tensor(ANGLES).repeat(6, 1),
+        observed=torch.ones(6, 16, dtype=torch.bool),
+        ids=torch.arange(6),
+        labels=torch.full((6,), 3),
+    )
+    model.prepare(lambda: known)
+    model.condition(lambda: known)
+    return model.eval()
+
+
+@pytest.mark.parametrize("name", ["fgpvae", "cvae", "gpvae", "gpvae-amortised"])
+def test_every_model_that_turns_draws_what_it_generates(name: str):
+    model = tiny(name)
+    views, ids = torch.as_tensor(dial_app.views(4)), torch.tensor([4])
+    observed = torch.arange(16) % 3 == 0
+    scene = export.scene(model, views, ANGLES, observed, ids)
+    at = torch.tensor([[0.0, 0.3, 2.7, 5.0]], dtype=torch.float64)
+    w = torch.as_tensor(ANGLES)[None]
+    expected = model.generate(views[None], w, at, observed[None], ids=ids)[0]
+    with torch.no_grad():
+        drawn = model.decode(torch.as_tensor(scene.at(at[0].numpy())))
+    np.testing.assert_allclose(drawn, expected, atol=1e-5)
+
+
+def test_a_model_without_angles_has_no_scene():
+    with pytest.raises(UserError, match="VAE"):
+        export.scene(tiny("vae"), dial_app.views(0), ANGLES)
+
+
+def test_a_model_without_local_channels_has_no_uncertainty():
+    model = FGPVAE(ModelConfig(latents=4, local=0)).eval()
+    assert export.scene(model, dial_app.views(0), ANGLES).variance is None
+
+
+def test_weights_that_are_not_finite_are_an_error():
+    model = dial_app.build("paper")
+    with torch.no_grad():
+        model.encoder.layers[-1].bias.fill_(torch.nan)
+    with pytest.raises(UserError, match="finite"):
+        export.scene(model, dial_app.views(0), ANGLES)
 
 
 def test_another_period_keeps_its_frequency():

@@ -21,6 +21,8 @@ from torch import Tensor, nn
 from fgpvae.data import embedded
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAE, Model
+from fgpvae.models.cvae import CVAE
+from fgpvae.models.gpvae import JointGP
 from fgpvae.networks import Decoder, UpConv
 
 MAX_HARMONICS = 256
@@ -101,13 +103,46 @@ def _(model: FGPVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tenso
         model.kernel.harmonics(), 0 if mean is None else len(mean.get_buffer("coefficients")) - 1
     )
     amplitude = model.kernel.amplitude
+
+    def variance(w: Tensor) -> Tensor:
+        return (posterior.at(w[None])[1][0] / amplitude**2).mean(-1)
+
     return Codes(
         at=lambda w: posterior.mean(w[None])[0],
-        variance=lambda w: (posterior.at(w[None])[1][0] / amplitude**2).mean(-1),
+        variance=variance if model.config.local else None,
         harmonics=harmonics,
         period=model.kernel.period,
         styles=range(model.config.local, model.config.latents),
         own_sd=posterior.global_var[0].sqrt(),
+    )
+
+
+@codes.register
+def _(model: CVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tensor | None) -> Codes:
+    mean, var = model.identity(views, angles, observed)
+
+    def at(w: Tensor) -> Tensor:
+        return torch.cat([model.circle(w), mean.expand(len(w), -1)], -1)
+
+    return Codes(
+        at=at,
+        variance=None,
+        harmonics=1,
+        period=model.config.period,
+        styles=range(2, 2 + model.config.latents),
+        own_sd=var[0].sqrt(),
+    )
+
+
+@codes.register
+def _(model: JointGP, views: Tensor, angles: Tensor, observed: Tensor, ids: Tensor | None) -> Codes:
+    return Codes(
+        at=lambda w: model.codes(views, angles, w[None], observed, ids)[0],
+        variance=None,
+        harmonics=model.kernel.harmonics(),
+        period=model.kernel.period,
+        styles=range(0),
+        own_sd=None,
     )
 
 
@@ -137,6 +172,8 @@ def scene(
     variance = None
     if found.variance is not None:
         variance = _coefficients(_array(found.variance(grid))[:, None])[0]
+    if not (np.isfinite(code).all() and (variance is None or np.isfinite(variance).all())):
+        raise UserError("What this model makes of the digit is not made of finite numbers.")
     styles = np.arange(found.styles.start, found.styles.stop)
     return Scene(
         network=network(model),

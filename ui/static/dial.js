@@ -2,7 +2,7 @@
 const ENLARGE = 8;
 const RADIUS = 0.43; // of the ring's centre line, in sides of the stage
 const THIN = 0.013; // widths of the ring, in sides of the stage
-const WIDE = 0.082;
+const WIDE = 0.1;
 const DETENT = 0.8; // degrees within which the handle rests on a view
 const SPEED = 45; // degrees a second when it turns by itself
 
@@ -40,7 +40,6 @@ class Dial {
       decodeCode: (code) => Array.from(this.decoder.run(Float64Array.from(code))),
       unknown: (angle) => this.unknown(radians(angle)),
       pose: () => ({ angle: this.room.angle, style: this.room.style }),
-      samples: [],
     };
   }
 
@@ -117,10 +116,6 @@ class Dial {
       this.card.dataset.ready = "yes";
     }
     this.describe(angle);
-    if (this.moved) {
-      this.root.host.fgpvae.samples.push(performance.now() - this.moved);
-      this.moved = null;
-    }
   }
 
   describe(angle) {
@@ -262,6 +257,7 @@ class Dial {
     const on = (target, name, act) => target.addEventListener(name, act, { signal });
     on(this.stage, "pointerdown", (event) => this.press(event));
     on(this.stage, "pointermove", (event) => this.move(event));
+    on(this.stage, "pointerrawupdate", (event) => this.move(event)); // ahead of the frame
     on(this.stage, "pointerup", (event) => this.lift(event, true));
     on(this.stage, "pointercancel", (event) => this.lift(event, false));
     on(this.views, "click", (event) => {
@@ -314,8 +310,18 @@ class Dial {
       const near = this.data.angles.find((at) => apart(at, angle) < DETENT);
       if (near !== undefined) angle = near;
     }
-    this.moved ??= event.timeStamp;
+    if (angle === this.room.angle) return;
     this.room.set({ angle });
+    this.hurry();
+  }
+
+  // the first picture of a frame is made at once, so that the frame need not wait for it
+  hurry() {
+    if (this.hurried) return;
+    this.hurried = true;
+    cancelAnimationFrame(this.frame);
+    this.draw();
+    requestAnimationFrame(() => (this.hurried = false));
   }
 
   lift(event, done) {
