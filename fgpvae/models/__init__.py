@@ -2,9 +2,18 @@
 
 from fgpvae.errors import UserError
 from fgpvae.models.base import Model, ModelConfig, Terms
+from fgpvae.models.cvae import CVAE
 from fgpvae.models.fgpvae import FGPVAE, Posterior
+from fgpvae.models.gpvae import GPVAE, AmortisedGPVAE
+from fgpvae.models.vae import VAE
 
-MODELS: dict[str, type[Model]] = {"fgpvae": FGPVAE}
+MODELS: dict[str, type[Model]] = {
+    "fgpvae": FGPVAE,
+    "vae": VAE,
+    "cvae": CVAE,
+    "gpvae": GPVAE,
+    "gpvae-amortised": AmortisedGPVAE,
+}
 
 
 def build(config: ModelConfig) -> Model:
@@ -14,4 +23,16 @@ def build(config: ModelConfig) -> Model:
     return MODELS[config.name](config)
 
 
-__all__ = ["FGPVAE", "MODELS", "Model", "ModelConfig", "Posterior", "Terms", "build"]
+__all__ = [
+    "CVAE",
+    "FGPVAE",
+    "GPVAE",
+    "MODELS",
+    "VAE",
+    "AmortisedGPVAE",
+    "Model",
+    "ModelConfig",
+    "Posterior",
+    "Terms",
+    "build",
+]

@@ -26,9 +26,13 @@ class ModelConfig:
     learn_kernel: bool = False
     mean_function: bool = False  # a smooth prior mean of the local channels, shared by all digits
     digit_rank: int = 8  # m, the length of a digit vector in the joint GP
+    phases: tuple[float, float] = (0.4, 0.5)  # where the GP and the joint phase of a joint GP start
+    training_set: tuple[int, int] = (0, 0)  # P, Q that a joint GP remembers; it says so itself
     network: NetworkConfig = field(default_factory=NetworkConfig)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "phases", tuple(self.phases))
+        object.__setattr__(self, "training_set", tuple(self.training_set))
         if not 1 <= self.latents <= 256:
             raise UserError(f"latents (L) must be from 1 to 256, not {self.latents}.")
         if not 0 <= self.local <= self.latents:
@@ -39,6 +43,11 @@ class ModelConfig:
                 raise UserError(f"{name} must be from 0.001 to 1000, not {value:g}.")
         if not 1 <= self.digit_rank <= 64:
             raise UserError(f"digit_rank (m) must be from 1 to 64, not {self.digit_rank}.")
+        if not 0 <= self.phases[0] <= self.phases[1] <= 1:
+            raise UserError("phases must be two shares of the training, in order, from 0 to 1.")
+        digits, views = self.training_set
+        if not (0 <= digits <= 100_000 and 0 <= views <= 512):
+            raise UserError("training_set must be up to 100000 digits with up to 512 views each.")
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,9 @@ class Model(nn.Module):
 
     title: ClassVar[str]  # how tables and pages call it
     takes_new_digits: ClassVar[bool] = True
+
+    encoder: nn.Module  # [N, C, H, W] -> mean and variance [N, L]
+    decoder: nn.Module  # [N, L] -> [N, C, H, W]
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -86,8 +98,18 @@ class Model(nn.Module):
         """Log prior of parameters that have one, in nats; the loss gets its share of it."""
         return torch.zeros(())
 
+    def prepare(self, data: Callable[[], Views]) -> None:
+        """Called once before training: sizes and first values that depend on the training views."""
+
     def start_epoch(self, data: Callable[[], Views], progress: float) -> None:
         """Called before each epoch; `data()` is all training views, `progress` the share done."""
+
+    def condition(self, data: Callable[[], Views]) -> None:
+        """Called before use: what the model has to remember of the training views."""
+
+    def parameter_groups(self) -> list[tuple[list[nn.Parameter], float]]:
+        """All parameters in groups, each with the factor of its learning rate."""
+        return [(list(self.parameters()), 1.0)]
 
     def images_in(self, images: Tensor) -> Tensor:
         """[..., H, W] (or [..., C, H, W] in colour) -> [N, C, H, W] float32."""
@@ -98,9 +120,38 @@ class Model(nn.Module):
         shape = self.config.network.shape
         return images.reshape(*batch, *(shape[1:] if shape[0] == 1 else shape))
 
+    def encode(
+        self, images: Tensor, observed: Tensor, planes: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """q(z | y) of the observed views: mean and variance [P, Q, L] (0 and 1 elsewhere).
+
+        The encoder sees `planes` [P, Q, C], where a model has some, as constant images.
+        """
+        P, Q = observed.shape
+        seen = self.images_in(images[observed])
+        if planes is not None:
+            constant = planes[observed].float()[..., None, None]
+            seen = torch.cat([seen, constant.expand(-1, -1, *seen.shape[2:])], 1)
+        seen_mu, seen_var = self.encoder(seen)
+        if bool(observed.all()):
+            return seen_mu.view(P, Q, -1), seen_var.view(P, Q, -1)
+        where = observed.reshape(-1).nonzero().squeeze(-1)
+        flat = (P * Q, seen_mu.shape[-1])
+        mu = torch.zeros(flat).index_copy(0, where, seen_mu)
+        var = torch.ones(flat).index_copy(0, where, seen_var)
+        return mu.view(P, Q, -1), var.view(P, Q, -1)
+
+    def decode(self, z: Tensor) -> Tensor:
+        """Codes [..., L] -> images [..., H, W]."""
+        images = self.decoder(z.reshape(-1, z.shape[-1]).float())
+        return self.images_out(images, *z.shape[:-1])
+
     def squared_error(self, z: Tensor, views: Views) -> tuple[Tensor, Tensor]:
         """Decode codes [P, Q, L] and compare: squared error and number of pixels, each [P]."""
-        raise TypeError(f"{type(self).__name__} has no decoder of codes")
+        observed = views.observed
+        each = (self.decode(z[observed]) - views.images[observed]).square().flatten(1).sum(-1)
+        error = torch.zeros(observed.shape).masked_scatter(observed, each).sum(-1)
+        return error, observed.sum(-1) * views.images[0, 0].numel()
 
     def check(self, views: Tensor, angles: Tensor, at: Tensor, observed: Tensor | None) -> Tensor:
         """The mask of observed views [P, Q], after a look at the shapes and values."""

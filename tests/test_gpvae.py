@@ -1,0 +1,370 @@
+"""The joint GP against dense matrices written from the formula of its kernel."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from fgpvae.data import Views
+from fgpvae.errors import UserError
+from fgpvae.kernels import Periodic
+from fgpvae.models import GPVAE, AmortisedGPVAE, ModelConfig, build
+from fgpvae.models.gpvae import (
+    GP_ONLY,
+    JOINT,
+    PLAIN,
+    expected_log_prior,
+    principal_components,
+    product_features,
+    upright,
+)
+from fgpvae.objectives import ObjectiveConfig
+from fgpvae.training import FixedViews, RunConfig, Trainer, TrainingConfig
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def ragged(P=5, Q=4, seed=0, ids=None):
+    """Digits with different numbers of views at angles that are on no grid."""
+    source = generator(seed)
+    observed = torch.rand(P, Q, generator=source) < 0.7
+    observed[:, 0] = True
+    observed[0, -1] = False
+    images = torch.rand(P, Q, 28, 28, generator=source) * observed[..., None, None]
+    angles = 2 * math.pi * torch.rand(P, Q, dtype=torch.float64, generator=source)
+    ids = torch.arange(P).flip(0) * 3 if ids is None else ids
+    return Views(images, angles, observed, ids, torch.full((P,), 3))
+
+
+def prepared(name, views, progress=1.0, **settings):
+    torch.manual_seed(1)
+    model = build(ModelConfig(name=name, latents=3, local=0, digit_rank=2, **settings))
+    model.prepare(lambda: views)
+    with torch.no_grad():  # values that no symmetry makes special
+        model.kernel.log_amplitude.fill_(0.3)
+        model.kernel.log_length_scale.fill_(-0.2)
+        model.log_alpha.fill_(-0.7)
+    model.start_epoch(lambda: views, progress)
+    return model
+
+
+def dense_gram(d, w, sigma, r):
+    """(d_i·d_j) σ² exp(-2 sin²((w_i - w_j)/2)/r²) for images with vectors [N, m], angles [N]."""
+    half = 0.5 * (w[:, None] - w[None, :])
+    return (d @ d.mT) * sigma**2 * torch.exp(-2 * torch.sin(half) ** 2 / r**2)
+
+
+def dense_kernel(model, d, w):
+    sigma, r, alpha = (p.double().exp() for p in model.kernel_parameters())
+    return dense_gram(d.double(), w, sigma, r), alpha
+
+
+def dense_kl(model, views):
+    """-(E_q log N(Z | 0, K) + entropy of q) over all images, from the N x N matrix K."""
+    observed = views.observed
+    mu, var = (x[observed].double() for x in model.encode(views.images, observed))
+    rows, _ = model.rows(views.ids)
+    d = model.digit_vectors(views.images, observed, rows)
+    each = d[:, None].expand(-1, observed.shape[1], -1)[observed]
+    gram, alpha = dense_kernel(model, each, views.angles[observed])
+    K = gram + alpha * torch.eye(len(gram))
+    inverse = torch.linalg.inv(K)
+    total = 0
+    for c in range(mu.shape[1]):
+        total = total - 0.5 * (
+            mu[:, c] @ inverse @ mu[:, c]
+            + (inverse.diagonal() * var[:, c]).sum()
+            + torch.logdet(K)
+            + len(K) * math.log(2 * math.pi)
+        )
+    return -(total + 0.5 * (2 * math.pi * math.e * var).log().sum())
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    r=st.floats(0.4, 3),
+    sigma=st.floats(0.1, 3),
+    alpha=st.floats(1e-3, 2),
+    P=st.integers(1, 5),
+    m=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+def test_low_rank_evidence_is_the_dense_one(r, sigma, alpha, P, m, seed):
+    source = np.random.default_rng(seed)
+    counts = source.integers(1, 6, P)  # ragged
+    digit = np.repeat(np.arange(P), counts)
+    N, L = len(digit), 2
+    d, w = source.normal(size=(P, m)), source.uniform(-7, 7, N)
+    mu, var = source.normal(size=(N, L)), source.uniform(0.01, 2, (N, L))
+    K = np.empty((N, N))
+    for i in range(N):
+        for j in range(N):
+            angle = sigma**2 * math.exp(-2 * math.sin((w[i] - w[j]) / 2) ** 2 / r**2)
+            K[i, j] = d[digit[i]] @ d[digit[j]] * angle + alpha * (i == j)
+    inverse = np.linalg.inv(K)
+    dense = sum(
+        multivariate_normal(np.zeros(N), K).logpdf(mu[:, c])
+        - 0.5 * np.trace(inverse @ np.diag(var[:, c]))
+        for c in range(L)
+    )
+    phi = Periodic(sigma, r).features(torch.tensor(w))[:, None]  # [N, 1, H]
+    v = product_features(torch.tensor(d)[digit], phi)[:, 0]
+    value = expected_log_prior(
+        v, torch.tensor(alpha, dtype=torch.float64), torch.tensor(mu), torch.tensor(var)
+    )
+    assert float(value.detach()) == pytest.approx(dense, rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["gpvae", "gpvae-amortised"])
+def test_batch_gradients_are_those_of_the_dense_evidence(name):
+    views = ragged()
+    model = prepared(name, views)
+    wanted = [p for n, p in model.named_parameters() if not n.startswith("decoder")]
+    dense = dense_kl(model, views)
+    truth = torch.autograd.grad(dense, wanted)
+
+    kl, parts = 0.0, [torch.zeros_like(p) for p in wanted]
+    for batch in ([3, 0], [1], [4, 2]):
+        part = model.terms(views[batch]).kl.sum()
+        kl += float(part.detach())
+        for total, g in zip(parts, torch.autograd.grad(part, wanted), strict=True):
+            total += g
+    assert kl == pytest.approx(float(dense.detach()), rel=1e-5)
+    for got, expected in zip(parts, truth, strict=True):
+        assert expected.abs().max() > 1e-3
+        torch.testing.assert_close(
+            got, expected, rtol=1e-3, atol=1e-4 * float(expected.abs().max())
+        )
+
+
+def test_gradient_of_a_batch_with_respect_to_its_codes():
+    views = ragged()
+    model = prepared("gpvae", views)
+    observed, rows = views.observed, model.rows(views.ids)[0]
+    mu = model.encode(views.images, observed)[0][observed].detach().double()
+    each = model.vectors.detach()[rows][:, None].expand(-1, 4, -1)[observed]
+    gram, alpha = dense_kernel(model, each, views.angles[observed])
+    inverse = torch.linalg.inv(gram + alpha * torch.eye(len(gram))).detach()
+    # ∂/∂μ = -K⁻¹μ and ∂/∂var = -½ diag(K⁻¹)
+    torch.testing.assert_close(
+        model.slope_mu[rows][observed].double(), -inverse @ mu, rtol=1e-4, atol=1e-6
+    )
+    torch.testing.assert_close(
+        model.slope_var[rows][observed].double(), -0.5 * inverse.diagonal(), rtol=1e-4, atol=1e-6
+    )
+    assert not model.slope_mu[rows][~observed].any()
+
+
+def test_expansion_is_of_first_order_and_its_coefficients_stand_still():
+    views = ragged()
+    model = prepared("gpvae", views)
+    start = [p.detach().clone() for p in model.gp_parameters()]
+    source = generator(3)
+    direction = [torch.randn(p.shape, dtype=p.dtype, generator=source) for p in start]
+
+    def error(step):
+        with torch.no_grad():
+            for p, p0, delta in zip(model.gp_parameters(), start, direction, strict=True):
+                p.copy_(p0 + step * delta)
+            return abs(float(model.terms(views).kl.sum() - dense_kl(model, views)))
+
+    coarse, fine = error(0.08), error(0.04)
+    assert coarse > 0.01
+    assert coarse / fine == pytest.approx(4, rel=0.25)
+
+
+def dense_prediction(model, d, w, mu, var, asked_d, asked_w):
+    """Mean and variance [S, L] of z at new images, k_*K⁻¹μ and so on."""
+    both = dense_kernel(model, torch.cat([d, asked_d]), torch.cat([w, asked_w]))
+    gram, alpha = both[0].detach(), both[1].detach()
+    N = len(d)
+    gain = gram[N:, :N] @ torch.linalg.inv(gram[:N, :N] + alpha * torch.eye(N))
+    prior = gram.diagonal()[N:] + alpha - (gain * gram[N:, :N]).sum(-1)
+    return gain @ mu, prior[:, None] + gain.square() @ var
+
+
+def images_of(views, vectors):
+    return vectors[:, None].expand(-1, views.observed.shape[1], -1)[views.observed]
+
+
+def test_prediction_for_training_digits_is_the_dense_posterior():
+    views = ragged()
+    model = prepared("gpvae", views)
+    model.condition(lambda: views)
+    observed, vectors = views.observed, model.vectors.detach()[model.rows(views.ids)[0]]
+    mu, var = (x[observed].detach().double() for x in model.encode(views.images, observed))
+    at = torch.tensor([[0.1, 2.0], [3.0, 5.5]], dtype=torch.float64)
+    asked = vectors[[2, 0]].repeat_interleave(2, 0)
+    mean, spread = dense_prediction(
+        model, images_of(views, vectors), views.angles[observed], mu, var, asked, at.flatten()
+    )
+    part = views[[2, 0]]
+    arguments = (part.images, part.angles, at, part.observed, part.ids)
+    torch.testing.assert_close(model.codes(*arguments).reshape(4, 3), mean, rtol=1e-5, atol=1e-6)
+    source = generator()
+    drawn = torch.stack([model.codes(*arguments, True, source) for _ in range(1000)])
+    drawn = drawn.reshape(-1, 4, 3)
+    assert (drawn.mean(0) - mean).abs().max() < 5 * (spread.max() / 1000).sqrt()
+    torch.testing.assert_close(drawn.var(0), spread, rtol=0.25, atol=0)
+
+
+def test_new_digit_joins_the_training_set():
+    views, new = ragged(), ragged(2, 4, seed=9, ids=torch.tensor([100, 200]))
+    model = prepared("gpvae-amortised", views)
+    model.condition(lambda: views)
+    at = torch.tensor([[0.1, 2.0, 4.0]] * 2, dtype=torch.float64)
+    codes = model.codes(new.images, new.angles, at, new.observed, new.ids)
+    for p in range(2):
+        everything = [views, new[p]]
+        d, w, mu, var = (
+            torch.cat(x).detach()
+            for x in zip(*((encoded(model, part)) for part in everything), strict=True)
+        )
+        own = model.represent(new.images[p : p + 1], new.observed[p : p + 1]).detach()
+        mean, _ = dense_prediction(model, d, w, mu, var, own.expand(3, -1), at[p])
+        torch.testing.assert_close(codes[p], mean, rtol=1e-5, atol=1e-6)
+
+
+def encoded(model, views):
+    observed = views.observed
+    mu, var = model.encode(views.images, observed)
+    d = images_of(views, model.represent(views.images, observed))
+    return d, views.angles[observed], mu[observed].double(), var[observed].double()
+
+
+def test_views_of_a_training_digit_count_once():
+    views = ragged()
+    model = prepared("gpvae-amortised", views)
+    model.condition(lambda: views)
+    d, w, mu, var = (x.detach() for x in encoded(model, views))
+    part, at = views[1], torch.tensor([[0.1, 2.0, 4.0]], dtype=torch.float64)
+    own = model.represent(part.images, part.observed).detach()
+    mean, _ = dense_prediction(model, d, w, mu, var, own.expand(3, -1), at[0])
+    arguments = (part.images, part.angles, at, part.observed)
+    torch.testing.assert_close(model.codes(*arguments, part.ids)[0], mean, rtol=1e-5, atol=1e-6)
+    assert not torch.allclose(model.codes(*arguments, None)[0], mean, rtol=1e-3, atol=1e-4)
+
+
+class LargestTensor(TorchDispatchMode):
+    size = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(tensor, torch.Tensor):
+                self.size = max(self.size, tensor.numel())
+        return result
+
+
+@pytest.mark.parametrize("name", ["gpvae", "gpvae-amortised"])
+def test_no_matrix_over_all_pairs_of_images(name):
+    P, Q = 400, 4
+    blank = torch.zeros(P, Q, 1, 1).expand(-1, -1, 28, 28)
+    angles = torch.rand(P, Q, dtype=torch.float64, generator=generator())
+    observed = torch.ones(P, Q, dtype=torch.bool)
+    views = Views(blank, angles, observed, torch.arange(P), torch.zeros(P, dtype=torch.int64))
+    torch.manual_seed(0)
+    model = build(ModelConfig(name=name, latents=3, local=0, digit_rank=2))
+    with LargestTensor() as largest:
+        model.prepare(lambda: views)
+        model.start_epoch(lambda: views, 1.0)
+        model.terms(views[:5])
+        model.condition(lambda: views)
+        few = views[:5]
+        model.generate(few.images, few.angles, few.angles, few.observed, few.ids)
+    assert P * Q <= largest.size < (P * Q) ** 2 / 4
+
+
+def test_each_phase_moves_what_it_should():
+    views = ragged(6)
+    config = RunConfig(
+        model=ModelConfig(name="gpvae", latents=3, local=0, digit_rank=2, phases=(1 / 3, 2 / 3)),
+        objective=ObjectiveConfig("elbo"),
+        training=TrainingConfig(epochs=3, batch=3),
+    )
+    trainer = Trainer(config, FixedViews(views, 3, 0))
+    moved = []
+    for epoch in range(3):
+        before = {n: p.detach().clone() for n, p in trainer.model.named_parameters()}
+        trainer.advance()
+        trainer.advance()
+        assert int(trainer.model.phase) == (PLAIN, GP_ONLY, JOINT)[epoch]
+        after = trainer.model.named_parameters()
+        moved.append({n for n, p in after if not torch.equal(p, before[n])})
+    gp = {"vectors", "log_alpha", "kernel.log_amplitude", "kernel.log_length_scale"}
+    everything = set(before)
+    assert moved == [everything - gp, gp, everything]
+
+
+def test_gp_parameters_climb_the_evidence():
+    """With the codes held still the evidence of the GP grows; nothing runs away."""
+    views = ragged(12, 6)
+    config = RunConfig(
+        model=ModelConfig(name="gpvae", latents=3, local=0, digit_rank=2, phases=(0.0, 1.0)),
+        objective=ObjectiveConfig("elbo"),
+        training=TrainingConfig(epochs=30, batch=6),
+    )
+    trainer = Trainer(config, FixedViews(views, 6, 0))
+    start = float(dense_kl(trainer.model, views).detach())
+    for _ in trainer.steps():
+        pass
+    end = float(dense_kl(trainer.model, views).detach())
+    assert end < start - 10
+    assert all(float(p.detach().abs()) < 8 for p in trainer.model.kernel_parameters())
+
+
+def test_digit_vectors_start_as_principal_components():
+    x = torch.randn(30, 50, dtype=torch.float64, generator=generator())
+    values, vectors = np.linalg.eigh((x @ x.mT).numpy())
+    best = (vectors[:, -4:] * values[-4:]) @ vectors[:, -4:].T
+    scores = principal_components(x, 4).double()
+    assert float(scores.square().sum(-1).mean()) == pytest.approx(1, rel=1e-5)
+    gram = (scores @ scores.mT).numpy()
+    np.testing.assert_allclose(gram, best * np.trace(gram) / np.trace(best), atol=1e-5)
+    few = principal_components(x[:2], 4)
+    assert few.shape == (2, 4)
+    assert few.isfinite().all()
+
+
+def test_upright_is_the_nearest_observed_view():
+    views = ragged(3, 3)
+    angles = torch.tensor([[3.0, 6.2, 1.0], [0.0, -0.3, 1.0], [2.0, 4.4, 0.0]])
+    observed = torch.tensor([[True, True, True], [False, True, True], [True, True, False]])
+    views = Views(views.images, angles.double(), observed, views.ids, views.labels)
+    expected = views.images[[0, 1, 2], [1, 1, 1]].flatten(1)
+    assert torch.equal(upright(views), expected)
+
+
+def test_new_digits_are_refused_with_the_reason():
+    views = ragged()
+    model = prepared("gpvae", views)
+    arguments = (views.images, views.angles, views.angles, views.observed)
+    assert not GPVAE.takes_new_digits
+    assert AmortisedGPVAE.takes_new_digits
+    with pytest.raises(UserError, match="cannot take new digits"):
+        model.generate(*arguments, ids=views.ids + 1)
+    with pytest.raises(UserError, match="needs their ids"):
+        model.generate(*arguments)
+    with pytest.raises(UserError, match="one id for each"):
+        model.generate(*arguments, ids=views.ids[:2])
+    with pytest.raises(UserError, match="cannot take new digits"):
+        build(model.config.__class__(name="gpvae")).generate(*arguments, ids=views.ids)
+
+
+def test_training_on_anything_but_the_prepared_views_is_refused():
+    views = ragged()
+    model = prepared("gpvae", views)
+    with pytest.raises(UserError, match="context dropout"):
+        model.terms(views, torch.zeros_like(views.observed))
+    turned = Views(views.images, views.angles + 0.1, views.observed, views.ids, views.labels)
+    with pytest.raises(UserError, match="same angles"):
+        model.terms(turned)
+    with pytest.raises(UserError, match="prepared for"):
+        model.terms(ragged(ids=torch.arange(50, 55)))
