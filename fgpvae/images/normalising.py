@@ -1,0 +1,262 @@
+"""A photo, scan, drawing or screenshot -> a 28 x 28 digit as MNIST has them, step by step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image, ImageStat
+from scipy import ndimage
+
+from fgpvae.errors import UserError
+from fgpvae.images.ink import Ink, find_ink
+from fgpvae.images.pieces import find_digit, find_sheet, stroke_width
+from fgpvae.images.reading import MIN_SIDE, as_picture
+
+SIDE = 28
+BOX = 20  # the longer side of a digit's bounding box
+CENTRE = 14.0  # row and column of the centre of mass, as in MNIST
+STEP_SIDE = 280
+_FINE = 8 * BOX  # least size at which strokes are reshaped
+# stroke widths in the 20 x 20 box: 10 % and 97 % of MNIST, and where those beyond are brought to
+_THINNEST, _THICKEST, _THIN_TO, _THICK_TO = 1.7, 4.0, 2.1, 3.3
+_THICKNESS_STEP = 2.0  # pixels of the 28 x 28 digit for thickness = 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """Corrections by a person; the defaults let the picture decide."""
+
+    invert: bool | None = None  # True: ink is dark, False: ink is light
+    crop: tuple[float, float, float, float] | None = None  # left, top, right, bottom, in 0..1
+    thickness: float = 0.0  # -1 thinner .. 1 thicker strokes
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    caption: str
+    image: np.ndarray  # [H, W] or [H, W, 3] uint8, at most STEP_SIDE on a side
+
+
+@dataclass(frozen=True)
+class Normalised:
+    digit: np.ndarray  # [28, 28] float32 in 0..1, white ink on black
+    steps: tuple[Step, ...]
+    notes: tuple[str, ...]
+
+
+_DECIDE_BY_ITSELF = Options()
+
+
+def normalise(
+    picture: bytes | Image.Image | np.ndarray, options: Options = _DECIDE_BY_ITSELF
+) -> Normalised:
+    """Find the one digit in a picture and bring it to MNIST's form; UserError says why not."""
+    _check(options)
+    whole = _unenlarged(as_picture(picture))
+    part = _cropped(whole, options.crop)
+    ink, digit, notes = _locate(part, options.invert)
+    shape = _cut_out(ink.level, digit)  # [h, w], tight
+    stroked, stroke_notes = _with_stroke_width(shape, options.thickness)
+    final = _centred(stroked)
+    if part.size == (SIDE, SIDE) and options.thickness == 0 and _is_normalised(ink.level):
+        final = ink.level.astype(np.float32)
+        stroke_notes = ["The picture already has the form of an MNIST digit."]
+    steps = (
+        Step("Picture", "The picture as it came, upright.", _shown(np.asarray(whole))),
+        Step("Grey", "The part in use, in the light that shows its ink best.", _shown(ink.grey)),
+        Step("Even light", "Shadows and uneven light taken out.", _shown(ink.even)),
+        Step("Ink", "What counts as ink, white on black.", _shown(ink.level)),
+        Step("Found", "The digit; everything else is left out.", _shown(_outlined(ink, digit))),
+        Step("Strokes", "Strokes about as wide as the model knows them.", _shown(stroked)),
+        Step("Digit", "28 x 28: a 20 x 20 box, centre of mass in the middle.", _shown(final)),
+    )
+    return Normalised(final, steps, (*notes, *stroke_notes))
+
+
+def _check(options: Options) -> None:
+    if not -1 <= options.thickness <= 1:
+        raise UserError("Thickness goes from -1 (thinner) to 1 (thicker).")
+    if options.crop is not None:
+        left, top, right, bottom = options.crop
+        if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
+            raise UserError(
+                "A crop is left, top, right and bottom between 0 and 1, left before right and "
+                "top before bottom."
+            )
+
+
+def _unenlarged(picture: Image.Image) -> Image.Image:
+    """Undo an enlargement of 28 x 28 without smoothing, such as this package's own exports."""
+    if picture.size[0] != picture.size[1] or picture.size[0] % SIDE:
+        return picture
+    small = picture.resize((SIDE, SIDE), Image.Resampling.NEAREST)
+    again = small.resize(picture.size, Image.Resampling.NEAREST)
+    return small if np.array_equal(np.asarray(again), np.asarray(picture)) else picture
+
+
+def _is_normalised(level: np.ndarray) -> bool:
+    rows, columns = _bounds(level > 0)
+    extent = max(rows.stop - rows.start, columns.stop - columns.start)
+    return extent == BOX and np.abs(np.array(ndimage.center_of_mass(level)) - CENTRE).max() < 0.6
+
+
+def _cropped(picture: Image.Image, crop: tuple[float, float, float, float] | None) -> Image.Image:
+    if crop is None:
+        return picture
+    width, height = picture.size
+    left, top, right, bottom = crop
+    part = picture.crop(
+        (round(left * width), round(top * height), round(right * width), round(bottom * height))
+    )
+    if min(part.size) < MIN_SIDE:
+        raise UserError("The crop is too small to show a digit.")
+    return part
+
+
+def _locate(part: Image.Image, invert: bool | None) -> tuple[Ink, np.ndarray, tuple[str, ...]]:
+    """Ink and digit; a sheet on a table, or a small digit, is looked at again, closer."""
+    ink = find_ink(part, invert)
+    digit, notes = find_digit(ink.mask, ink.level)
+    notes = (*ink.notes, *notes)
+    sheet = None if ink.dark else find_sheet(digit)
+    if sheet is not None:
+        part = _only(part, sheet)
+        ink = find_ink(part)
+        digit, notes = find_digit(ink.mask, ink.level)
+        notes = ("A sheet was found in the picture, and the digit on it.", *ink.notes, *notes)
+    rows, columns = _bounds(digit)
+    extent = max(rows.stop - rows.start, columns.stop - columns.start)
+    scale = max(part.size) / max(digit.shape)
+    if extent >= _FINE or scale < 1.5:
+        return ink, digit, notes
+    margin = 0.5 * extent
+    box = (
+        max(0, round((columns.start - margin) * scale)),
+        max(0, round((rows.start - margin) * scale)),
+        min(part.width, round((columns.stop + margin) * scale)),
+        min(part.height, round((rows.stop + margin) * scale)),
+    )
+    closer = find_ink(part.crop(box), ink.dark)
+    found, _ = find_digit(closer.mask, closer.level)
+    return closer, found, notes
+
+
+def _only(picture: Image.Image, region: np.ndarray) -> Image.Image:
+    """The bounding box of a region, with its typical colour where the region is not."""
+    mask = Image.fromarray(region).resize(picture.size, Image.Resampling.NEAREST)
+    colour = ImageStat.Stat(picture, mask).median
+    ground = Image.new("RGB", picture.size, tuple(colour))
+    return Image.composite(picture, ground, mask).crop(mask.getbbox())
+
+
+def _bounds(mask: np.ndarray) -> tuple[slice, slice]:
+    return ndimage.find_objects(mask.astype(np.uint8))[0]
+
+
+def _cut_out(level: np.ndarray, digit: np.ndarray) -> np.ndarray:
+    """Soft ink of the digit and its rim, without the empty margin."""
+    rim = 1 if max(level.shape) < 100 else 2
+    soft = np.where(ndimage.binary_dilation(digit, np.ones((3, 3)), rim), level, 0)
+    rows, columns = _bounds(soft > (0 if max(level.shape) < 100 else 0.1))
+    return soft[rows, columns]
+
+
+def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray, list[str]]:
+    """Widen or narrow strokes that MNIST hardly has, and as the person asks."""
+    fine = _enlarged(shape)
+    unit = max(fine.shape) / BOX  # pixels of the fine picture per pixel of the digit
+    mask = fine > 0.5
+    width = stroke_width(mask) / unit
+    if width > 0.45 * BOX:
+        raise UserError("The picture shows a solid shape; a digit is made of strokes.")
+    target, notes = width, []
+    if max(shape.shape) > 1.5 * BOX:  # a digit this small is left as it is
+        if width < _THINNEST:
+            target = _THIN_TO
+            notes.append("Strokes are very thin and were made thicker.")
+        elif width > _THICKEST:
+            target = _THICK_TO
+            notes.append("Strokes are very thick and were made thinner.")
+    target = max(0.8, target + _THICKNESS_STEP * thickness)
+    if target == width:
+        return shape, notes
+    return _offset(mask, (target - width) * unit / 2), notes
+
+
+def _enlarged(shape: np.ndarray) -> np.ndarray:
+    factor = _FINE / max(shape.shape)
+    if factor <= 1:
+        return shape
+    size = [max(1, round(side * factor)) for side in shape.shape[::-1]]
+    picture = Image.fromarray(shape.astype(np.float32))
+    return np.asarray(picture.resize(size, Image.Resampling.BICUBIC))
+
+
+def _offset(mask: np.ndarray, outwards: float) -> np.ndarray:
+    """Move the outline by a distance in pixels; never so far inwards that a stroke breaks."""
+    margin = int(np.ceil(max(outwards, 0))) + 2
+    mask = np.pad(mask, margin)
+    # signed distance from the outline, positive inside
+    inside = ndimage.distance_transform_edt(mask) - ndimage.distance_transform_edt(~mask)
+    inside -= np.sign(inside) / 2
+    pieces = ndimage.label(mask, np.ones((3, 3)))[1]
+    for _ in range(8):
+        moved = np.clip(inside + outwards + 0.5, 0, 1)
+        if outwards >= 0 or ndimage.label(moved > 0.5, np.ones((3, 3)))[1] == pieces:
+            break
+        outwards *= 0.75
+    rows, columns = _bounds(moved > 0)
+    return moved[rows, columns]
+
+
+def _centred(shape: np.ndarray) -> np.ndarray:
+    """[h, w] tight ink -> [28, 28]: longer side 20, centre of mass at (14, 14)."""
+    scale = BOX / max(shape.shape)
+    if not 0.95 < scale < 1.06:
+        shape = _enlarged(shape)
+        scale = BOX / max(shape.shape)
+    else:
+        scale = 1.0
+    margin = int(np.ceil(SIDE / scale))
+    picture = Image.fromarray(np.pad(shape, margin).astype(np.float32))
+    corner = []
+    for length, mass in zip(shape.shape, ndimage.center_of_mass(shape), strict=True):
+        # whole pixels of room before the box, so that its first row and column stay sharp
+        room = round(CENTRE + 0.5 - (mass + 0.5) * scale)
+        most = SIDE - int(np.ceil(length * scale - 1e-9))
+        corner.append(margin - min(max(room, 0), most) / scale)
+    top, left = corner
+    window = (left, top, left + SIDE / scale, top + SIDE / scale)
+    small = np.asarray(picture.resize((SIDE, SIDE), Image.Resampling.BOX, box=window))
+    full = np.percentile(small[small > 0.3 * small.max()], 80)  # the middle of a stroke is white
+    return np.clip(small / max(full, 0.3), 0, 1).astype(np.float32)
+
+
+def _outlined(ink: Ink, digit: np.ndarray) -> np.ndarray:
+    """The ink in grey, the digit in white, its box in a thin line: [H, W, 3]."""
+    tones = np.where(ndimage.binary_dilation(digit), ink.level, 0.35 * ink.level)
+    image = np.repeat(tones[:, :, None], 3, axis=2)
+    rows, columns = _bounds(digit)
+    line = max(1, max(digit.shape) // 200)
+    top, left = max(0, rows.start - 2 * line), max(0, columns.start - 2 * line)
+    bottom, right = rows.stop + 2 * line, columns.stop + 2 * line
+    frame = np.zeros(digit.shape, bool)
+    frame[top:bottom, left:right] = True
+    frame[top + line : bottom - line, left + line : right - line] = False
+    image[frame] = (0.9, 0.55, 0.2)
+    return image
+
+
+def _shown(image: np.ndarray) -> np.ndarray:
+    """uint8 and at most STEP_SIDE on a side; small pictures enlarged without smoothing."""
+    if image.dtype != np.uint8:
+        image = np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
+    longest = max(image.shape[:2])
+    picture = Image.fromarray(image)
+    if longest <= STEP_SIDE // 2:
+        factor = STEP_SIDE // longest
+        size = (picture.width * factor, picture.height * factor)
+        return np.asarray(picture.resize(size, Image.Resampling.NEAREST))
+    factor = min(1.0, STEP_SIDE / longest)
+    size = [max(1, round(side * factor)) for side in picture.size]
+    return np.asarray(picture.resize(size, Image.Resampling.BOX))

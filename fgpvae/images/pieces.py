@@ -1,0 +1,194 @@
+"""Which connected pieces of ink are the digit: specks, edges, broken strokes, several digits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import ndimage
+
+from fgpvae.errors import UserError
+
+_FULL_OF_MARKS = (
+    "The picture is full of marks or noise; please crop it to one digit on plain paper."
+)
+_EIGHT = np.ones((3, 3), bool)
+_MOST_PIECES, _MOST_HOLES = 60, 10  # beyond these a picture is a texture and not writing
+
+
+@dataclass(frozen=True)
+class _Piece:
+    label: int
+    area: int
+    top: int
+    bottom: int
+    left: int
+    right: int
+    at_edge: bool
+
+    @property
+    def height(self) -> int:
+        return self.bottom - self.top
+
+    @property
+    def width(self) -> int:
+        return self.right - self.left
+
+    @property
+    def extent(self) -> int:
+        return max(self.height, self.width)
+
+
+def stroke_width(mask: np.ndarray) -> float:
+    """Mean width of strokes in pixels: a bar of width b is on average b / 4 from its edge."""
+    distance = ndimage.distance_transform_edt(np.pad(mask, 1))
+    return max(1.0, 4 * (float(distance[distance > 0].mean()) - 0.5))
+
+
+def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """[H, W] ink, sure and soft -> [H, W] the one digit in it, and what was left out."""
+    labels, _ = ndimage.label(mask, _EIGHT)
+    pieces = sorted(_pieces(labels), key=lambda piece: piece.area, reverse=True)
+    pieces, notes = _without_edges(pieces)
+    main = pieces[0]
+    if main.extent < max(4, 0.012 * max(mask.shape)):
+        raise UserError("The picture shows only specks, no digit that is large enough to read.")
+    ink = sum(piece.area for piece in pieces)
+    pieces = [piece for piece in pieces if piece.area > 0.01 * main.area]
+    digit = labels == main.label
+    if len(pieces) > _MOST_PIECES or main.area < 0.1 * ink or _holes(digit) > _MOST_HOLES:
+        raise UserError(_FULL_OF_MARKS)
+    if main.area > 0.65 * mask.size:
+        raise UserError("Ink fills nearly the whole picture; please leave some paper around it.")
+    stroke = stroke_width(digit)
+    if _edge_width(digit, level, stroke) > max(3.0, 0.2 * main.extent):
+        raise UserError("The picture shows only soft shadows or glare, no digit with clear edges.")
+
+    rest = pieces[1:]
+    joined, left_out = [main], 0
+    while rest:
+        away = ndimage.distance_transform_edt(~digit)  # distance of each pixel from the digit
+        gaps = {piece.label: _gap(away, labels, piece) for piece in rest}
+        piece = min(rest, key=lambda piece: gaps[piece.label])
+        rest.remove(piece)
+        gap, whole = gaps[piece.label], _union(joined)
+        if _another_digit(digit, labels == piece.label, gap, stroke):
+            raise UserError(
+                "The picture shows several digits or marks; please crop it to a single digit."
+            )
+        if gap <= max(0.3 * whole.extent, 2 * stroke):
+            joined.append(piece)
+            digit |= labels == piece.label
+        else:
+            left_out += 1
+    if sum(piece.area > 0.3 * main.area for piece in joined) > 5:
+        raise UserError(_FULL_OF_MARKS)
+    if left_out:
+        notes.append("Small marks apart from the digit were left out.")
+    if len(joined) > 1:
+        notes.append("Separate strokes close to each other were taken as one digit.")
+    return digit, tuple(notes)
+
+
+def find_sheet(shape: np.ndarray) -> np.ndarray | None:
+    """[H, W] a light shape that is a sheet of paper with writing -> its inside, else None."""
+    filled = ndimage.binary_fill_holes(shape)
+    area, written = filled.sum(), filled.sum() - shape.sum()
+    if area < max(0.15 * shape.size, 5000) or not 0.003 * area < written < 0.2 * area:
+        return None
+    rim = np.argwhere(filled & ~ndimage.binary_erosion(filled))  # [n, 2]
+    turns = np.deg2rad(np.arange(0, 90, 5))
+    rectangle = min(
+        (np.ptp(rim @ (np.cos(turn), np.sin(turn))) + 1)
+        * (np.ptp(rim @ (-np.sin(turn), np.cos(turn))) + 1)
+        for turn in turns
+    )
+    if area < 0.85 * rectangle:
+        return None
+    return ndimage.binary_erosion(filled, iterations=2 + round(0.02 * np.sqrt(area)))
+
+
+def _holes(shape: np.ndarray) -> int:
+    """Number of places inside a shape that it does not fill, pinholes not counted."""
+    labels, _ = ndimage.label(~np.pad(shape, 1))
+    return int((np.bincount(labels.ravel())[2:] > 0.002 * shape.sum()).sum())
+
+
+def _edge_width(shape: np.ndarray, level: np.ndarray, stroke: float) -> float:
+    """Pixels that the ink level takes to rise from paper to ink at a typical place of the rim."""
+    rim = shape & ~ndimage.binary_erosion(shape)
+    slope = ndimage.gaussian_gradient_magnitude(level, min(max(0.5, 0.1 * stroke), 10))
+    return 1 / max(float(np.median(slope[rim])), 1e-3)
+
+
+def _pieces(labels: np.ndarray) -> list[_Piece]:
+    height, width = labels.shape
+    areas = np.bincount(labels.ravel())
+    found = []
+    for label, box in enumerate(ndimage.find_objects(labels), start=1):
+        rows, columns = box
+        at_edge = (
+            rows.start == 0 or columns.start == 0 or rows.stop == height or columns.stop == width
+        )
+        found.append(
+            _Piece(
+                label,
+                int(areas[label]),
+                rows.start,
+                rows.stop,
+                columns.start,
+                columns.stop,
+                at_edge,
+            )
+        )
+    return found
+
+
+def _without_edges(pieces: list[_Piece]) -> tuple[list[_Piece], list[str]]:
+    """Drop shadows, table edges and neighbours that the picture cuts off, if a digit remains."""
+    inside = [piece for piece in pieces if not piece.at_edge]
+    if len(inside) == len(pieces) or not inside:
+        return pieces, []
+    largest_cut = next(piece for piece in pieces if piece.at_edge)
+    if inside[0].area < 0.1 * largest_cut.area and inside[0].extent < 0.4 * largest_cut.extent:
+        return pieces, []
+    return inside, ["Marks that touch the edge of the picture were left out."]
+
+
+def _gap(away: np.ndarray, labels: np.ndarray, piece: _Piece) -> float:
+    window = np.s_[piece.top : piece.bottom, piece.left : piece.right]
+    return float(away[window][labels[window] == piece.label].min())
+
+
+def _union(pieces: list[_Piece]) -> _Piece:
+    return _Piece(
+        0,
+        sum(piece.area for piece in pieces),
+        min(piece.top for piece in pieces),
+        max(piece.bottom for piece in pieces),
+        min(piece.left for piece in pieces),
+        max(piece.right for piece in pieces),
+        False,
+    )
+
+
+def _another_digit(digit: np.ndarray, piece: np.ndarray, gap: float, stroke: float) -> bool:
+    """A piece of comparable size that stands apart; the detached bar of a five does neither."""
+    here, there = np.argwhere(digit), np.argwhere(piece)  # [n, 2], [m, 2]
+    extent, other = np.ptp(here, axis=0).max() + 1, np.ptp(there, axis=0).max() + 1
+    if gap > 0.3 * extent and gap > 2 * stroke:
+        return len(there) > 0.3 * len(here) and other > 0.4 * extent
+    if len(there) < 0.2 * len(here) or other < 0.7 * extent:
+        return False
+    # spans of both along the line between their centres, and across it
+    towards = there.mean(axis=0) - here.mean(axis=0)
+    towards = towards / max(np.hypot(*towards), 1e-6)
+    across = np.array([-towards[1], towards[0]])
+    along_here, along_there = here @ towards, there @ towards
+    overlap = along_here.max() - along_there.min()
+    if overlap > 0.2 * min(np.ptp(along_here), np.ptp(along_there)):
+        return False
+    side_by_side = abs(towards[1]) > abs(towards[0])  # broken digits lie on top of each other
+    if gap > (1.5 if side_by_side else 2.5) * stroke:
+        return True
+    tall = all(np.ptp(part @ across) > 0.8 * np.ptp(part @ towards) for part in (here, there))
+    both = np.concatenate([here, there])
+    return side_by_side and tall and np.ptp(both @ towards) > 1.1 * np.ptp(both @ across)

@@ -1,0 +1,322 @@
+"""Bytes, arrays and pictures of any kind -> one small opaque RGB picture, safely.
+
+Files are recognised by their content. Before Pillow sees a file, metadata that the pixels do
+not need is cut away (its parsers are where a small file can cost seconds or gigabytes), the
+size is judged from the header, and the number of reads is bounded. Nothing touches the disk.
+"""
+
+import io
+import re
+import struct
+
+import numpy as np
+from PIL import Image
+
+from fgpvae.errors import UserError
+
+ACCEPTED = "PNG, JPEG, WebP, BMP or GIF"
+MAX_FILE_BYTES = 32_000_000
+MAX_PIXELS = 50_000_000
+MAX_DECODED_BYTES = 100_000_000
+MAX_SIDE = 2048  # longest side of what is returned
+MIN_SIDE = 8
+
+_MAX_PARTS = 20_000  # chunks or segments of one file
+_MAX_SCANS = 40  # passes of a progressive JPEG; encoders write about ten
+_MAX_READS = 100_000
+
+_TURN = {  # EXIF orientation -> what undoes it
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+def read_picture(data: bytes) -> Image.Image:
+    """Decode an uploaded file to RGB, upright, at most MAX_SIDE pixels on a side."""
+    data = bytes(data)
+    if not data:
+        raise UserError("The file is empty.")
+    if len(data) > MAX_FILE_BYTES:
+        raise UserError(
+            f"The file has {len(data) / 1e6:.0f} MB, more than the "
+            f"{MAX_FILE_BYTES / 1e6:.0f} MB that are accepted."
+        )
+    kind = _kind(data)
+    pixels_only, exif, scans = data, b"", 1
+    if kind == "PNG":
+        pixels_only, exif = _png_essence(data)
+    elif kind == "JPEG":
+        pixels_only, exif, scans = _jpeg_essence(data)
+    elif kind == "WEBP":
+        _check_size(_webp_size(data), _bytes_per_pixel(kind, "RGB", scans))
+
+    # Pillow's decoders answer broken files with anything from SyntaxError and struct.error to
+    # zlib.error, OverflowError and MemoryError, so this one place catches every Exception.
+    try:
+        with Image.open(_BoundedReader(pixels_only), formats=[kind]) as image:
+            _check_size(image.size, _bytes_per_pixel(kind, image.mode, scans))
+            image.draft(None, _shrunk(image.size, MAX_SIDE))  # a JPEG is decoded smaller
+            image.load()
+            opaque = _opaque(_small(image))
+            exif = exif or image.info.get("exif", b"")
+    except UserError:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise UserError(_too_large("hundreds of")) from None
+    except Exception as error:
+        raise UserError(
+            f"The {kind} picture is damaged or incomplete and cannot be read."
+        ) from error
+    orientation = _exif_orientation(exif) if isinstance(exif, bytes) else 1
+    return opaque.transpose(_TURN[orientation]) if orientation in _TURN else opaque
+
+
+def as_picture(picture: bytes | Image.Image | np.ndarray) -> Image.Image:
+    """The same for a picture that is already in memory."""
+    if isinstance(picture, bytes | bytearray | memoryview):
+        return read_picture(bytes(picture))
+    if isinstance(picture, np.ndarray):
+        if picture.ndim in (2, 3):
+            _check_size((picture.shape[1], picture.shape[0]), 4)
+        picture = _from_array(picture)
+    if not isinstance(picture, Image.Image):
+        raise UserError("A picture is a file's bytes, a PIL image or an array.")
+    _check_size(picture.size, 1)
+    if picture.mode in ("I", "F"):
+        picture = _from_array(np.asarray(picture))
+    return _opaque(_small(picture))
+
+
+class _BoundedReader(io.BytesIO):
+    """Ends any loop of a parser written in Python: those read a few bytes per turn."""
+
+    reads = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.reads += 1
+        if self.reads > _MAX_READS:
+            raise OSError("too many parts")
+        return super().read(size)
+
+
+def _kind(data: bytes) -> str:
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "PNG"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "JPEG"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "GIF"
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "WEBP"
+    if data.startswith(b"BM"):
+        return "BMP"
+    raise UserError(f"The file is {_other_kind(data)}; please use a {ACCEPTED} picture.")
+
+
+def _other_kind(data: bytes) -> str:
+    start = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"%PDF"):
+        return "a PDF document"
+    if data.startswith((b"II*\0", b"MM\0*")):
+        return "a TIFF picture, which is not accepted"
+    if data[4:8] == b"ftyp":
+        return "a HEIC or AVIF photo or a video, which is not accepted"
+    if data.startswith(b"PK\x03\x04"):
+        return "an archive or office document"
+    if start.startswith(b"<"):
+        return "an SVG drawing" if b"<svg" in start.lower() else "a web page or XML"
+    if start.isascii() and start.decode("ascii").replace("\n", "").replace("\r", "").isprintable():
+        return "text"
+    return "not a known picture"
+
+
+def _png_essence(data: bytes) -> tuple[bytes, bytes]:
+    """The chunks that make the still picture, and the EXIF chunk."""
+    kept, exif, at = [data[:8]], b"", 8
+    for _ in range(_MAX_PARTS):
+        if at + 8 > len(data):
+            break
+        length, name = struct.unpack_from(">I4s", data, at)
+        end = at + 12 + length
+        if name in (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"):
+            kept.append(data[at:end])
+        elif name == b"eXIf":
+            exif = data[at + 8 : end - 4]
+        if name == b"IEND":
+            break
+        at = end
+    else:
+        raise UserError("The PNG picture is damaged: it has too many parts.")
+    return b"".join(kept), exif
+
+
+_JPEG_MARKER = re.compile(rb"\xff([\x01-\xcf\xd8-\xfe])")  # not a stuffed byte, restart or fill
+
+
+def _jpeg_essence(data: bytes) -> tuple[bytes, bytes, int]:
+    """The segments that make the picture, the EXIF segment, and the number of scans."""
+    kept, exif, scans, at = [b"\xff\xd8"], b"", 0, 2
+    for _ in range(_MAX_PARTS):
+        found = _JPEG_MARKER.search(data, at)
+        if found is None:
+            break
+        marker, start = found[1][0], found.start()
+        if marker == 0xD9:  # end of image; what phones append after it is dropped
+            kept.append(b"\xff\xd9")
+            break
+        if marker in (0x01, 0xD8):
+            at = start + 2
+            continue
+        at = start + 2 + int.from_bytes(data[start + 2 : start + 4])
+        if marker == 0xDA:
+            scans += 1
+            following = _JPEG_MARKER.search(data, at)
+            at = following.start() if following else len(data)
+        application_data = 0xE1 <= marker <= 0xEF and marker != 0xEE  # 0xEE: colour transform
+        if application_data or marker == 0xFE:
+            if marker == 0xE1 and not exif and data[start + 4 : start + 10] == b"Exif\0\0":
+                exif = data[start + 4 : at]
+            continue
+        kept.append(data[start:at])
+    else:
+        raise UserError("The JPEG picture is damaged: it has too many parts.")
+    if scans > _MAX_SCANS:
+        raise UserError("The JPEG picture is damaged: it has too many scans.")
+    return b"".join(kept), exif, scans
+
+
+def _webp_size(data: bytes) -> tuple[int, int]:
+    """Canvas size from the header; Pillow allocates the canvas as soon as it opens the file."""
+    name, body = data[12:16], data[20:30].ljust(10, b"\0")
+    if name == b"VP8X":
+        return int.from_bytes(body[4:7], "little") + 1, int.from_bytes(body[7:10], "little") + 1
+    if name == b"VP8L":
+        bits = int.from_bytes(body[1:5], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    width, height = struct.unpack_from("<HH", body, 6)
+    return width & 0x3FFF, height & 0x3FFF
+
+
+def _bytes_per_pixel(kind: str, mode: str, scans: int) -> int:
+    """Memory that decoding takes for each pixel of the file, roughly."""
+    if kind == "JPEG":
+        return 4 if scans > 1 else 2  # several scans: all coefficients are held at once
+    if kind == "WEBP":
+        return 6
+    return {"1": 1, "L": 1, "P": 1, "I;16": 2}.get(mode, 4)
+
+
+def _check_size(size: tuple[int, int], bytes_per_pixel: int) -> None:
+    pixels = size[0] * size[1]
+    limit = min(MAX_PIXELS, MAX_DECODED_BYTES // bytes_per_pixel)
+    if pixels > limit:
+        raise UserError(_too_large(f"{pixels / 1e6:.0f}", limit))
+    if min(size) < MIN_SIDE:
+        raise UserError(
+            f"The picture is only {size[0]} x {size[1]} pixels, too small to show a digit."
+        )
+
+
+def _too_large(megapixels: str, limit: int = MAX_PIXELS) -> str:
+    return (
+        f"The picture has {megapixels} megapixels, more than the {limit / 1e6:.0f} that are "
+        "accepted; please make it smaller."
+    )
+
+
+def _exif_orientation(exif: bytes) -> int:
+    """Tag 0x0112 of the first directory, 1 where there is none; never an error."""
+    tiff = exif.removeprefix(b"Exif\0\0")
+    order = {b"II*\0": "<", b"MM\0*": ">"}.get(tiff[:4])
+    if order is None or len(tiff) < 8:
+        return 1
+    start = struct.unpack_from(order + "I", tiff, 4)[0]
+    count = min(256, int.from_bytes(tiff[start : start + 2], "little" if order == "<" else "big"))
+    for entry in range(start + 2, start + 2 + 12 * count, 12):
+        if entry + 10 > len(tiff):
+            break
+        tag, kind, _, value = struct.unpack_from(order + "HHIH", tiff, entry)
+        if tag == 0x0112 and kind == 3:
+            return value
+    return 1
+
+
+def _shrunk(size: tuple[int, int], side: int) -> tuple[int, int]:
+    factor = min(1.0, side / max(size))
+    return max(1, round(size[0] * factor)), max(1, round(size[1] * factor))
+
+
+def _small(image: Image.Image) -> Image.Image:
+    """RGB or RGBA, at most MAX_SIDE on a side; by bands, so that no second full copy is made."""
+    white = _white(np.array(image.getextrema())) if image.mode.startswith("I;16") else 255.0
+    factor = -(-max(image.size) // MAX_SIDE)
+    if factor == 1:
+        return _plain(image, white)
+    width, height = image.size
+    band = factor * max(1, 4_000_000 // (width * factor))
+    small = None
+    for top in range(0, height, band):
+        part = _plain(image.crop((0, top, width, min(height, top + band))), white)
+        if part.mode == "RGBA":  # transparent pixels must not colour their neighbours
+            part = part.convert("RGBa").reduce(factor).convert("RGBA")
+        else:
+            part = part.reduce(factor)
+        small = small or Image.new(part.mode, (part.width, -(-height // factor)))
+        small.paste(part, (0, top // factor))
+    return small
+
+
+def _plain(image: Image.Image, white: float) -> Image.Image:
+    """Any mode of Pillow -> RGB, or RGBA where something may be transparent."""
+    if image.mode.startswith("I;16"):
+        return _from_array(np.asarray(image), white).convert("RGB")
+    if "transparency" in image.info or image.mode in ("LA", "La", "PA", "RGBA", "RGBa"):
+        return image.convert("RGBA")
+    return image.convert("RGB")
+
+
+def _from_array(array: np.ndarray, white: float | None = None) -> Image.Image:
+    """[H, W] or [H, W, 1..4], boolean, integer or float -> an 8 bit picture."""
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[:, :, 0]
+    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (2, 3, 4)):
+        raise UserError(f"An array of shape {array.shape} is not a picture.")
+    if array.dtype == bool:
+        array = array.astype(np.uint8) * 255
+    elif array.dtype != np.uint8:
+        if array.dtype.kind not in "uif":
+            raise UserError(f"An array of {array.dtype} is not a picture.")
+        if not np.isfinite(array).all():
+            raise UserError("The picture has pixels that are not numbers.")
+        scale = 255 / (white or _white(array))
+        array = np.rint(np.clip(np.multiply(array, scale, dtype=np.float64), 0, 255))
+    return Image.fromarray(np.ascontiguousarray(array, dtype=np.uint8))
+
+
+def _white(array: np.ndarray) -> float:
+    """The value that means white: the smallest usual one that holds the brightest pixel."""
+    top = float(array.max())
+    if array.dtype.kind == "f" and top <= 1.5:  # splines overshoot 1 a little
+        return 1.0
+    return next((white for white in (255.0, 1023.0, 4095.0, 65535.0) if top <= white), top)
+
+
+def _opaque(image: Image.Image) -> Image.Image:
+    """Lay a picture with transparency on a ground on which its ink can be seen."""
+    if image.mode != "RGBA":
+        return image
+    sample = np.asarray(image.resize(_shrunk(image.size, 256), Image.Resampling.NEAREST))
+    solid = sample[sample[:, :, 3] > 127][:, :3]  # [n, 3]
+    if len(solid) == 0:
+        solid = sample.reshape(-1, 4)[:, :3]
+    low, middle, high = np.percentile(solid.mean(axis=1), [5, 50, 95])
+    if len(solid) > sample.size / 8 and high - low > 64:  # ink and paper are both there
+        ground = tuple(int(level) for level in np.median(solid, axis=0))
+    else:  # only ink is there
+        ground = (255, 255, 255) if middle < 128 else (0, 0, 0)
+    return Image.alpha_composite(Image.new("RGBA", image.size, ground), image).convert("RGB")
