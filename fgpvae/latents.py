@@ -97,10 +97,10 @@ def project(z: Array, dimensions: int = 3) -> Projection:
     """PCA of channels [P, Q, C]; with fewer than D channels the other dimensions are 0."""
     P, Q, C = z.shape
     D = min(dimensions, C, P * Q)
-    pca = PCA(D, svd_solver="full")
     points, shares = np.zeros((P * Q, dimensions)), np.zeros(dimensions)
-    rows = z.reshape(-1, C)
+    rows = z.reshape(P * Q, C)
     if float(np.ptp(rows, axis=0).max(initial=0)) > 0:
+        pca = PCA(D, svd_solver="full")
         points[:, :D] = pca.fit_transform(rows)
         shares[:D] = pca.explained_variance_ratio_
     return Projection(points.reshape(P, Q, dimensions), shares)
@@ -125,7 +125,7 @@ def curves(model: FGPVAE, mu: Array, var: Array, given: NDArray[np.bool_], grid:
     posterior = model.posterior(
         torch.as_tensor(mu)[None], torch.as_tensor(var)[None], w, torch.as_tensor(given)[None]
     )
-    mean, spread = posterior.at(at)  # [1, S, J]
+    spread = posterior.at(at)[1]  # [1, S, J]
     still = posterior.global_var[:, None].expand(-1, at.shape[1], -1)
     variance = torch.cat([spread, still], -1)
     return Curves(_array(posterior.mean(at)[0]), _array(variance[0].sqrt()))
@@ -179,7 +179,7 @@ def turn(model: FGPVAE, z: Array, view: int) -> NDArray[np.float32]:
 
 
 def channel_correlation(z: Array) -> Array:
-    """Correlations [C, C] of channels [P, Q, C] over all views; 0 for a channel that never moves."""
+    """Correlations [C, C] of channels [P, Q, C] over all views; 0 where a channel never moves."""
     rows = z.reshape(-1, z.shape[-1])
     rows = rows - rows.mean(0)
     length = np.linalg.norm(rows, axis=0)

@@ -1,0 +1,207 @@
+"""What the Latents page computes, against numpy, scikit-learn and the model itself."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ExpSineSquared
+
+from fgpvae import data, latents
+from fgpvae.data import ANGLES
+from fgpvae.errors import UserError
+from fgpvae.models import FGPVAE, MODELS, ModelConfig, build
+from fgpvae.networks import NetworkConfig
+
+SMALL = NetworkConfig("dense", widths=(32, 16))
+
+
+def model_of(name: str = "fgpvae", **settings):
+    torch.manual_seed(0)
+    return build(ModelConfig(name, latents=7, local=3, network=SMALL, **settings)).eval()
+
+
+@pytest.fixture(scope="module")
+def views():
+    return latents.digits((3, 8), count=10)
+
+
+@pytest.fixture(scope="module")
+def model() -> FGPVAE:
+    return model_of()
+
+
+def test_digits_are_new_ones_at_sixteen_angles(views):
+    assert views.images.shape == (10, 16, 28, 28)
+    assert views.labels.tolist() == [3] * 5 + [8] * 5
+    unseen = data.unseen((3, 8)).images
+    np.testing.assert_allclose(views.images[:, 0].numpy(), unseen[views.ids.numpy()], atol=1e-6)
+
+
+def test_known_digits_carry_the_ids_of_the_training_set():
+    views = latents.digits((8, 3), new=False, count=6)
+    train = data.factorized((8, 3), seed=0)
+    for row, number in enumerate(views.ids.tolist()):
+        at = (train.ids == number).nonzero().item()
+        seen = train.observed[at]
+        where = (train.angles[at][seen] / ANGLES[1]).round().long()
+        np.testing.assert_allclose(views.images[row, where], train.images[at][seen], atol=1e-6)
+
+
+def test_a_class_offers_at_most_its_unseen_digits():
+    assert len(latents.digits((3,), count=10_000)) == data.UNSEEN_PER_CLASS
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_can_be_looked_into(name, views):
+    model = model_of(name)
+    found = latents.latents(model, views)
+    assert found.mu.shape == found.var.shape == (10, 16, 7)
+    assert (found.var > 0).all()
+    covered = sorted(c for part in found.blocks.values() for c in range(part.start, part.stop))
+    assert covered == list(range(7))
+    divided = set(found.blocks) == {"local", "global"}
+    assert divided == (name == "fgpvae") == (found.pooled is not None)
+
+
+def test_without_global_channels_there_is_no_global_block(views):
+    torch.manual_seed(0)
+    model = build(ModelConfig(latents=4, local=4, network=SMALL))
+    assert list(latents.blocks(model)) == ["local"]
+
+
+def test_global_channels_stand_still_once_pooled(model, views):
+    found = latents.latents(model, views)
+    alone = found.channels("global")
+    assert np.ptp(alone, axis=1).max() > 1e-3
+    assert np.ptp(found.channels("global", pooled=True), axis=1).max() < 1e-12
+    # N(0, 1) times N(mu, var): precision 1 + Σ 1/var
+    precision = 1 + (1 / found.var).sum(1)
+    mean = (found.mu / found.var).sum(1) / precision
+    np.testing.assert_allclose(found.channels("global", True)[:, 0], mean[:, 3:], atol=1e-9)
+
+
+def test_projection_agrees_with_the_eigenvectors_of_the_covariance():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(6, 16, 5)) * [5, 3, 1, 0.5, 0.1]
+    found = latents.project(z)
+    values, vectors = np.linalg.eigh(np.cov(z.reshape(-1, 5).T))
+    np.testing.assert_allclose(found.shares, (values / values.sum())[::-1][:3], atol=1e-12)
+    expected = (z.reshape(-1, 5) - z.reshape(-1, 5).mean(0)) @ vectors[:, ::-1][:, :3]
+    np.testing.assert_allclose(np.abs(found.points.reshape(-1, 3)), np.abs(expected), atol=1e-9)
+
+
+@pytest.mark.parametrize("channels", [0, 1, 2])
+def test_projection_of_few_or_constant_channels(channels):
+    z = np.random.default_rng(1).normal(size=(4, 16, channels))
+    assert latents.project(z).points.shape == (4, 16, 3)
+    still = latents.project(np.ones((4, 16, 3)))
+    assert not still.points.any() and not still.shares.any()  # noqa: PT018
+
+
+def test_curves_agree_with_scikit_learn(model, views):
+    found = latents.latents(model, views)
+    given = np.zeros(16, bool)
+    given[[0, 3, 9, 14]] = True
+    grid = np.linspace(0, 2 * np.pi, 7)
+    curves = latents.curves(model, found.mu[2], found.var[2], given, grid)
+    kernel = ExpSineSquared(model.config.length_scale, 2 * np.pi)
+    for channel in range(3):
+        oracle = GaussianProcessRegressor(
+            kernel, alpha=found.var[2, given, channel], optimizer=None
+        )
+        oracle.fit(ANGLES[given, None], found.mu[2, given, channel])
+        mean, sd = oracle.predict(grid[:, None], return_std=True)
+        np.testing.assert_allclose(curves.mean[:, channel], mean, atol=1e-7)
+        np.testing.assert_allclose(curves.sd[:, channel], sd, atol=1e-6)
+    assert np.ptp(curves.sd[:, 3:], axis=0).max() == 0
+
+
+def test_product_starts_at_the_prior_and_ends_at_the_posterior(model, views):
+    found = latents.latents(model, views)
+    mu, var = found.mu[1][:, 3:], found.var[1][:, 3:]
+    mean, sd = latents.product(mu, var)
+    assert mean.shape == sd.shape == (17, 4)
+    np.testing.assert_array_equal(mean[0], 0)
+    np.testing.assert_array_equal(sd[0], 1)
+    assert (np.diff(sd, axis=0) < 0).all()  # each view makes it surer
+    for n in (1, 5, 16):
+        precision = 1 + (1 / var[:n]).sum(0)
+        np.testing.assert_allclose(sd[n] ** -2, precision, rtol=1e-9)
+        np.testing.assert_allclose(mean[n], (mu[:n] / var[:n]).sum(0) / precision, atol=1e-9)
+
+
+def test_traversal_moves_one_channel(model):
+    code = np.linspace(-1, 1, 7)
+    images = latents.traverse(model, code, [4, 6], np.array([-2.0, 0.5]))
+    assert images.shape == (2, 2, 28, 28)
+    moved = code.copy()
+    moved[6] = 0.5
+    expected = model.decode(torch.tensor(moved)).detach().numpy()
+    np.testing.assert_allclose(images[1, 1], expected, atol=1e-6)
+    assert np.abs(images[0, 0] - images[0, 1]).max() > 1e-5
+
+
+def test_turning_channel_by_channel(model, views):
+    codes = latents.latents(model, views).pooled[0]
+    images = latents.turn(model, codes, view=5)
+    assert images.shape == (4, 16, 28, 28)
+    whole = model.decode(torch.tensor(codes)).detach().numpy()
+    np.testing.assert_allclose(images[0], whole, atol=1e-6)
+    # at the view where the others stay, every row shows the digit as it is
+    for row in images:
+        np.testing.assert_allclose(row[5], whole[5], atol=1e-6)
+    mixed = codes[5].copy()
+    mixed[1] = codes[9, 1]
+    expected = model.decode(torch.tensor(mixed)).detach().numpy()
+    np.testing.assert_allclose(images[2, 9], expected, atol=1e-6)
+
+
+def test_effect_of_a_channel_that_the_decoder_ignores_is_zero():
+    model = model_of()
+    linear = next(m for m in model.decoder.modules() if isinstance(m, torch.nn.Linear))
+    with torch.no_grad():
+        linear.weight[:, 5] = 0
+    effects = latents.effects(model, np.zeros((2, 7)))
+    assert effects[5] == 0
+    assert (np.delete(effects, 5) > 0).all()
+
+
+def test_channel_correlation_is_numpys():
+    z = np.random.default_rng(2).normal(size=(5, 16, 4)).cumsum(-1)
+    expected = np.corrcoef(z.reshape(-1, 4).T)
+    np.testing.assert_allclose(latents.channel_correlation(z), expected, atol=1e-12)
+    z[..., 2] = 7
+    assert not latents.channel_correlation(z)[2].any()
+
+
+def test_draws_from_the_prior_correlate_as_the_kernel_says():
+    model = model_of(amplitude=0.4, length_scale=0.8, mean_function=True)
+    w = torch.as_tensor(ANGLES)
+    factor = torch.linalg.cholesky(model.kernel.gram(w, w) + 1e-10 * torch.eye(16)).detach()
+    noise = np.random.default_rng(3).normal(size=(800, 3, 16))
+    z = (noise @ factor.numpy().T).transpose(0, 2, 1)  # [P, Q, J]
+    z = z + model.mean_function(w).detach().numpy()
+    measured = latents.angle_correlation(latents.about_prior_mean(model, z))
+    np.testing.assert_allclose(measured, latents.prior_gram(model), atol=0.08)
+
+
+def test_generated_views_come_from_the_given_ones_only(model, views):
+    one = views[[0]]
+    given = np.arange(16) == 4
+    first = latents.generated(model, one, given)
+    spoilt = one.images.clone()
+    spoilt[:, 5:] = 0.3
+    again = latents.generated(
+        model, data.Views(spoilt, one.angles, one.observed, *_rest(one)), given
+    )
+    torch.testing.assert_close(first, again)
+    assert (latents.generated(model, one) - first).abs().max() > 1e-4
+
+
+def test_no_digit_is_an_error(model, views):
+    with pytest.raises(UserError, match="no digit"):
+        latents.generated(model, views[[]])
+
+
+def _rest(views: data.Views) -> tuple:
+    return views.ids, views.labels, views.tested
