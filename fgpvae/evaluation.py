@@ -11,7 +11,6 @@ from torch import Tensor
 from fgpvae import data
 from fgpvae.checkpoints import load_config, pretrained_names, shipped_config
 from fgpvae.data import ANGLES, HELD_OUT, Task, Views
-from fgpvae.metrics import mse
 from fgpvae.models import Model
 from fgpvae.training import DataConfig
 
@@ -40,15 +39,19 @@ def predictions(
 
 def task_mse(model: Model, task: Task, sample: bool = False, seed: int = 0) -> float:
     """Mean squared error of a pixel over all images of a task."""
-    images, truth = zip(*predictions(model, task, sample, seed), strict=True)
-    return mse(torch.cat(images).numpy(), torch.cat(truth).numpy())
+    total = 0.0
+    for images, truth in predictions(model, task, sample, seed):
+        total += float((images - truth).double().square().sum())
+    return total / task.targets.numel()
 
 
 def training_views(config: DataConfig, seed: int) -> Views:
     """The benchmark's training set that belongs to a config (the fixed splits only)."""
     if config.split == "shuffled":
-        return data.shuffled(config.classes, seed)
-    return data.factorized(config.classes, seed, config.views)
+        views = data.shuffled(config.classes, seed)
+    else:
+        views = data.factorized(config.classes, seed, config.views)
+    return views[views.ids % data.DIGITS_PER_CLASS < config.digits]
 
 
 def trained_on(name: str | Path) -> tuple[DataConfig, int]:

@@ -14,6 +14,7 @@ import io
 import json
 import math
 import os
+import resource
 import time
 import zipfile
 from collections.abc import Generator, Iterator
@@ -215,6 +216,7 @@ class _Recorder:
         line: dict[str, Any] = {"epoch": epoch, "step": step.step}
         line |= {name: total / steps for name, total in self.sums.items()}
         line |= {"multiplier": step.multiplier, "seconds": round(self.spent, 3)}
+        line["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10  # peak so far
         self.sums = {}
         last = step.step == trainer.total
         if validation and (epoch % self.config.training.validate_every == 0 or last):

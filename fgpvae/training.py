@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from fgpvae import models, objectives
-from fgpvae.data import Digits, Views, rotate_fast, warp
+from fgpvae.data import TRAIN_DIGITS, Digits, Views, rotate_fast, warp
 from fgpvae.data.digits import check_classes
 from fgpvae.errors import UserError
 from fgpvae.models import Model, ModelConfig
@@ -34,6 +34,7 @@ class DataConfig:
     split: str = "factorized"  # or shuffled, or continuous: new angles in every batch
     source: str = "embedded"  # or openml, or a directory of IDX files
     classes: tuple[int, ...] = (3,)
+    digits: int = TRAIN_DIGITS  # of each class, in the fixed splits
     views: int = 11  # Q, views of a digit in a batch
     validation: int = 0  # training digits of each class kept back to choose models by
     warp: float = 0.0  # strength of random smooth deformations, the same for all views of a digit
@@ -50,6 +51,8 @@ class DataConfig:
             raise UserError(
                 f"The factorized split has 15 angles to draw views (Q) from, not {self.views}."
             )
+        if not 1 <= self.digits <= TRAIN_DIGITS:
+            raise UserError(f"digits must be from 1 to {TRAIN_DIGITS}, not {self.digits}.")
         if not 0 <= self.validation <= 90:
             raise UserError(f"validation must be from 0 to 90 digits, not {self.validation}.")
         if not 0 <= self.warp <= 5:
@@ -281,7 +284,10 @@ class Trainer:
             context = random_context(views.observed, config.context_dropout, generator)
         # the samples that the model draws come from torch's own generator
         torch.manual_seed(random_generator(self.config.seed, 2, self.step).initial_seed())
-        terms = self.model.terms(views, context)
+        try:
+            terms = self.model.terms(views, context)
+        except UserError as error:
+            raise UserError(self._stopped(str(error).rstrip("."))) from None
         loss = self.objective(terms) - self.model.log_prior() / source.digits
         value = float(loss.detach())
         if not math.isfinite(value):
@@ -330,9 +336,12 @@ class Trainer:
             "the multiplier λ": torch.tensor(self.objective.multiplier()),
         }
         bad = [name for name, part in parts.items() if not bool(part.isfinite().all())]
+        return self._stopped(f"{' and '.join(bad) or 'the loss'} is not a finite number")
+
+    def _stopped(self, cause: str) -> str:
         return (
-            f"Training stopped at step {self.step}: {' and '.join(bad) or 'the loss'} is no longer "
-            "a finite number; the last good checkpoint is kept. A lower learning rate may help."
+            f"Training stopped at step {self.step}: {cause}; the last good checkpoint is kept. "
+            "A lower learning rate may help."
         )
 
     def state(self) -> dict[str, Any]:
@@ -362,7 +371,4 @@ class Trainer:
     def check_finite(self) -> None:
         """A loss can be finite while its gradient was not."""
         if not all(bool(weight.isfinite().all()) for weight in self.model.parameters()):
-            raise UserError(
-                f"Training stopped at step {self.step}: a weight is no longer a finite number; the "
-                "last good checkpoint is kept. A lower learning rate may help."
-            )
+            raise UserError(self._stopped("a weight is not a finite number"))
