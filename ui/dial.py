@@ -29,6 +29,7 @@ from ui.export import Scene, Style
 STATIC = Path(__file__).parent / "static"
 LEAD = "What stays the same when the digit turns."
 KEEP = "keep"
+NETWORKS = "dial networks"  # in the session: ids of the decoders that its browser has
 HINT = "The global latents: one Gaussian a digit and channel, whatever the angle."
 
 
@@ -48,6 +49,7 @@ class DialState:
     style: list[float] | None  # None is the digit's own
     context: list[int]  # indices of the observed views
     aside: DeltaGenerator = field(repr=False)  # the space below the sliders, for the page to fill
+    below: DeltaGenerator = field(repr=False)  # the space below the dial
 
     @property
     def radians(self) -> float:
@@ -107,22 +109,22 @@ def dial(
     record.given, record.subject = given, subject
 
     with st.container(gap=None):
-        _weights()(key=f"{key}-weights", data=scene.network.blob)
-        if not len(scene.styles):
+        there = scene.network.id in st.session_state.get(NETWORKS, ())
+        _weights()(key=f"{key}-weights", data=None if there else scene.network.blob)
+        left, right = st.columns([1.1, 1], gap="medium")
+        with left:
             _mount_dial(scene, key, record, held, held_out_text, editable, size)
-            aside = st.container()
-        else:
-            left, right = st.columns([1.1, 1], gap="medium")
-            with left:
-                _mount_dial(scene, key, record, held, held_out_text, editable, size)
-            with right:
+            below = st.container()
+        with right:
+            if len(scene.styles):
                 _mount_styles(scene, key, styles, morph, lead)
-                aside = st.container()
+            aside = st.container()
     return DialState(
         angle=record.pose.angle,
         style=None if record.pose.style is None else list(record.pose.style),
         context=np.flatnonzero(scene.observed).tolist(),
         aside=aside,
+        below=below,
     )
 
 
@@ -223,6 +225,7 @@ def _mount_dial(
         data=data,
         on_pose_change=lambda: _take_pose(key),
         on_context_change=lambda: _take_context(key),
+        on_need_change=lambda: _sent(key, "need"),
     )
 
 
@@ -263,8 +266,12 @@ def _take_context(key: str) -> None:
 
 
 def _sent(key: str, name: str) -> Mapping[str, Any]:
+    """A message of the dial; each says as well which decoders the browser has."""
     value = (st.session_state.get(key) or {}).get(name)
-    return value if isinstance(value, Mapping) else {}
+    if not isinstance(value, Mapping):
+        return {}
+    st.session_state[NETWORKS] = frozenset(map(str, value.get("have", ())))
+    return value
 
 
 def _series(values: np.ndarray) -> dict[str, Any]:

@@ -50,8 +50,9 @@ class Dial {
       room.listeners.add(this.changed);
       this.room = room;
     }
-    room.send = (pose) => setStateValue("pose", pose);
-    this.sendContext = (indices) => setStateValue("context", { indices, scene: this.data.scene });
+    // every message says which decoders are here, so that the server need not send them again
+    this.send = (name, value) => setStateValue(name, { ...value, have: [...hub.networks.keys()] });
+    room.send = (pose) => this.send("pose", pose);
     const fresh = data.scene !== this.data?.scene;
     this.data = data;
     room.own = data.own;
@@ -79,7 +80,11 @@ class Dial {
   connect() {
     const entry = hub.networks.get(this.data?.network);
     this.decoder = entry && (entry.decoder ??= new Decoder(entry));
-    if (!entry) return;
+    clearTimeout(this.missing);
+    if (!entry) {
+      if (this.data) this.missing = setTimeout(() => this.send("need", { at: Date.now() }), 1500);
+      return;
+    }
     const [channels, height, width] = this.decoder.shape;
     if (this.enlarger?.width !== width || this.enlarger?.height !== height) {
       this.enlarger = new Enlarger(channels, height, width, ENLARGE);
@@ -231,7 +236,7 @@ class Dial {
     this.clicked = performance.now();
     this.makeViews();
     this.request();
-    this.sendContext(next.flatMap((seen, at) => (seen ? [at] : [])));
+    this.send("context", { indices: next.flatMap((seen, at) => (seen ? [at] : [])) });
   }
 
   say(text) {
@@ -391,6 +396,7 @@ class Dial {
     cancelAnimationFrame(this.frame);
     cancelAnimationFrame(this.widening);
     clearTimeout(this.typing);
+    clearTimeout(this.missing);
     this.stop.abort();
     this.sizes.disconnect();
     hub.waiting.delete(this.awake);

@@ -1,28 +1,15 @@
 // Receives a packed decoder and keeps it where every dial of the page finds it.
 const hub = (globalThis.fgpvae ??= { networks: new Map(), rooms: new Map(), waiting: new Set() });
-const mounted = new WeakMap();
+const KEPT = 8; // decoders; the server sends one again if a dial misses it
 
-function release(id) {
-  const entry = hub.networks.get(id);
-  if (entry && --entry.users === 0) hub.networks.delete(id);
-}
-
-export default function ({ data, parentElement }) {
-  const before = mounted.get(parentElement);
-  if (!(data instanceof Uint8Array)) return;
+export default function ({ data }) {
+  if (!(data instanceof Uint8Array)) return; // the server knows that it is here
   const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length)));
-  if (header.id !== before) {
-    const weights = data.slice(4 + length).buffer; // a copy, so that floats are aligned
-    const entry = hub.networks.get(header.id) ?? { header, weights: new Float32Array(weights), users: 0 };
-    entry.users += 1;
-    hub.networks.set(header.id, entry);
-    mounted.set(parentElement, header.id);
-    if (before) release(before);
-    for (const tell of [...hub.waiting]) tell();
-  }
-  return () => {
-    release(mounted.get(parentElement));
-    mounted.delete(parentElement);
-  };
+  const known = hub.networks.get(header.id);
+  const weights = known?.weights ?? new Float32Array(data.slice(4 + length).buffer);
+  hub.networks.delete(header.id); // to be the newest
+  hub.networks.set(header.id, known ?? { header, weights });
+  for (const id of hub.networks.keys()) if (hub.networks.size > KEPT) hub.networks.delete(id);
+  for (const tell of [...hub.waiting]) tell();
 }
