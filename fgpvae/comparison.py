@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from fgpvae import data, metrics
 from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT, TRAIN_DIGITS, Task
 from fgpvae.errors import UserError
-from fgpvae.evaluation import predictions, task_mse
+from fgpvae.evaluation import predictions, task_mse, training_views
 from fgpvae.models import Model
+from fgpvae.training import DataConfig
 
 Images = NDArray[np.float32]
 Errors = NDArray[np.float64]
 
 TRAINING, UNSEEN, UPRIGHT = "training", "unseen", "upright"
 VIEWS = (1, 2, 4, 8, 11, 15)
+TABLE = ("test_mse", "test_mse_sampled", "extrapolation_mse", "one_view_mse")
 MEAN_IMAGE, ROTATED_VIEW = "mean image", "rotated view"
 
 
@@ -127,6 +129,39 @@ def by_error(errors: Errors) -> NDArray[np.int64]:
 def by_difference(first: Errors, second: Errors) -> NDArray[np.int64]:
     """Digits, those first on which the errors of two models differ most, whichever is better."""
     return by_error(np.abs(first - second))
+
+
+def table_label(classes: Sequence[int]) -> int:
+    """The class on which a model is compared: the paper's threes if it was trained on them."""
+    return 3 if 3 in classes else classes[0]
+
+
+def table_figures(
+    model: Model,
+    config: DataConfig,
+    seed: int = 0,
+    progress: Callable[[float], None] = lambda share: None,
+) -> dict[str, float | None]:
+    """The paper's table for one model: as `evaluation.evaluate`, on the digits of one class.
+
+    So a model of several classes is scored on the same images as the others. One that was trained
+    on the whole circle has seen the held-out angle of its training digits and has no `test_mse`.
+    """
+    classes = (label := table_label(config.classes),)
+    tasks: dict[str, Task] = {}
+    if config.split != "continuous":
+        test = data.interpolation(training_views(config, seed))
+        tasks["test_mse"] = test[test.context.labels == label]
+    if model.takes_new_digits:
+        tasks["extrapolation_mse"] = data.extrapolation(classes, seed)
+        tasks["one_view_mse"] = data.one_view(classes)
+    found: dict[str, float | None] = dict.fromkeys(TABLE)
+    for done, (name, task) in enumerate(tasks.items(), start=1):
+        found[name] = task_mse(model, task)
+        if name == "test_mse":
+            found["test_mse_sampled"] = task_mse(model, task, sample=True)
+        progress(done / len(tasks))
+    return found
 
 
 def mse_by_views(

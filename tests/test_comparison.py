@@ -8,8 +8,9 @@ from scipy import ndimage
 from fgpvae import UserError, comparison, data
 from fgpvae.comparison import TRAINING, UNSEEN, UPRIGHT, Question
 from fgpvae.data import ANGLES, HELD_OUT
-from fgpvae.evaluation import task_mse
+from fgpvae.evaluation import evaluate, task_mse
 from fgpvae.models import ModelConfig, build
+from fgpvae.training import DataConfig
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +75,21 @@ def test_order_by_difference_puts_the_largest_gap_first_whoever_wins():
     first, second = np.array([0.1, 0.5, 0.2, 0.0]), np.array([0.1, 0.1, 0.9, 0.05])
     assert comparison.by_difference(first, second).tolist() == [2, 1, 3, 0]
     assert comparison.by_error(first).tolist() == [1, 2, 0, 3]
+
+
+def test_table_figures_are_those_of_the_protocol(model):
+    config = DataConfig("shuffled")
+    found, full = comparison.table_figures(model, config), evaluate(model, config)
+    assert found == {name: pytest.approx(full[name]) for name in comparison.TABLE}
+
+
+def test_a_model_of_all_angles_is_compared_on_new_digits_of_one_class(model):
+    config = DataConfig("continuous", classes=(5, 3), views=8)
+    found = comparison.table_figures(model, config)
+    assert found["test_mse"] is None
+    assert found["test_mse_sampled"] is None
+    assert found["extrapolation_mse"] == task_mse(model, data.extrapolation((3,)))
+    assert comparison.table_label((5, 8)) == 5
 
 
 def test_mse_by_views_is_the_extrapolation_task_at_each_number_of_views(model):

@@ -1,0 +1,261 @@
+"""The page Compare: committed results, one's own models, the same digits through each."""
+
+import csv
+import io
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from fgpvae import checkpoints, comparison
+from fgpvae.comparison import UNSEEN, Question
+from tests import tiny
+from ui import charts, matrix, results
+from ui.results import Curve, Row, Spread
+
+ERRORS = {"paper": [0.027, 0.029], "gpvae": [0.035, 0.036]}
+
+
+def spread(values):
+    return {"mean": float(np.mean(values)) if values else None, "sd": None, "values": values}
+
+
+def write_results(folder):
+    """The three results, with figures that are easy to recognise."""
+    origin = {"seeds": 2, "date": "2021-03-04", "machine": "2 cores", "changes": []}
+    rows = [
+        {
+            "preset": preset,
+            "model": {"paper": "FGP-VAE", "gpvae": "GP-VAE"}[preset],
+            "epochs": 5,
+            "complexity": "O(PQ³)",
+            "parameters": 1000,
+            "seconds_an_epoch": spread([0.5, 0.7]),
+            "peak_memory_mb": spread([300.0]),
+            "published": {"mse": 0.0284, "sd": 0.0004, "seconds_an_epoch": 1.41},
+            "test_mse": spread(values),
+            "test_mse_sampled": spread(values),
+            "extrapolation_mse": spread(values if preset == "paper" else []),
+            "one_view_mse": spread(values if preset == "paper" else []),
+        }
+        for preset, values in ERRORS.items()
+    ]
+    curve = {str(n): spread([0.06 / n, 0.07 / n]) for n in comparison.VIEWS}
+    sizes = [{"P": p, "seconds_an_epoch": p / 100, "extrapolation_mse": 1 / p} for p in (45, 360)]
+    views = [{"Q": q, "joint": q**3, "dense": q**2, "fourier": q} for q in (8, 16)]
+    exponents = {"seconds_an_epoch_in_P": 1.03}
+    exponents |= {f"{k}_in_Q": v for k, v in (("joint", 3.0), ("dense", 2.0), ("fourier", 1.0))}
+    content = {
+        "table1": {"rows": rows, "trivial": {"mean_image": 0.0551, "rotated_neighbour": 0.0005}},
+        "extrapolation": {"curves": [{"preset": "paper", "model": "FGP-VAE", "mse": curve}]},
+        "scaling": {"by_digits": sizes, "by_views": views, "exponents": exponents},
+    }
+    folder.mkdir(exist_ok=True)
+    for name, body in content.items():
+        command = f"python -m fgpvae experiment {name} --seeds 2"
+        text = json.dumps({"experiment": name, "command": command} | origin | body)
+        (folder / f"{name}.json").write_text(text)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Two runs of one's own, and results."""
+    folder = tmp_path_factory.mktemp("compare")
+    tiny.train(folder / "runs", "first")
+    tiny.train(folder / "runs", "second", "model.local=0", epochs=2)
+    write_results(folder / "results")
+    return folder
+
+
+@pytest.fixture
+def app(place, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS", str(place / "runs"))
+    monkeypatch.setenv("FGPVAE_RESULTS", str(place / "results"))
+    return AppTest.from_file(str(tiny.ROOT / "app.py"), default_timeout=120)
+
+
+def compare(app):
+    app.run()
+    app.switch_page("pages/compare.py").run()
+    assert not app.exception
+    return app
+
+
+def html(app):
+    return " ".join(element.proto.body for element in app.get("html"))
+
+
+def read_csv(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_without_results_the_page_says_how_to_make_them(app, monkeypatch, tmp_path):
+    monkeypatch.setenv("FGPVAE_RESULTS", str(tmp_path))
+    shown = [block.value for block in compare(app).code]
+    assert shown == [
+        f"python -m fgpvae experiment {name} --seeds 5"
+        for name in ("table1", "extrapolation", "scaling")
+    ]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"experiment": "scaling"}', "null"])
+def test_a_damaged_result_counts_as_missing(monkeypatch, tmp_path, content):
+    monkeypatch.setenv("FGPVAE_RESULTS", str(tmp_path))
+    (tmp_path / "table1.json").write_text(content)
+    assert results.load("table1") is None
+
+
+def test_the_table_has_ours_beside_the_published(app):
+    shown = html(compare(app))
+    assert "0.0280 ± 0.0014" in shown  # mean and standard deviation of 0.027 and 0.029
+    assert "0.0284 ± 0.0004" in shown
+    assert "0.60 ± 0.14" in shown
+    captions = [caption.value for caption in app.caption]
+    assert any("experiment table1 --seeds 2 · 2 seeds · 2021-03-04" in text for text in captions)
+    assert not app.code
+
+
+def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/first"]).run()
+    assert "runs/first<br>" not in html(app)
+    button = next(b for b in app.button if b.label == "Evaluate")
+    button.click().run()
+    assert not app.exception
+    model = checkpoints.load_model(place / "runs/first/model.safetensors")
+    config = checkpoints.load_config(place / "runs/first")
+    expected = comparison.table_figures(model, config.data, config.seed)
+    shown = html(app)
+    assert "runs/first<br>" in shown
+    for name in ("test_mse", "extrapolation_mse", "one_view_mse"):
+        assert f"{expected[name]:.4f}" in shown
+    assert next(b for b in app.button if b.label == "Evaluate").disabled
+
+
+def test_digits_are_sorted_by_where_two_models_differ_most(app, place):
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/first", "runs/second"]).run()
+    app.segmented_control(key="sort3").set_value("difference").run()
+    assert not app.exception
+    errors = [
+        comparison.answer(
+            checkpoints.load_model(place / f"runs/{name}/model.safetensors"), Question(UNSEEN)
+        ).errors
+        for name in ("first", "second")
+    ]
+    worst = 360 + int(np.abs(errors[0] - errors[1]).argmax())
+    page = html(app)
+    assert page.index(f">digit {worst}<") == min(
+        page.index(f">digit {n}<") for n in range(360, 400) if f">digit {n}<" in page
+    )
+
+
+def test_every_question_can_be_asked(app):
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/first"]).run()
+    for kind, digit in (("training", "digit 0"), ("upright", "digit 360")):
+        app.segmented_control(key="ask").set_value(kind).run()
+        assert not app.exception
+        assert f">{digit}<" in html(app)
+    app.multiselect(key="models").set_value([]).run()
+    assert not app.exception
+    assert any("No model chosen" in block.value for block in app.markdown)
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def answer(seed):
+    draw = np.random.default_rng(seed)
+    truth, image = draw.random((2, 4, 28, 28), dtype=np.float32)
+    errors = ((image - truth) ** 2).mean((1, 2)).astype(np.float64)
+    return truth, comparison.Answer(image, errors, image - truth)
+
+
+def test_the_picture_of_the_matrix_holds_the_digits_in_their_order():
+    truth, first = answer(0)
+    content = matrix.png(truth, [7, 8, 9, 10], [2, 0], [matrix.Column("a", first)])
+    page = np.asarray(Image.open(io.BytesIO(content)))
+    for row, p in enumerate((2, 0)):
+        top = matrix.HEAD + row * (84 + matrix.FOOT + matrix.GAP)
+        cut = page[top : top + 84 : 3, matrix.GAP : matrix.GAP + 84 : 3]
+        np.testing.assert_allclose(cut / 255, truth[p], atol=1 / 255)
+
+
+def test_the_error_map_is_grey_where_the_image_is_right():
+    assert matrix.error_map(np.array([0.0, 1.0, -1.0, 3.0])).tolist() == [0.5, 1.0, 0.0, 1.0]
+
+
+def test_the_best_model_of_a_row_is_bold_and_references_never_are():
+    truth, first = answer(0)
+    zero = comparison.Answer(truth, np.zeros(4), np.zeros_like(truth))
+    columns = [matrix.Column("a", first), matrix.Column("none", zero, model=False)]
+    shown = matrix.html(truth, [0, 1, 2, 3], [1], columns)
+    assert f"<b>{first.errors[1]:.4f}</b>" in shown
+    assert "<b>0.0000</b>" not in shown
+
+
+def test_names_are_escaped():
+    truth, first = answer(0)
+    name = "<script>alert(1)</script>"
+    row = Row(name, name, True, {key: Spread((0.1,)) for key in comparison.TABLE})
+    for shown in (
+        matrix.html(truth, [0, 1, 2, 3], [0], [matrix.Column(name, first)]),
+        results.table_html([row], "test_mse"),
+    ):
+        assert "<script" not in shown
+
+
+def test_files_hold_every_figure():
+    _, first = answer(0)
+    lines = read_csv(matrix.csv([7, 8, 9, 10], [3, 1, 0, 2], [matrix.Column("a", first)]))
+    assert [line["digit"] for line in lines] == ["10", "8", "7", "9"]
+    assert float(lines[0]["a"]) == first.errors[3]
+    row = Row("run", "FGP-VAE", True, {n: Spread((0.1, 0.3)) for n in comparison.TABLE})
+    lines = read_csv(results.table_csv([row], {"mean_image": 0.0551}))
+    assert float(lines[0]["test_mse"]) == pytest.approx(0.2)
+    assert float(lines[0]["one_view_mse_sd"]) == pytest.approx(np.std([0.1, 0.3], ddof=1))
+    assert lines[1]["model"] == "mean_image"
+    curve = Curve("run", "#000000", {1: Spread((0.5,)), 15: Spread()})
+    lines = read_csv(results.curves_csv([curve]))
+    assert [(line["views"], line["mse"], line["sd"]) for line in lines] == [
+        ("1", "0.5", ""),
+        ("15", "", ""),
+    ]
+
+
+def test_the_figure_has_means_error_bars_published_and_lines():
+    errors = {name: Spread((0.02, 0.04)) for name in comparison.TABLE}
+    errors["one_view_mse"] = Spread()
+    row = Row("paper", "FGP-VAE", False, errors, published={"mse": 0.0284, "sd": 0.0004})
+    made = charts.errors([row], "test_mse", {"geometric rotation": 0.0005})
+    seeds, mean, published = made.data
+    assert list(seeds.x) == [0.02, 0.04]
+    assert mean.x[0] == pytest.approx(0.03)
+    assert mean.error_x.array[0] == pytest.approx(np.std([0.02, 0.04], ddof=1))
+    assert (published.x[0], published.error_x.array[0]) == (0.0284, 0.0004)
+    assert made.layout.shapes[0].x0 == 0.0005
+    other = charts.errors([row], "one_view_mse", {})
+    assert not other.data
+    assert "takes no new digits" in other.layout.annotations[0].text
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12), st.floats(1e-3, 10))
+def test_labels_are_moved_apart_and_no_further(values, gap):
+    values = sorted(values)
+    moved = charts.spaced(values, gap)
+    assert len(moved) == len(values)
+    assert all(b - a >= gap * (1 - 1e-6) - 1e-9 for a, b in pairwise(moved))
+    assert sum(moved) == pytest.approx(sum(values), abs=1e-6)
+    if all(b - a > gap for a, b in pairwise(values)):
+        assert moved == pytest.approx(values)
+
+
+def test_axis_ticks_are_round_and_cover_the_values():
+    assert charts._ticks([0.03, 0.2]) == [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+    assert charts._ticks([0.002, 400]) == [0.001, 0.01, 0.1, 1, 10, 100, 1000]
