@@ -27,7 +27,12 @@ def explained(path: Path, what: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = (error.strerror or str(error)).rstrip(".")
-        raise UserError(f"'{path}' cannot be {what}: {reason}.") from None
+        raise UserError(f"{named(path)} cannot be {what}: {reason}.") from None
+
+
+def named(path: Path) -> str:
+    """A path as a sentence calls it: where on the machine it lies is nobody's business."""
+    return f"'{'/'.join(path.parts[-2:])}'"
 
 
 def write(path: Path, content: bytes, durable: bool = True) -> None:
@@ -75,13 +80,13 @@ def read(path: Path, limit: int) -> bytes:
             # a pipe in place of the file must not keep anyone waiting
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         except FileNotFoundError:
-            raise UserError(f"'{path}' does not exist.") from None
+            raise UserError(f"{named(path)} does not exist.") from None
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                raise UserError(f"'{path}' is not a file.")
+                raise UserError(f"{named(path)} is not a file.")
             if status.st_size > limit:
-                raise UserError(f"'{path}' is too large: at most {limit >> 20} MB are read.")
+                raise UserError(f"{named(path)} is too large: at most {limit >> 20} MB are read.")
             return file.read(limit)
 
 

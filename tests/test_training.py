@@ -1,0 +1,313 @@
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fgpvae import data, presets
+from fgpvae.errors import UserError
+from fgpvae.models import ModelConfig
+from fgpvae.networks import NetworkConfig
+from fgpvae.objectives import ObjectiveConfig
+from fgpvae.training import (
+    DataConfig,
+    FixedViews,
+    FreshViews,
+    RunConfig,
+    Shuffle,
+    Trainer,
+    TrainingConfig,
+    network_weights,
+    random_context,
+)
+
+SMALL = NetworkConfig("dense", widths=(16,), gated=True, dropout=0.1)
+
+
+def config(average=0.0, objective="elbo", **training) -> RunConfig:
+    defaults = {"epochs": 3, "batch": 5, "average": average}
+    return RunConfig(
+        model=ModelConfig(latents=6, local=2, mean_function=True, network=SMALL),
+        objective=ObjectiveConfig(objective, learn_noise=objective == "elbo"),
+        training=TrainingConfig(**(defaults | training)),
+    )
+
+
+@pytest.fixture(scope="module")
+def views() -> data.Views:
+    return data.shuffled()[:12]  # ragged
+
+
+def trainer(config: RunConfig, views: data.Views) -> Trainer:
+    return Trainer(config, FixedViews(views, config.training.batch, config.seed, config.data.warp))
+
+
+def weights(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in model.state_dict().items()}
+
+
+def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+# Batches
+
+
+@given(st.integers(1, 40), st.integers(1, 50), st.integers(0, 2**32 - 1))
+def test_an_epoch_takes_every_digit_once_in_an_order_of_its_own(digits, size, seed):
+    shuffle = Shuffle(digits, size, seed)
+    epochs = [
+        [shuffle.rows(epoch * shuffle.steps + k).tolist() for k in range(shuffle.steps)]
+        for epoch in range(2)
+    ]
+    for batches in epochs:
+        assert sorted(row for batch in batches for row in batch) == list(range(digits))
+        assert all(len(batch) == size for batch in batches[:-1])
+    if digits > 15:
+        assert epochs[0] != epochs[1]
+    assert shuffle.rows(0).tolist() == epochs[0][0]  # whatever was asked for before
+
+
+def test_fixed_views_are_the_training_set_and_warped_ones_keep_its_angles(views):
+    plain, warped = FixedViews(views, 5, 0), FixedViews(views, 5, 0, 1.0)
+    for step in range(plain.steps):
+        batch, bent = plain.batch(step), warped.batch(step)
+        rows = [views.ids.tolist().index(i) for i in batch.ids.tolist()]
+        assert torch.equal(batch.images, views.images[rows])
+        assert torch.equal(bent.angles, batch.angles)
+        assert torch.equal(bent.observed, batch.observed)
+        assert not torch.equal(bent.images, batch.images)
+        assert torch.equal(bent.images, warped.batch(step).images)
+    assert not torch.equal(warped.batch(0).images, warped.batch(plain.steps).images)
+
+
+def test_fresh_views_are_the_digits_turned_to_new_angles():
+    digits = data.embedded((3, 8))[::40]
+    source = FreshViews(digits, 6, 3, seed=1)
+    seen = []
+    for step in range(2 * source.steps):
+        batch = source.batch(step)
+        seen += batch.angles.flatten().tolist()
+        for row, digit in enumerate(batch.ids.tolist()):
+            assert batch.labels[row] == digits.labels[digit]
+            exact = data.rotate(digits.images[[digit]], batch.angles[[row]].numpy())
+            assert ((batch.images[row].numpy() - exact[0]) ** 2).mean() < 1e-3
+        assert torch.equal(batch.images, source.batch(step).images)
+    assert min(seen) >= 0
+    assert max(seen) < 2 * math.pi
+    assert len(set(seen)) == len(seen) == 2 * 20 * 3
+    assert torch.equal(source.everything().images, source.everything().images)
+
+
+@given(st.integers(1, 8), st.integers(1, 9), st.floats(0, 1), st.integers(0, 10**6))
+def test_a_random_context_is_a_part_of_what_is_observed_and_never_empty(P, Q, share, seed):
+    generator = torch.Generator().manual_seed(seed)
+    observed = torch.rand(P, Q, generator=generator) < 0.6
+    context = random_context(observed, share, generator)
+    assert not (context & ~observed).any()
+    assert torch.equal(context.any(-1), observed.any(-1))
+
+
+def test_the_size_of_a_random_context_is_uniform_and_no_view_is_preferred():
+    observed = torch.tensor([[True, False, True, True, True]]).expand(8000, -1)
+    context = random_context(observed, 1.0, torch.Generator().manual_seed(0))
+    sizes = torch.bincount(context.sum(-1), minlength=6) / 8000
+    assert sizes.tolist() == pytest.approx([0, 0.25, 0.25, 0.25, 0.25, 0], abs=0.02)
+    shares = context.float().mean(0)
+    assert shares.tolist() == pytest.approx([0.625, 0, 0.625, 0.625, 0.625], abs=0.02)
+    half = random_context(observed, 0.5, torch.Generator().manual_seed(1))
+    assert float((half == observed).all(-1).float().mean()) == pytest.approx(0.625, abs=0.02)
+    assert torch.equal(random_context(observed, 0.0, torch.Generator()), observed)
+
+
+def test_context_and_samples_of_a_step_come_from_different_random_numbers(views):
+    """With one stream for both, a view's noise would depend on whether it is context."""
+    drawn = {}
+
+    def terms(views, context):
+        drawn["noise"] = torch.rand(context.shape).masked_fill(~views.observed, 2.0)
+        drawn["context"] = context
+        raise StopIteration
+
+    run = trainer(config(context_dropout=1.0), views)
+    run.model.terms = terms
+    with pytest.raises(StopIteration):
+        run.advance()
+    lowest = drawn["noise"].argsort(-1).argsort(-1) < drawn["context"].sum(-1, keepdim=True)
+    assert not torch.equal(lowest, drawn["context"])
+
+
+# The optimiser
+
+
+def test_learning_rates_warm_up_and_follow_a_cosine(views):
+    steps = 3 * math.ceil(12 / 5)
+    run = trainer(config(learning_rate=0.01, warmup=3, schedule="cosine"), views)
+    rates = []
+    for _ in run.steps():
+        (rate,) = {group["lr"] for group in run.optimizer.param_groups}
+        rates.append(rate)
+    cosine = [0.01 + 0.99 * (1 + math.cos(math.pi * k / steps)) / 2 for k in range(steps)]
+    ramp = [0.25, 0.5, 0.75] + [1.0] * (steps - 3)
+    assert rates == pytest.approx([0.01 * a * b for a, b in zip(cosine, ramp, strict=True)])
+    constant = trainer(config(learning_rate=0.01), views)
+    assert {constant.learning_rate() for _ in constant.steps()} == {0.01}
+
+
+def test_the_averaged_weights_are_the_moving_average_of_the_weights(views):
+    run = trainer(config(average=0.8), views)
+    expected = {name: p.detach().double() for name, p in run.model.named_parameters()}
+    for n, _ in enumerate(run.steps(), start=1):
+        decay = min(0.8, n / (n + 10))
+        for name, parameter in run.model.named_parameters():
+            new = parameter.detach().double()
+            expected[name] = decay * expected[name] + (1 - decay) * new
+    for name, parameter in run.result().named_parameters():
+        assert torch.allclose(parameter.double(), expected[name], atol=1e-6)
+    assert not same(weights(run.averaged), weights(run.model))
+
+
+def test_gradients_are_clipped(views):
+    free, clipped = trainer(config(), views), trainer(config(clip=0.5), views)
+    norms = []
+    for run in (free, clipped):
+        run.advance()
+        grads = [p.grad.flatten() for p in run.model.parameters() if p.grad is not None]
+        norms.append(float(torch.cat(grads).double().norm()))
+    assert norms[0] > 1
+    assert norms[1] == pytest.approx(0.5, rel=1e-3)
+
+
+# The same config gives the same weights, however it gets there
+
+
+def test_the_seed_decides_everything(views):
+    runs = []
+    for seed in (0, 0, 1):
+        run = trainer(replace(config(context_dropout=0.5), seed=seed), views)
+        torch.rand(seed + len(runs))  # what others draw does not matter
+        losses = [step.loss for step in run.steps()]
+        runs.append((losses, weights(run.result())))
+    assert runs[0][0] == runs[1][0]
+    assert same(runs[0][1], runs[1][1])
+    assert runs[0][0] != runs[2][0]
+
+
+@pytest.mark.parametrize("objective", ["elbo", "geco"])
+def test_a_run_resumed_at_any_step_ends_with_the_same_weights(views, objective, tmp_path):
+    setting = config(0.9, objective, schedule="cosine", context_dropout=0.5, weight_decay=0.1)
+    setting = replace(setting, data=DataConfig(warp=0.5))
+    whole = trainer(setting, views)
+    course = list(whole.steps())
+    for cut in range(len(course)):
+        first = trainer(setting, views)
+        for _ in range(cut):
+            first.advance()
+        torch.save(first.state(), tmp_path / "state")
+        second = trainer(setting, views)
+        second.load_state(torch.load(tmp_path / "state", weights_only=True))
+        assert list(second.steps()) == course[cut:]
+        assert same(weights(second.result()), weights(whole.result()))
+        assert same(weights(second.model), weights(whole.model))
+
+
+def test_the_state_decides_no_settings(views):
+    run, other = trainer(config(), views), trainer(config(learning_rate=0.5), views)
+    run.advance()
+    other.advance()
+    state = run.state()
+    state["optimizer"]["param_groups"][0]["betas"] = "nonsense"
+    other.load_state(state)
+    other.advance()
+    assert other.optimizer.param_groups[0]["lr"] == 0.5
+
+
+def test_a_state_with_moments_of_another_shape_is_refused(views):
+    run = trainer(config(), views)
+    run.advance()
+    state = run.state()
+    state["optimizer"]["state"][0]["exp_avg"] = torch.zeros(1).expand(10**12)
+    with pytest.raises((ValueError, RuntimeError)):
+        trainer(config(), views).load_state(state)
+
+
+# What is not finite
+
+
+def test_a_loss_that_is_not_finite_stops_the_run_and_names_the_cause(views):
+    images = views.images.clone()
+    images[7, 0, 3, 3] = math.nan
+    run = trainer(config(), replace(views, images=images))
+    with pytest.raises(UserError, match=r"stopped at step \d: .*not a finite number") as stop:
+        list(run.steps())
+    assert "last good checkpoint is kept" in str(stop.value)
+    run.check_finite()  # the step was not taken
+
+
+def test_weights_that_are_not_finite_are_noticed(views):
+    run = trainer(config(), views)
+    run.check_finite()
+    with torch.no_grad():
+        next(iter(run.model.parameters())).view(-1)[3] = math.inf
+    with pytest.raises(UserError, match="a weight is not a finite number"):
+        run.check_finite()
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ("training.epochs=0", "epochs"),
+        ("training.epochs=1000000", "epochs"),
+        ("training.batch=0", "batch"),
+        ("training.learning_rate=0", "learning_rate"),
+        ("training.learning_rate=2", "learning_rate"),
+        ("training.schedule=step", "schedule"),
+        ("training.context_dropout=1.5", "context_dropout"),
+        ("training.average=1", "average"),
+        ("training.clip=-1", "clip"),
+        ("training.validate_every=0", "validate_every"),
+        ("data.split=random", "split"),
+        ("data.classes=[]", "class"),
+        ("data.classes=[10]", "0 to 9"),
+        ("data.classes=[3,3]", "only once"),
+        ("data.views=0", "views"),
+        ("data.views=16", "15 angles"),
+        ("data.validation=-1", "validation"),
+        ("data.warp=-1", "warp"),
+        ("model.name=gan", "no model"),
+        ("model.training_set=[100000,500]", "training_set"),
+        ("model.latents=1000000000", "latents"),
+        ("model.network.hidden=1000000000", "hidden"),
+        ("training.batch=4096", "16384 images"),
+        ("seed=-1", "seed"),
+        ("seed=4294967296", "seed"),
+    ],
+)
+def test_settings_out_of_bounds_are_refused_with_a_sentence(change, word):
+    with pytest.raises(UserError, match=word) as refused:
+        presets.preset("paper", [change])
+    assert str(refused.value).endswith(".")
+
+
+def test_networks_too_large_to_train_are_refused_before_they_are_built():
+    network = NetworkConfig("dense", widths=(4096,) * 8)
+    with pytest.raises(UserError, match="million weights"):
+        RunConfig(model=ModelConfig(network=network))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sampled_from(["paper", "wide", "dense"]), st.integers(1, 20), st.booleans())
+def test_network_weights_counts_what_is_built(kind, latents, gated):
+    from fgpvae.models import build
+
+    setting = ModelConfig(
+        latents=latents, local=latents // 2, network=NetworkConfig(kind, gated=gated)
+    )
+    model = build(setting)
+    built = [*model.encoder.parameters(), *model.decoder.parameters()]
+    assert network_weights(setting) == sum(p.numel() for p in built)
