@@ -76,7 +76,7 @@ def executable_path() -> str | None:
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
 
 
-def settle(page: Page, timeout: float = 30_000) -> None:
+def settle(page: Page, timeout: float = 90_000) -> None:
     """Wait until the script of the page has run to its end."""
     page.wait_for_selector(IDLE, timeout=timeout)
 
