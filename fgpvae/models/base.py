@@ -12,6 +12,8 @@ from fgpvae.errors import UserError
 from fgpvae.kernels import TWO_PI
 from fgpvae.networks import NetworkConfig
 
+LARGEST_TRAINING_SET = 20_000_000  # codes; a file that announces more is not allocated
+
 
 @dataclass(frozen=True)
 class ModelConfig:
@@ -46,8 +48,11 @@ class ModelConfig:
         if not 0 <= self.phases[0] <= self.phases[1] <= 1:
             raise UserError("phases must be two shares of the training, in order, from 0 to 1.")
         digits, views = self.training_set
-        if not (0 <= digits <= 100_000 and 0 <= views <= 512):
-            raise UserError("training_set must be up to 100000 digits with up to 512 views each.")
+        if (
+            min(digits, views) < 0
+            or digits * (views * self.latents + self.digit_rank) > LARGEST_TRAINING_SET
+        ):
+            raise UserError("training_set has more digits and views than a joint GP can remember.")
 
 
 @dataclass(frozen=True)

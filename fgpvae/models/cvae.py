@@ -15,7 +15,7 @@ class CVAE(Model):
     """z ~ N(0, I) for every image; encoder and decoder are told sin w and cos w.
 
     The encoder sees them as two constant images beside its own, the decoder in front of the code
-    (its first layer is linear, so as planes of the first map they would say nothing new). The
+    (the paper's has no activation before its first map, where they would say nothing new). The
     identity of a digit is the mean latent of its views. Nothing makes that latent independent of
     the angle, which is why this model gets worse at new angles while it gets better at old ones.
     """

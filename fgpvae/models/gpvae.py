@@ -7,7 +7,7 @@ Every channel of the codes Z [N, L] has the prior N(0, K) with
 a learned vector d_p [m] for each digit. With the Fourier features φ of the angle kernel the image
 of digit p at angle w has the row v = d_p ⊗ φ(w) [R], R = m H, and K = VVᵀ + αI exactly, whatever
 angles a digit has been seen at. (A Cholesky factor of the gram matrix of the sixteen angles would
-do as well, but needs all angles on one grid and grows with it; H = 25 features at r = 1 do not.)
+do as well, but needs all angles on one grid and grows with it; H = 23 features at r = 1 do not.)
 All algebra goes through R x R matrices: O(N R²), never an N x N matrix.
 
 q(Z) is the encoder's, independent for each image, so the evidence lower bound contains
