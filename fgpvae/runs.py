@@ -151,6 +151,7 @@ class _Recorder:
             "message": "",
         }
         self.sums: dict[str, float] = {}
+        self.best = math.inf  # validation error of the weights that are kept
         self.spent = 0.0  # seconds in steps since the run began, over all its processes
 
     def run(self) -> Generator[Progress, None, None]:
@@ -220,7 +221,10 @@ class _Recorder:
         self.sums = {}
         last = step.step == trainer.total
         if validation and (epoch % self.config.training.validate_every == 0 or last):
-            line["validation_mse"] = evaluation.task_mse(trainer.result(), validation)
+            error = line["validation_mse"] = evaluation.task_mse(trainer.result(), validation)
+            if self.config.training.keep == "best" and error < self.best:
+                self.best = error
+                save_model(trainer.result(), self.directory / WEIGHTS)
         files.append(self.directory / METRICS, json.dumps(line))
         return line
 
@@ -238,13 +242,15 @@ class _Recorder:
         state = trainer.state() | {
             "run": self.identity(),
             "sums": self.sums,
+            "best": self.best,
             "spent": self.spent,
             "threads": torch.get_num_threads(),
         }
         buffer = io.BytesIO()
         torch.save(state, buffer)
         files.write(self.directory / STATE, buffer.getvalue())
-        save_model(trainer.result(), self.directory / WEIGHTS)
+        if self.config.training.keep == "last" or math.isinf(self.best):
+            save_model(trainer.result(), self.directory / WEIGHTS)
 
     def identity(self) -> str:
         """What a state must have been written for; only the number of epochs may change."""
@@ -263,6 +269,7 @@ class _Recorder:
                 raise ValueError("of another run")
             trainer.load_state(state)
             self.sums = {str(name): float(total) for name, total in state["sums"].items()}
+            self.best = float(state.get("best", math.inf))
             self.spent = float(state["spent"])
             # sums of floats depend on how they are shared out
             threads = int(state.get("threads", torch.get_num_threads()))

@@ -73,6 +73,7 @@ class TrainingConfig:
     average: float = 0.0  # decay of a moving average of the weights; 0 is none
     context_dropout: float = 0.0  # share of digits whose context is a random part of their views
     validate_every: int = 10  # epochs
+    keep: str = "last"  # which weights: the last, or the best on the validation digits
 
     def __post_init__(self) -> None:
         if not 1 <= self.epochs <= 100_000:
@@ -85,6 +86,8 @@ class TrainingConfig:
             )
         if self.schedule not in ("constant", "cosine"):
             raise UserError(f"There is no schedule '{self.schedule}'; choose constant or cosine.")
+        if self.keep not in ("last", "best"):
+            raise UserError(f"keep must be last or best, not '{self.keep}'.")
         if not 0 <= self.context_dropout <= 1:
             raise UserError("context_dropout must be from 0 to 1.")
         if not 0 <= self.average < 1:
@@ -116,6 +119,10 @@ class RunConfig:
             raise UserError(f"There is no model '{self.model.name:.60}'; choose one of {known}.")
         if self.model.training_set != (0, 0):
             raise UserError("training_set is found by the model itself; leave it at 0, 0.")
+        if self.training.keep == "best" and not self.data.validation:
+            raise UserError(
+                "Keeping the best weights needs digits to choose by: set data.validation."
+            )
         weights = network_weights(self.model)
         if weights > MOST_WEIGHTS:
             raise UserError(
