@@ -121,6 +121,22 @@ def references(question: Question) -> dict[str, Answer]:
     }
 
 
+def turned(model: Model, classes: Sequence[int] = (3,), digits: int = 2) -> tuple[Images, Images]:
+    """The first digits of a question at all 16 angles, true and generated: [P, 16, 28, 28] each.
+
+    New digits where the model takes them, otherwise training digits; eleven views are given, never
+    the one at the held-out angle.
+    """
+    label = table_label(classes)
+    question = Question(UNSEEN if model.takes_new_digits else TRAINING, label=label)
+    context = question.task().context[:digits]
+    upright = data.embedded((label,)).images[numbers(question)[:digits]]
+    at = torch.as_tensor(ANGLES).expand(digits, -1)
+    ids = context.ids + DIGITS_PER_CLASS * list(classes).index(label)
+    images = model.generate(context.images, context.angles, at, context.observed, ids=ids)
+    return data.rotate(upright, ANGLES), images.numpy()
+
+
 def by_error(errors: Errors) -> NDArray[np.int64]:
     """Digits, those with the largest error first."""
     return np.argsort(-errors, kind="stable")

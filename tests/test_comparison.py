@@ -71,6 +71,14 @@ def test_the_rotated_view_is_the_nearest_one_given():
     np.testing.assert_allclose(found, turned, atol=1e-5)
 
 
+def test_digits_turned_all_around_hold_the_answer_at_the_held_out_angle(model):
+    truth, images = comparison.turned(model, (8, 3))
+    question = Question(UNSEEN)
+    np.testing.assert_allclose(truth[:, HELD_OUT], comparison.truth(question)[:2], atol=1e-6)
+    answer = comparison.answer(model, question).images[:2]
+    np.testing.assert_allclose(images[:, HELD_OUT], answer, atol=1e-5)
+
+
 def test_order_by_difference_puts_the_largest_gap_first_whoever_wins():
     first, second = np.array([0.1, 0.5, 0.2, 0.0]), np.array([0.1, 0.1, 0.9, 0.05])
     assert comparison.by_difference(first, second).tolist() == [2, 1, 3, 0]

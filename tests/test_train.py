@@ -1,0 +1,307 @@
+"""The page Train: settings, runs and what one can do with them."""
+
+import contextlib
+import dataclasses
+import json
+import math
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from fgpvae import UserError, background, checkpoints, runs
+from fgpvae.presets import PRESETS
+from fgpvae.training import RunConfig
+from tests import tiny
+from ui import curves, estimates
+from ui import settings as form
+
+
+def leaves(kind, path=""):
+    """The paths of all fields of a config."""
+    for field in dataclasses.fields(kind):
+        default = field.default_factory() if callable(field.default_factory) else field.default
+        if dataclasses.is_dataclass(default):
+            yield from leaves(type(default), f"{path}{field.name}.")
+        else:
+            yield f"{path}{field.name}"
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def test_every_field_of_a_config_has_a_setting_and_a_meaning():
+    assert set(form.SETTINGS) | set(form.DERIVED) == set(leaves(RunConfig))
+    for setting in form.SETTINGS.values():
+        assert len(setting.meaning) > 10
+        assert "\n" not in setting.meaning
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_config_comes_back_from_the_form_as_it_was(name):
+    held = form.flat(PRESETS[name])
+    assert form.build(held, name) == PRESETS[name]
+    assert form.preset_line(name)
+    for setting in form.SETTINGS.values():
+        setting.used(held)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "sentence"),
+    [
+        ("model.latents", "abc", "Channels must be a whole number"),
+        ("model.latents", "1000", "from 1 to 256"),
+        ("model.latents", "1.5", "Channels must be a whole number"),
+        ("training.learning_rate", "", "Learning rate must be a number"),
+        ("training.learning_rate", "-1", "learning_rate must be above 0"),
+        ("model.network.widths", "1, two", "Widths must be a whole number"),
+        ("model.phases", "0.2", "Phases must have 2 entries"),
+        ("data.classes", [], "at least one class"),
+        ("seed", "-1", "seed must be from 0"),
+    ],
+)
+def test_a_wrong_value_is_named_in_a_sentence(path, text, sentence):
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        form.build(form.flat(PRESETS["paper"]) | {path: text}, "paper")
+
+
+TYPED = [p for p, s in form.SETTINGS.items() if not s.options and p != "data.classes"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(TYPED), st.text("0123456789.,-+eE ", max_size=20) | st.text(max_size=20))
+def test_whatever_is_typed_gives_a_config_or_a_sentence(path, text):
+    with contextlib.suppress(UserError):
+        form.build(form.flat(PRESETS["quick"]) | {path: text}, "quick")
+
+
+# --- time and curves ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("duration", "words"),
+    [(0.2, "1 s"), (59.4, "59 s"), (90, "2 min"), (3600, "1 h"), (7800, "2 h 10 min")],
+)
+def test_a_duration_in_words(duration, words):
+    assert estimates.in_words(duration) == words
+
+
+def test_curves_skip_what_is_not_a_number():
+    lines = [{"epoch": 1, "mse": 0.1}, {"epoch": 2, "mse": math.nan}, {"epoch": 3, "mse": 0.0}]
+    lines += [{"epoch": 4}, {"epoch": 5, "mse": 0.05}]
+    assert curves.points(lines, "mse", logarithmic=True) == [(1, 0.1), (5, 0.05)]
+    assert (3, 0.0) in curves.points(lines, "mse", logarithmic=False)
+
+
+@given(st.integers(1, 1000))
+def test_long_curves_are_thinned_but_keep_their_ends(count):
+    found = [(float(k), 1.0) for k in range(count)]
+    short = curves.thinned(found)
+    assert short[0] == found[0]
+    assert short[-1] == found[-1]
+    assert len(short) <= curves.MOST_POINTS + 1
+
+
+def test_a_falling_curve_falls_on_the_screen_and_leaves_room_for_what_is_to_come():
+    lines = [{"epoch": k, "loss": -k, "mse": 1 / k, "kl": k, "multiplier": 5} for k in range(1, 6)]
+    shown = curves.html(lines, epochs=10)
+    drawn = re.findall(r'<polyline points="([^"]+)"', shown)
+    assert len(drawn) == 4  # no validation
+    assert "No digits kept back" in shown
+    loss, _, kl, _ = ([tuple(map(float, p.split(","))) for p in line.split()] for line in drawn)
+    assert [y for _, y in loss] == sorted(y for _, y in loss)  # down the screen
+    assert [y for _, y in kl] == sorted((y for _, y in kl), reverse=True)
+    assert loss[-1][0] == pytest.approx((curves.LEFT + curves.WIDTH - 6) / 2, abs=0.1)
+    assert "From the first epoch on." in curves.html([], 10)
+
+
+@given(
+    st.lists(st.floats(1e-8, 1e8), min_size=1, max_size=50),
+    st.booleans(),
+)
+def test_the_range_of_an_axis_holds_the_settled_values(values, logarithmic):
+    low, high = curves.limits(values, logarithmic)
+    assert low < high
+    assert all(low <= value <= high for value in values[int(curves.SETTLED * len(values)) :])
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    return tiny.train(tmp_path_factory.mktemp("trained"), "seedling", "data.views=2", epochs=2)
+
+
+@pytest.fixture
+def root(tmp_path, trained, monkeypatch):
+    """A directory for runs, and a machine that has no core to spare: all that is started waits."""
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    monkeypatch.setattr(background, "slots", lambda: 0)
+    return tmp_path
+
+
+@pytest.fixture
+def own(root, trained):
+    """One finished run in it."""
+    path = root / "seedling"
+    path.mkdir()
+    for file in trained.iterdir():
+        (path / file.name).write_bytes(file.read_bytes())
+    return path
+
+
+def train():
+    app = AppTest.from_file(str(tiny.ROOT / "app.py"), default_timeout=120).run()
+    app.switch_page("pages/train.py").run()
+    assert not app.exception
+    return app
+
+
+def press(app, label):
+    next(b for b in app.button if b.label == label).click().run()
+    assert not app.exception
+    return app
+
+
+def texts(app):
+    html = [element.proto.body for element in app.get("html")]
+    return " ".join(html + [m.value for m in (*app.markdown, *app.caption, *app.warning)])
+
+
+def test_without_runs_there_is_a_button_that_makes_one(root):
+    app = train()
+    assert "No run yet" in texts(app)
+    press(app, "Start a quick run")
+    assert checkpoints.load_config(root / "quick") == PRESETS["quick"]
+    assert "waiting for its turn" in texts(app)
+
+
+def test_settings_are_checked_while_they_are_typed(root):
+    app = train()
+    app.session_state["train-open"] = True
+    app.run()
+    app.text_input(key="set-training.epochs").set_value("0").run()
+    assert [error.value for error in app.error] == ["epochs must be from 1 to 100000, not 0."]
+    assert next(b for b in app.button if b.label == "Start").disabled
+    app.text_input(key="set-training.epochs").set_value("7").run()
+    assert not app.error
+    app.text_input(key="train-name").set_value("../bad").run()
+    assert "A name has up to 60 letters" in app.error[0].value
+    app.text_input(key="train-name").set_value("mine").run()
+    press(app, "Start")
+    config = checkpoints.load_config(root / "mine")
+    assert config.training.epochs == 7
+    assert app.session_state["train-open"] is False
+
+
+def test_settings_that_do_not_matter_cannot_be_changed(root):
+    app = train()
+    app.session_state["train-open"] = True
+    app.run()
+    assert app.text_input(key="set-objective.kappa_squared").disabled  # quick has the ELBO
+    app.selectbox(key="set-objective.name").set_value("geco").run()
+    assert not app.text_input(key="set-objective.kappa_squared").disabled
+    assert app.text_input(key="set-objective.noise").disabled
+
+
+def test_another_preset_fills_the_form(root):
+    app = train()
+    app.segmented_control(key="preset").set_value("paper").run()
+    press(app, "Start")
+    assert checkpoints.load_config(root / "paper") == PRESETS["paper"]
+
+
+def test_a_finished_run_shows_its_figures_pictures_and_curves(own):
+    app = train()
+    shown = texts(app)
+    assert "finished" in shown
+    assert "2 / 2" in shown
+    error = json.loads((own / "metrics.jsonl").read_text().splitlines()[-1])["mse"]
+    assert f"{error:.4f}" in shown
+    assert shown.count("<polyline") == 4
+    assert "Two new digits" in shown
+    labels = {button.label for button in app.button}
+    assert {"More epochs", "Clone settings", "Rename", "Delete"} <= labels
+    assert not {"Stop", "Resume"} & labels
+
+
+def test_a_queued_run_can_be_stopped_and_resumed(own, root):
+    app = train()
+    press(app, "Clone settings")
+    app.text_input(key="set-training.epochs").set_value("3").run()
+    press(app, "Start")
+    assert checkpoints.load_config(root / "paper").data.views == 2
+    press(app, "Stop")
+    assert runs.open_run(root / "paper").state == runs.STOPPED
+    press(app, "Resume")
+    assert runs.open_run(root / "paper").state == runs.QUEUED
+
+
+def test_a_run_whose_process_died_is_called_interrupted_and_resumes(own):
+    status = json.loads((own / "status.json").read_text())
+    (own / "status.json").write_text(json.dumps(status | {"state": "running", "epoch": 1.0}))
+    app = train()
+    assert "Nothing is lost" in texts(app)
+    press(app, "Resume")
+    assert runs.open_run(own).state == runs.QUEUED
+    assert len(runs.open_run(own).metrics()) == 2
+
+
+def test_a_failed_run_says_why(own):
+    (own / "status.json").write_text(
+        json.dumps({"state": "failed", "message": "The disk is full."})
+    )
+    app = train()
+    assert [error.value for error in app.error] == ["The disk is full."]
+
+
+def test_deleting_asks_first(own):
+    app = train()
+    press(app, "Delete")
+    assert own.exists()
+    assert "removed for good" in texts(app)
+    app.button(key="sure-keep").click().run()
+    assert own.exists()
+    press(app, "Delete")
+    app.button(key="sure-delete").click().run()
+    assert not app.exception
+    assert not own.exists()
+    assert "No run yet" in texts(app)
+
+
+def test_renaming(own, root):
+    app = train()
+    press(app, "Rename")
+    app.text_input(key="rename-seedling").set_value("a/b").run()
+    app.button(key="sure-rename").click().run()
+    assert "A name has up to 60 letters" in app.error[0].value
+    app.text_input(key="rename-seedling").set_value("better").run()
+    app.button(key="sure-rename").click().run()
+    assert not own.exists()
+    assert (root / "better" / "model.safetensors").exists()
+
+
+def test_more_epochs_put_a_finished_run_in_the_queue(own):
+    app = train()
+    press(app, "More epochs")
+    app.number_input[0].set_value(5).run()
+    app.button(key="sure-more").click().run()
+    assert runs.open_run(own).state == runs.QUEUED
+    assert checkpoints.load_config(own).training.epochs == 5
+
+
+def test_a_directory_that_is_no_run_is_listed_with_a_reason(own, root):
+    (root / "odd").mkdir()
+    (root / "odd" / "config.json").write_text("{")
+    assert "odd: " in texts(train())
+
+
+def test_the_estimate_grows_with_the_epochs():
+    short, long = tiny.config("data.views=2"), tiny.config("data.views=2", epochs=10)
+    estimates._pool()[0].submit(lambda: None).result()
+    while (one := estimates.seconds(short)) is None:
+        pass
+    assert estimates.seconds(long) == pytest.approx(10 * one)
