@@ -99,7 +99,11 @@ def _flat_paper(grey: np.ndarray) -> float | None:
     middle = edges[counts.argmax()] + 1 / 128
     level = np.median(grey[rim & (np.abs(grey - middle) <= 1 / 128)])
     near = np.abs(grey - level) < _FLAT
-    return float(level) if near[rim].mean() > 0.85 and near.mean() > 0.3 else None
+    low, high = np.percentile(grey, [1, 99])
+    ink = np.abs(grey - (low if level - low > high - level else high)) < 0.1
+    two_tones = (near | ink).mean() > 0.92  # strokes may then run along the rim
+    flat = near[rim].mean() > (0.5 if two_tones else 0.85) and near.mean() > 0.3
+    return float(level) if flat else None
 
 
 def _uneven_paper(light: np.ndarray) -> np.ndarray:

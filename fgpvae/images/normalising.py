@@ -257,6 +257,5 @@ def _shown(image: np.ndarray) -> np.ndarray:
         factor = STEP_SIDE // longest
         size = (picture.width * factor, picture.height * factor)
         return np.asarray(picture.resize(size, Image.Resampling.NEAREST))
-    factor = min(1.0, STEP_SIDE / longest)
-    size = [max(1, round(side * factor)) for side in picture.size]
-    return np.asarray(picture.resize(size, Image.Resampling.BOX))
+    picture.thumbnail((STEP_SIDE, STEP_SIDE), Image.Resampling.BOX)
+    return np.asarray(picture)

@@ -79,7 +79,8 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
             digit |= labels == piece.label
         else:
             left_out += 1
-    if sum(piece.area > 0.3 * main.area for piece in joined) > 5:
+    comparable = sum(piece.area > 0.3 * main.area for piece in joined)
+    if comparable > 5 or (len(joined) > 12 and main.area < 0.5 * digit.sum()):
         raise UserError(_FULL_OF_MARKS)
     if left_out:
         notes.append("Small marks apart from the digit were left out.")

@@ -6,13 +6,17 @@ size is judged from the header, and the number of reads is bounded. Nothing touc
 """
 
 import io
+import math
 import re
 import struct
 
 import numpy as np
-from PIL import Image
+from PIL import Image, WebPImagePlugin
 
 from fgpvae.errors import UserError
+
+# Pillow registers WebP only on request, together with every other plugin it has
+assert WebPImagePlugin.SUPPORTED
 
 ACCEPTED = "PNG, JPEG, WebP, BMP or GIF"
 MAX_FILE_BYTES = 32_000_000
@@ -53,13 +57,13 @@ def read_picture(data: bytes) -> Image.Image:
     elif kind == "JPEG":
         pixels_only, exif, scans = _jpeg_essence(data)
     elif kind == "WEBP":
-        _check_size(_webp_size(data), _bytes_per_pixel(kind, "RGB", scans))
+        _check_size(_webp_size(data), _most_pixels(kind, "RGB", scans))
 
     # Pillow's decoders answer broken files with anything from SyntaxError and struct.error to
     # zlib.error, OverflowError and MemoryError, so this one place catches every Exception.
     try:
         with Image.open(_BoundedReader(pixels_only), formats=[kind]) as image:
-            _check_size(image.size, _bytes_per_pixel(kind, image.mode, scans))
+            _check_size(image.size, _most_pixels(kind, image.mode, scans))
             image.draft(None, _shrunk(image.size, MAX_SIDE))  # a JPEG is decoded smaller
             image.load()
             opaque = _opaque(_small(image))
@@ -82,11 +86,11 @@ def as_picture(picture: bytes | Image.Image | np.ndarray) -> Image.Image:
         return read_picture(bytes(picture))
     if isinstance(picture, np.ndarray):
         if picture.ndim in (2, 3):
-            _check_size((picture.shape[1], picture.shape[0]), 4)
+            _check_size((picture.shape[1], picture.shape[0]), MAX_DECODED_BYTES // 4)
         picture = _from_array(picture)
     if not isinstance(picture, Image.Image):
         raise UserError("A picture is a file's bytes, a PIL image or an array.")
-    _check_size(picture.size, 1)
+    _check_size(picture.size, MAX_PIXELS)
     if picture.mode in ("I", "F"):
         picture = _from_array(np.asarray(picture))
     return _opaque(_small(picture))
@@ -187,7 +191,7 @@ def _jpeg_essence(data: bytes) -> tuple[bytes, bytes, int]:
         raise UserError("The JPEG picture is damaged: it has too many parts.")
     if scans > _MAX_SCANS:
         raise UserError("The JPEG picture is damaged: it has too many scans.")
-    return b"".join(kept), exif, scans
+    return b"".join(kept), exif, max(scans, 1)
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
@@ -202,20 +206,19 @@ def _webp_size(data: bytes) -> tuple[int, int]:
     return width & 0x3FFF, height & 0x3FFF
 
 
-def _bytes_per_pixel(kind: str, mode: str, scans: int) -> int:
-    """Memory that decoding takes for each pixel of the file, roughly."""
-    if kind == "JPEG":
-        return 4 if scans > 1 else 2  # several scans: all coefficients are held at once
-    if kind == "WEBP":
-        return 6
-    return {"1": 1, "L": 1, "P": 1, "I;16": 2}.get(mode, 4)
+def _most_pixels(kind: str, mode: str, scans: int) -> int:
+    """How many pixels of this kind can be decoded in bounded memory and time."""
+    if kind == "JPEG":  # decoded at reduced size, but several scans hold every coefficient
+        return min(MAX_PIXELS, MAX_DECODED_BYTES // (4 if scans > 1 else 2), 300_000_000 // scans)
+    held = 6 if kind == "WEBP" else {"1": 1, "L": 1, "P": 1, "I;16": 2}.get(mode, 4)
+    return min(MAX_PIXELS, MAX_DECODED_BYTES // held)
 
 
-def _check_size(size: tuple[int, int], bytes_per_pixel: int) -> None:
+def _check_size(size: tuple[int, int], most_pixels: int) -> None:
     pixels = size[0] * size[1]
-    limit = min(MAX_PIXELS, MAX_DECODED_BYTES // bytes_per_pixel)
-    if pixels > limit:
-        raise UserError(_too_large(f"{pixels / 1e6:.0f}", limit))
+    if pixels > most_pixels:
+        count = f"{math.ceil(pixels / 1e6)}" if pixels < 1e9 else "thousands of"
+        raise UserError(_too_large(count, most_pixels))
     if min(size) < MIN_SIDE:
         raise UserError(
             f"The picture is only {size[0]} x {size[1]} pixels, too small to show a digit."
@@ -224,7 +227,7 @@ def _check_size(size: tuple[int, int], bytes_per_pixel: int) -> None:
 
 def _too_large(megapixels: str, limit: int = MAX_PIXELS) -> str:
     return (
-        f"The picture has {megapixels} megapixels, more than the {limit / 1e6:.0f} that are "
+        f"The picture has {megapixels} megapixels, more than the {limit // 1_000_000} that are "
         "accepted; please make it smaller."
     )
 
@@ -259,7 +262,7 @@ def _small(image: Image.Image) -> Image.Image:
         return _plain(image, white)
     width, height = image.size
     band = factor * max(1, 4_000_000 // (width * factor))
-    small = None
+    small: Image.Image | None = None
     for top in range(0, height, band):
         part = _plain(image.crop((0, top, width, min(height, top + band))), white)
         if part.mode == "RGBA":  # transparent pixels must not colour their neighbours
@@ -268,6 +271,7 @@ def _small(image: Image.Image) -> Image.Image:
             part = part.reduce(factor)
         small = small or Image.new(part.mode, (part.width, -(-height // factor)))
         small.paste(part, (0, top // factor))
+    assert small is not None
     return small
 
 
