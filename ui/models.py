@@ -87,6 +87,9 @@ def pick(
             st.page_link(frame.page("train"), label="Train a model")
         st.stop()
     names = list(choices)
+    # a widget forgets its value on another page unless it is said again
+    if st.session_state.get(key) in choices and key not in st.query_params:
+        st.session_state[key] = st.session_state[key]
     name = st.selectbox(
         label,
         names,

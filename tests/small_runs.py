@@ -1,0 +1,36 @@
+"""Runs with fresh weights, one for each kind of model, for pages to choose from."""
+
+from pathlib import Path
+
+import torch
+
+from fgpvae import models
+from fgpvae.checkpoints import WEIGHTS, save_config, save_model
+from fgpvae.evaluation import training_views
+from fgpvae.models import ModelConfig
+from fgpvae.networks import NetworkConfig
+from fgpvae.training import DataConfig, RunConfig
+
+DENSE = NetworkConfig("dense", widths=(64,))
+CONFIGS = {
+    "turning": ModelConfig(latents=12, local=4, amplitude=0.3, mean_function=True, network=DENSE),
+    "vae": ModelConfig("vae", latents=8, network=DENSE),
+    "cvae": ModelConfig("cvae", latents=8, network=DENSE),
+    "gpvae": ModelConfig("gpvae", latents=8, digit_rank=2, network=DENSE),
+    "gpvae-amortised": ModelConfig("gpvae-amortised", latents=8, digit_rank=2),
+}
+
+
+def make(root: Path, *names: str, classes: tuple[int, ...] = (3, 7)) -> None:
+    """Put runs of these names (all of them if there are none) below a directory."""
+    for name in names or CONFIGS:
+        torch.manual_seed(0)
+        config = RunConfig(model=CONFIGS[name], data=DataConfig(classes=classes))
+        model = models.build(config.model)
+        views = training_views(config.data, config.seed)
+        model.prepare(lambda v=views: v)
+        model.eval().condition(lambda v=views: v)
+        path = root / name
+        path.mkdir(parents=True)
+        save_config(config, path)
+        save_model(model, path / WEIGHTS)

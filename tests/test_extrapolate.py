@@ -1,0 +1,341 @@
+"""The page Extrapolate and what it is made of, without a browser."""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image, ImageDraw
+from streamlit.testing.v1 import AppTest
+
+from fgpvae import models
+from fgpvae.data import ANGLES, rotate
+from fgpvae.errors import UserError
+from fgpvae.models import FGPVAE, ModelConfig
+from tests import small_runs
+from tests.test_rotate import html, linked, model, open_page, sentence
+from ui import orientation, own, sketch, turning
+from ui.digits import Digit
+from ui.own import View
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    root = tmp_path_factory.mktemp("runs")
+    small_runs.make(root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FGPVAE_RUNS", str(root))
+        yield root
+
+
+def drawing(turn: float = 0, ink: str = "black", paper: str = "white", kind: str = "PNG") -> bytes:
+    """A three, as someone may draw it."""
+    picture = Image.new("RGB", (300, 340), paper)
+    pen = ImageDraw.Draw(picture)
+    points = [(90, 70), (200, 65), (140, 160), (200, 190), (205, 250), (150, 285), (85, 260)]
+    pen.line(points, fill=ink, width=16, joint="curve")
+    buffer = io.BytesIO()
+    picture.rotate(turn, fillcolor=paper).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
+    app.file_uploader[0].set_value([(name, content, "image/png") for name, content in files])
+    return app.run()
+
+
+def start(source: str = "Upload", name: str = "runs/turning") -> AppTest:
+    app = open_page("extrapolate", model=name)
+    app.segmented_control(key="from").set_value(source).run()
+    assert not app.exception
+    return app
+
+
+# --- the angle of a picture ---
+
+
+def bumps(*peaks: tuple[float, float]) -> np.ndarray:
+    """A belief with peaks (degrees, weight) on the grid."""
+    w = orientation.grid()
+    found = sum(a * np.exp(20 * (np.cos(w - np.deg2rad(d)) - 1)) for d, a in peaks)
+    return found / found.sum()
+
+
+def test_modes_are_the_peaks():
+    found = orientation.modes(bumps((40, 3), (220, 1)))
+    assert [round(np.rad2deg(mode.angle)) for mode in found] == [40, 220]
+    assert [mode.share for mode in found] == pytest.approx([0.75, 0.25], abs=0.01)
+
+
+def test_one_clear_peak_comes_with_its_opposite():
+    (best, opposite) = orientation.modes(bumps((350, 1)))
+    assert np.rad2deg(best.angle) == pytest.approx(350)
+    assert np.rad2deg(opposite.angle) == pytest.approx(170)
+    assert opposite.share == 0
+
+
+@given(st.lists(st.floats(0, 1), min_size=orientation.GRID, max_size=orientation.GRID))
+def test_modes_of_any_belief(values: list[float]):
+    total = sum(values)
+    found = orientation.modes(np.array(values) / total if total else np.array(values))
+    assert sum(mode.share for mode in found) <= 1 + 1e-9
+    assert found == sorted(found, key=lambda mode: -mode.share)
+
+
+def test_belief_is_the_evidence_of_one_view():
+    image = Digit(3, 2).image
+    found = orientation.belief(model(), image)
+    grid = orientation.grid()
+    evidence = []
+    for w in grid[:: len(grid) // 6]:
+        posterior = model().infer(
+            torch.as_tensor(image)[None, None],
+            torch.tensor([[w]]),
+            torch.ones(1, 1, dtype=torch.bool),
+        )
+        evidence.append(float(posterior.log_evidence()))
+    expected = np.exp(np.array(evidence) - max(evidence))
+    np.testing.assert_allclose(
+        found[:: len(grid) // 6] / found[:: len(grid) // 6].max(), expected, rtol=1e-4
+    )
+
+
+def test_no_belief_without_a_mean_function():
+    plain = FGPVAE(ModelConfig(latents=6, local=3))
+    assert orientation.belief(plain, Digit(3, 2).image) is None
+
+
+# --- views of one's own ---
+
+
+def test_the_ring_of_one_view_is_its_turned_copies():
+    image = Digit(3, 2).at(0.4)
+    ring = own.ring([View(image, 0.4, "a")])
+    assert ring.own == [0]
+    np.testing.assert_allclose(ring.angles, (0.4 + ANGLES) % (2 * np.pi))
+    np.testing.assert_allclose(ring.views[3], rotate(image[None], [ANGLES[3]])[0, 0])
+
+
+def test_other_views_come_after_the_copies():
+    views = [View(Digit(3, k).image, 0.1 * k, str(k)) for k in range(3)]
+    ring = own.ring(views)
+    assert ring.own == [0, 16, 17]
+    np.testing.assert_array_equal(ring.views[17], views[2].image)
+    assert ring.angles[17] == pytest.approx(0.2)
+
+
+def test_views_arrive_before_copies():
+    assert own.arrival([0, 16])[:2] == [0, 16]
+    assert len(own.arrival([0, 16])) == 8
+    assert len(set(own.arrival([0, 8, 4]))) == 8
+    assert own.arrival(list(range(12))) == list(range(12))
+
+
+def test_random_digits_of_the_prior():
+    drawn, style = turning.prior(model(), seed=3)
+    again, same = turning.prior(model(), seed=3)
+    assert style == same
+    assert style != turning.prior(model(), seed=4)[1]
+    assert not drawn.observed.any()
+    np.testing.assert_allclose(drawn.scene.unknown(ANGLES), 1, atol=1e-6)
+    # local channels at the mean function, global ones as drawn
+    with torch.no_grad():
+        mean = model().mean_function(torch.as_tensor(ANGLES)).numpy()
+    np.testing.assert_allclose(drawn.scene.at(ANGLES, np.array(style))[:, :4], mean, atol=1e-5)
+    np.testing.assert_allclose(again.images(ANGLES, style), drawn.images(ANGLES, style))
+
+
+def test_without_a_mean_function_the_local_channels_are_drawn_too():
+    torch.manual_seed(0)
+    plain = FGPVAE(ModelConfig(latents=6, local=3, amplitude=2.0)).eval()
+    draws = np.stack([turning.prior(plain, seed)[0].scene.at(ANGLES)[:, 0] for seed in range(200)])
+    expected = plain.kernel.gram(torch.as_tensor(ANGLES), torch.as_tensor(ANGLES))
+    covariance = draws.T @ draws / len(draws)
+    np.testing.assert_allclose(covariance, expected.detach().numpy(), atol=1.2)
+    assert covariance[0, 0] == pytest.approx(4, rel=0.25)
+
+
+def test_models_without_a_style_draw_no_digit():
+    with pytest.raises(UserError, match="VAE keeps no style"):
+        turning.prior(models.build(small_runs.CONFIGS["vae"]), seed=1)
+
+
+def test_sketches_are_well_formed():
+    ring = sketch.belief_ring(bumps((40, 1)), Digit(3, 2).image, 0.7)
+    falling = sketch.falling([0.8, 0.5, 0.4], seen=2)
+    for svg in (ring, falling):
+        assert ElementTree.fromstring(svg).attrib["aria-label"]
+
+
+# --- the page ---
+
+
+def test_it_opens_with_an_example():
+    app = open_page("extrapolate")
+    assert not app.exception
+    assert app.title[0].value == "Turn a digit of your own"
+    assert "From one picture of this three" in sentence(app)
+    assert linked(app, "shown") == "45"
+    assert html(app, "not turned")
+
+
+def test_the_angle_of_an_example_can_be_said():
+    app = open_page("extrapolate", model="runs/turning")
+    slider = app.slider(key="angle-slider-new-3-2-45")
+    slider.set_value(120).run()
+    assert app.slider(key="angle-slider-new-3-2-45").value == 120
+    mode = next(button for button in app.button if button.label.endswith("%"))
+    mode.click().run()
+    assert app.slider(key="angle-slider-new-3-2-45").value == int(mode.label.split("°")[0])
+    assert not app.exception
+
+
+def test_without_a_picture_nothing_is_pretended():
+    app = start()
+    assert any("No digit yet" in text.value for text in app.markdown)
+    assert not html(app, "not turned")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_an_upload_becomes_a_digit(kind: str):
+    app = upload(start(), ("three", drawing(kind=kind)))
+    assert not app.exception
+    assert "From one picture of your digit" in sentence(app)
+    (steps,) = html(app, "Strokes")
+    assert steps.count("<figure") == 7
+    assert html(app, "not turned")
+
+
+def test_several_files_are_several_views():
+    app = upload(start(), ("a.png", drawing()), ("b.png", drawing(90)), ("c.png", drawing(200)))
+    assert "From three pictures of your digit" in sentence(app)
+    app.segmented_control(key="view").set_value("1").run()
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "empty"),
+        (b"hello, world", "The file is text"),
+        (b"\x89PNG\r\n\x1a\n" + b"junk" * 40, "damaged or incomplete"),
+        (drawing()[:300], "damaged or incomplete"),
+    ],
+)
+def test_unreadable_files_end_in_one_sentence(content: bytes, says: str):
+    app = upload(start(), ("broken.png", content))
+    assert not app.exception
+    (notice,) = html(app, 'role="alert"')
+    assert says in notice
+    assert any("No digit yet" in text.value for text in app.markdown)
+    upload(app, ("three.png", drawing()))
+    assert not html(app, 'role="alert"')
+    assert "From one picture of your digit" in sentence(app)
+
+
+def test_a_broken_file_among_others():
+    app = upload(start(), ("a.png", drawing()), ("b.png", b"no picture"))
+    assert "From one picture of your digit" in sentence(app)
+    assert html(app, 'role="alert"')
+    assert not app.exception
+
+
+def test_a_name_is_text_and_never_markup():
+    files = ("a.png", drawing()), ("<img src=x onerror=alert(1)>.png", b"x"), ("c.png", drawing(9))
+    app = upload(start(), *files)
+    assert not app.exception
+    assert not any("<img src=x" in body for body in html(app, "alert"))
+
+
+def test_blank_paper_can_be_corrected():
+    blank = io.BytesIO()
+    Image.new("RGB", (200, 200), "white").save(blank, "PNG")
+    app = upload(start(), ("blank.png", blank.getvalue()))
+    assert any("blank" in body for body in html(app, 'role="alert"'))
+    assert not app.exception
+
+
+def test_corrections_change_the_digit():
+    app = upload(start(), ("three.png", drawing()))
+    before = html(app, "Strokes")
+    thickness = next(s for s in app.slider if s.key and s.key.startswith("thickness-"))
+    thickness.set_value(0.8).run()
+    assert html(app, "Strokes") != before
+    across = next(s for s in app.slider if s.key and s.key.startswith("across-"))
+    across.set_value((50, 50)).run()
+    assert html(app, 'role="alert"')  # an empty crop is refused, and can be taken back
+    across = next(s for s in app.slider if s.key and s.key.startswith("across-"))
+    across.set_value((0, 100)).run()
+    assert not html(app, 'role="alert"')
+    assert not app.exception
+
+
+def shot(turn: float) -> tuple[str, bytes, str]:
+    return "photo.jpg", drawing(turn, kind="JPEG"), "image/jpeg"
+
+
+def test_a_photo_is_a_view_and_more_can_be_added():
+    app = start("Camera")
+    app.get("camera_input")[0].set_value(shot(0)).run()
+    assert "From one picture of your digit" in sentence(app)
+    app.button(key="camera-keep").click().run()
+    assert not app.exception
+    app.get("camera_input")[0].set_value(shot(90)).run()
+    assert "From two pictures of your digit" in sentence(app)
+    app.button(key="camera-forget").click().run()
+    assert any("No digit yet" in text.value for text in app.markdown)
+
+
+def test_a_random_digit_and_another():
+    app = start("Random")
+    assert "Nobody has written this digit" in sentence(app)
+    first = app.session_state["dial:extrapolate"].pose
+    app.button(key="extrapolate-another").click().run()
+    assert app.session_state["dial:extrapolate"].pose.style != first.style
+    assert linked(app, "seed") == "2"
+    assert not app.exception
+
+
+@pytest.mark.parametrize("name", ["paper", "runs/cvae", "runs/vae", "runs/gpvae-amortised"])
+def test_every_model_that_takes_new_digits_turns_an_upload(name: str):
+    app = upload(start(name=name), ("three.png", drawing()))
+    assert not app.exception
+    assert html(app, "not turned")
+    assert any("cannot tell an angle" in text.value for text in app.caption)
+
+
+def test_a_model_that_takes_none_says_so():
+    app = open_page("extrapolate", model="runs/gpvae")
+    app.run()
+    assert not app.exception
+    assert any("has none for yours" in text.value for text in app.caption)
+
+
+_written: list[str] = []
+_watching = False
+
+
+def _audit(event: str, arguments: tuple) -> None:
+    if _watching and event == "open" and isinstance(arguments[0], str | bytes | os.PathLike):
+        mode, flags = arguments[1], arguments[2]
+        writes = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+        if writes or (mode and set(mode) & set("wax+")):
+            _written.append(os.fsdecode(arguments[0]))
+
+
+def test_nothing_that_is_uploaded_is_written_to_disk():
+    global _watching
+    app = start()
+    sys.addaudithook(_audit)
+    _watching = True
+    upload(app, ("a.png", drawing()), ("b.png", drawing(70)))
+    _watching = False
+    assert "From two pictures" in sentence(app)
+    assert [path for path in _written if path != os.devnull] == []

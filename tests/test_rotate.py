@@ -1,0 +1,340 @@
+"""The page Rotate and what it is made of, without a browser."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.ndimage
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate, unseen
+from fgpvae.models import FGPVAE
+from tests import small_runs
+from tests.browser import ROOT
+from ui import digits, downloads, links, pair, telling, turning, views
+from ui.dial import Pose
+from ui.digits import Digit
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One run of each kind of model."""
+    root = tmp_path_factory.mktemp("runs")
+    small_runs.make(root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FGPVAE_RUNS", str(root))
+        yield root
+
+
+def open_page(page: str = "rotate", **link: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    return app if page == "rotate" else app.switch_page(f"pages/{page}.py").run()
+
+
+def linked(app: AppTest, name: str) -> str:
+    """What the page has written into its address."""
+    value = app.query_params[name]
+    return value[0] if isinstance(value, list) else value
+
+
+def sentence(app: AppTest) -> str:
+    return app.caption[0].value
+
+
+def html(app: AppTest, part: str) -> list[str]:
+    return [each.proto.body for each in app.get("html") if part in each.proto.body]
+
+
+def model(name: str = "turning") -> FGPVAE:
+    torch.manual_seed(0)
+    return FGPVAE(small_runs.CONFIGS[name]).eval()
+
+
+def turned(digit: Digit, seen: list[int]) -> turning.Turning:
+    return turning.turn(model(), digit.views(), ANGLES, views.mask(seen))
+
+
+# --- digits ---
+
+
+def test_digits_are_those_of_the_package():
+    np.testing.assert_array_equal(Digit(7, 4).image, unseen((7,)).images[4])
+    np.testing.assert_array_equal(Digit(7, 4, new=False).image, embedded((7,)).images[4])
+    np.testing.assert_allclose(
+        Digit(3, 2).views()[3],
+        scipy.ndimage.rotate(Digit(3, 2).image.astype(float), 67.5, reshape=False),
+        atol=1e-5,
+    )
+
+
+@given(st.integers(0, 9), st.integers(0, 49), st.booleans())
+def test_digit_names_go_into_links_and_back(label: int, number: int, new: bool):
+    assert digits.parse(Digit(label, number, new).name) == Digit(label, number, new)
+
+
+@given(st.text(max_size=12))
+def test_other_names_are_no_digits(name: str):
+    found = digits.parse(name)
+    assert found is None or found.name == name or found.name == name.lstrip("0")
+
+
+@pytest.mark.parametrize("name", ["new-3-50", "3-400", "3", "new-", "x-1", "-1-2", None])
+def test_digits_that_are_not_there(name: str | None):
+    assert digits.parse(name) is None
+
+
+def test_ids_are_rows_of_the_training_set():
+    images = embedded((3, 7)).images
+    digit = Digit(7, 12, new=False)
+    (row,) = digit.id((3, 7)).tolist()
+    np.testing.assert_array_equal(images[row], digit.image)
+    assert Digit(7, 12).id((3, 7)) is None
+    assert Digit(7, 365, new=False).id((3, 7)) is None
+
+
+# --- views ---
+
+
+def test_the_order_of_views_leaves_out_the_held_out_one():
+    assert sorted(views.ORDER) == [i for i in range(16) if i != HELD_OUT]
+    for count in (2, 4, 8):  # evenly spread
+        gaps = np.diff(sorted(views.ORDER[:count]), append=16)
+        assert set(gaps) == {16 // count}
+
+
+@given(st.sets(st.sampled_from(views.ORDER), min_size=1), st.integers(1, 15))
+def test_resizing_keeps_what_it_can(current: set[int], count: int):
+    resized = set(views.resized(current, count))
+    assert len(resized) == count
+    assert resized <= current or resized >= current
+
+
+@given(st.lists(st.floats(-4, 4), min_size=1, max_size=40))
+def test_numbers_go_into_links_and_back(values: list[float]):
+    np.testing.assert_allclose(links.numbers(links.text(values)), values, atol=1e-4)
+
+
+@pytest.mark.parametrize("text", ["", "1_x", "nan", "1_inf", None])
+def test_broken_numbers_in_links(text: str | None):
+    assert links.numbers(text) is None
+    assert links.number(text if text != "1_x" else "x", 3) == 3
+
+
+# --- what is computed ---
+
+
+def test_images_are_those_of_the_model():
+    digit, seen = Digit(3, 2), [0, 4, 9]
+    made = turned(digit, seen).images(np.array([0.3, 2.0]))
+    expected = model().generate(
+        torch.as_tensor(digit.views()[seen])[None],
+        torch.as_tensor(ANGLES[seen])[None],
+        torch.tensor([[0.3, 2.0]], dtype=torch.float64),
+    )
+    np.testing.assert_allclose(made, expected[0].numpy(), atol=1e-4)
+
+
+def test_the_verdict_against_plain_arithmetic():
+    digit, w = Digit(3, 2), float(np.deg2rad(157.5))
+    turning_digit = turned(digit, [0, 6, 12])
+    true, mean = digit.at(w), digits.mean_image(3)
+    found = turning.verdict(turning_digit, w, true, mean=mean)
+    image = turning_digit.images(np.array([w]))[0]
+    assert found.mse == pytest.approx(((image - true) ** 2).mean(), rel=1e-5)
+    # the nearest of 0, 135 and 270 degrees is 135
+    nearest = scipy.ndimage.rotate(digit.views()[6].astype(float), 22.5, reshape=False)
+    assert found.geometric == pytest.approx(((nearest - true) ** 2).mean(), rel=1e-3)
+    upright = embedded((3,)).images[:360].mean(0).astype(float)
+    trivial = scipy.ndimage.rotate(upright, 157.5, reshape=False)
+    assert found.mean_image == pytest.approx(((trivial - true) ** 2).mean(), rel=1e-3)
+    np.testing.assert_allclose(found.difference, np.abs(image - true))
+
+
+def test_pixels_vary_less_with_more_views():
+    digit = Digit(3, 2)
+    few, many = (turned(digit, seen).pixel_sd(1.0) for seen in ([8], list(views.ORDER)))
+    assert 0 < many < few
+
+
+def test_uncertainty_is_that_of_the_ring():
+    digit, order = Digit(3, 2), [0, 8, 4]
+    left = turning.uncertainty(model(), digit.views(), ANGLES, order)
+    around = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+    for count, value in enumerate(left, start=1):
+        scene = turned(digit, order[:count]).scene
+        assert value == pytest.approx(scene.unknown(around).mean(), abs=1e-4)
+    assert (np.diff(left) < 0).all()
+
+
+def test_morph_ends_at_both_styles():
+    a, b = turned(Digit(3, 2), [0, 8]), turned(Digit(7, 30), [0, 8])
+    styles, images = pair.morph(a, b, 0.5)
+    np.testing.assert_allclose(styles[0], a.own)
+    np.testing.assert_allclose(styles[-1], b.own)
+    np.testing.assert_allclose(images[0], a.images(np.array([0.5]))[0], atol=1e-6)
+
+
+def test_swap_takes_the_local_channels_of_b_and_the_style_of_a():
+    a, b, w = turned(Digit(3, 2), [0, 8]), turned(Digit(7, 30), [0, 8]), 1.2
+    local = b.scene.at(w)[:4]
+    code = np.concatenate([local, a.own])
+    with torch.no_grad():
+        expected = model().decoder(torch.tensor(code[None], dtype=torch.float32))[0, 0]
+    np.testing.assert_allclose(turning.swapped(a, b, w), expected, atol=1e-4)
+
+
+def test_downloads():
+    shown = turned(Digit(3, 2), [0, 8])
+    png = Image.open(io.BytesIO(downloads.picture(shown, 0.4, None)))
+    expected = np.clip(shown.images(np.array([0.4]))[0], 0, 1)
+    np.testing.assert_allclose(np.asarray(png)[4::8, 4::8] / 255, expected, atol=0.003)
+    gif = Image.open(io.BytesIO(downloads.full_turn(shown, None)))
+    assert 30 <= gif.n_frames <= downloads.FRAMES  # frames that are equal are joined
+    style = np.linspace(-1, 1, 8)
+    found = downloads.latents(shown, 0.4, style)
+    again = json.loads(downloads.as_json(found, "x"))
+    assert again["views_degrees"] == [0, 180]
+    assert [row["kind"] for row in again["channels"]] == ["local"] * 4 + ["global"] * 8
+    np.testing.assert_allclose([row["mean"] for row in again["channels"][4:]], style, atol=1e-6)
+    rows = list(csv.DictReader(io.StringIO(downloads.as_csv(found))))
+    local, sd = shown.channels(0.4)
+    np.testing.assert_allclose([float(row["mean"]) for row in rows[:4]], local[:4], atol=1e-5)
+    np.testing.assert_allclose([float(row["sd"]) for row in rows[:4]], sd[:4], atol=1e-5)
+    assert float(rows[5]["sd"]) == 0  # a style that was chosen is sure
+
+
+def test_the_truth_is_rotated_geometrically():
+    digit = Digit(3, 2)
+    np.testing.assert_array_equal(digit.at(0.7), rotate(digit.image[None], [0.7])[0, 0])
+
+
+# --- the page ---
+
+
+def test_it_opens_with_a_digit(runs: Path):
+    app = open_page()
+    assert not app.exception
+    assert app.title[0].value == "Rotate a digit"
+    assert "this three" in sentence(app)
+    assert "eight dotted angles" in sentence(app)
+    assert html(app, "geometric rotation")
+    assert html(app, "mean image")
+    assert linked(app, "digit") == "new-3-2"
+    assert linked(app, "views") == "0_2_4_6_8_10_12_14"
+
+
+def test_the_number_of_views(runs: Path):
+    app = open_page(model="runs/turning")
+    count = app.slider(key="rotate-count")
+    count.set_value(1).run()
+    assert "one dotted angle;" in sentence(app)
+    assert linked(app, "views") == "0"
+    app.slider(key="rotate-count").set_value(15).run()
+    assert "the orange one it imagines" in sentence(app)
+    assert not app.exception
+    # clicks on the ring are kept when the number changes
+    record = app.session_state["dial:rotate"]
+    record.context = [1, 2, 3]
+    app.run()
+    assert app.slider(key="rotate-count").value == 3
+    app.slider(key="rotate-count").set_value(4).run()
+    assert linked(app, "views") == "0_1_2_3"
+
+
+def test_a_link_opens_the_same_picture(runs: Path):
+    style = [round(0.1 * k - 0.4, 3) for k in range(8)]
+    link = {
+        "model": "runs/turning",
+        "digit": "7-12",
+        "angle": "157.5",
+        "views": "0_4_9",
+        "style": links.text(style),
+    }
+    app = open_page(**link)
+    assert not app.exception
+    assert app.session_state["dial:rotate"].pose == Pose(157.5, tuple(style))
+    assert {name: linked(app, name) for name in link} == link
+    digit = Digit(7, 12, new=False)
+    shown = turned(digit, [0, 4, 9])
+    w = float(np.deg2rad(157.5))
+    error = turning.verdict(shown, w, digit.at(w), style).mse
+    assert html(app, f"<b>{error:.4f}</b>")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"digit": "new-3-999", "angle": "nonsense", "views": "99_x", "style": "1_2"},
+        {"digit": "<script>", "angle": "1e400", "views": "7", "style": "nan"},
+        {"model": "runs/none", "other": "9-9-9", "angle": "-90"},
+    ],
+)
+def test_broken_links_open_the_page_all_the_same(runs: Path, link: dict[str, str]):
+    app = open_page(**link)
+    assert not app.exception
+    assert "three" in sentence(app)
+
+
+def test_a_release_of_the_dial_moves_the_page(runs: Path):
+    app = open_page(model="runs/turning")
+    app.session_state["dial:rotate"].pose = Pose(90.0, tuple([0.5] * 8))
+    app.run()
+    assert linked(app, "angle") == "90"
+    assert "nobody has written" in sentence(app)
+
+
+def test_another_model_keeps_a_digit_that_it_knows(runs: Path):
+    app = open_page(model="runs/turning", digit="new-7-3")
+    assert "this seven" in sentence(app)
+    app.selectbox(key="model").set_value("paper").run()
+    assert not app.exception
+    assert "this three" in sentence(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "cannot"),
+    [
+        ("vae", "no notion of an angle", "cannot turn a digit"),
+        ("cvae", "is told at which angle", "cannot be swapped"),
+        ("gpvae", "remembers this three", "no sliders"),
+        ("gpvae-amortised", "dotted angles", "no sliders"),
+    ],
+)
+def test_models_without_a_style_of_their_own(runs: Path, name: str, says: str, cannot: str):
+    app = open_page(model=f"runs/{name}")
+    assert not app.exception
+    assert says in sentence(app)
+    assert any(cannot in body for body in html(app, 'class="notice"'))
+    assert html(app, "geometric rotation")
+    assert linked(app, "digit").startswith("new-") == (name != "gpvae")
+    assert app.slider(key="rotate-count").disabled == (name == "gpvae")
+
+
+def test_a_damaged_run_is_named(runs: Path):
+    small_runs.make(runs / "more", "turning")
+    damaged = (runs / "more" / "turning").rename(runs / "damaged")
+    weights = damaged / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    app = open_page(model="runs/damaged")
+    assert not app.exception
+    assert any("damaged" in body for body in html(app, 'role="alert"'))
+
+
+def test_sentences_are_true_for_each_number():
+    model_ = model()
+    for count in range(1, 16):
+        text = telling.rotating(model_, Digit(3, 2), count, None)
+        assert f"{telling.COUNTS[count]} dotted angle" in text
+        assert ("angles;" in text) == (count > 1)
+    assert "known from its training" in telling.rotating(model_, Digit(3, 2, False), 8, None)

@@ -1,0 +1,41 @@
+"""Sentences to the person: what went wrong, and what cannot be done."""
+
+from collections.abc import Callable
+from html import escape
+from typing import TypeVar
+
+import streamlit as st
+
+from fgpvae.errors import UserError
+
+T = TypeVar("T")
+
+
+def problem(sentence: str, then: str = "") -> None:
+    """What happened in one sentence, and what was kept or what to do next."""
+    rest = f"<span> {escape(then)}</span>" if then else ""
+    st.html(f'<div class="notice problem" role="alert">{escape(sentence)}{rest}</div>{STYLE}')
+
+
+def note(sentence: str) -> None:
+    """Something worth knowing that is no problem."""
+    st.html(f'<div class="notice" role="note">{escape(sentence)}</div>{STYLE}')
+
+
+def attempt(action: Callable[[], T]) -> T:
+    """The result of an action; if it cannot be, the page ends with the reason."""
+    try:
+        return action()
+    except UserError as error:
+        problem(str(error))
+        st.stop()
+
+
+STYLE = """<style>
+.notice {
+  padding: 0.65rem 0.95rem; border-radius: 10px; font-size: 0.95rem; line-height: 1.45;
+  border: 1px solid light-dark(#e6e6e0, #262c39); background: light-dark(#fff, #171b24);
+}
+.notice.problem { border-left: 3px solid #e4572e; }
+.notice span { opacity: 0.72; }
+</style>"""

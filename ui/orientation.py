@@ -1,0 +1,57 @@
+"""The angle of a picture, as far as a model can tell it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from fgpvae.metrics import circular_error
+from fgpvae.models import FGPVAE, Model
+
+GRID = 180  # angles that are scored
+APART = np.deg2rad(25)  # two modes are at least this far apart
+LEAST = 0.02  # share of the belief that makes a mode worth offering
+
+
+@dataclass(frozen=True)
+class Mode:
+    angle: float  # radians
+    share: float  # of the belief that lies around it
+
+
+@torch.no_grad()
+def belief(model: Model, image: np.ndarray) -> np.ndarray | None:
+    """Posterior [GRID] over the angle of an image [H, W]; None if the model cannot tell."""
+    if not isinstance(model, FGPVAE) or model.mean_function is None or not model.config.local:
+        return None
+    return model.orientation(torch.as_tensor(image)[None], torch.as_tensor(grid()))[0].numpy()
+
+
+def grid() -> np.ndarray:
+    return np.arange(GRID) * (2 * np.pi / GRID)
+
+
+def modes(found: np.ndarray, most: int = 4) -> list[Mode]:
+    """The peaks of a belief [G] on an even grid over the circle, the likeliest first.
+
+    Each angle counts for the nearest peak. With one clear peak the opposite angle is offered too:
+    upside down is the usual mistake.
+    """
+    angles = np.arange(len(found)) * (2 * np.pi / len(found))
+    higher = (found >= np.roll(found, 1)) & (found > np.roll(found, -1))
+    peaks: list[float] = []
+    for index in sorted(np.flatnonzero(higher), key=lambda i: -found[i]):
+        if all(circular_error(angles[index], peak) >= APART for peak in peaks):
+            peaks.append(float(angles[index]))
+    if not peaks:
+        return []
+    peaks = peaks[: 2 * most]
+    distance = circular_error(angles[:, None], np.array(peaks))  # [G, peaks]
+    owner = distance.argmin(1)
+    listed = [Mode(peak, float(found[owner == k].sum())) for k, peak in enumerate(peaks)]
+    listed.sort(key=lambda mode: -mode.share)
+    kept = [mode for mode in listed if mode.share >= LEAST][:most]
+    opposite = (kept[0].angle + np.pi) % (2 * np.pi)
+    if all(circular_error(opposite, mode.angle) >= APART for mode in kept):
+        kept.append(Mode(float(opposite), 0.0))
+    return kept

@@ -1,0 +1,76 @@
+"""Two digits: from the style of A to that of B, and the style of A where B is."""
+
+import numpy as np
+import streamlit as st
+
+from fgpvae.metrics import mse
+from ui import dial, frame, pictures, strip
+from ui.digits import Digit
+from ui.tiles import tile, tiles
+from ui.turning import Turning, swapped
+
+STEPS = 7  # from A to B
+
+
+def morph(a: Turning, b: Turning, w: float, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
+    """Styles [steps, G] on the way from A's own to B's, and A with each of them [steps, H, W]."""
+    shares = np.linspace(0, 1, steps)[:, None]
+    styles = (1 - shares) * a.own + shares * b.own
+    return styles, np.concatenate([a.images(np.array([w]), style) for style in styles])
+
+
+def pair(key: str, a: Turning, b: Turning, digit: Digit, other: Digit, w: float) -> None:
+    """A card for both, where the model has styles that can be exchanged."""
+    if not len(a.own) or swapped(a, b, w) is None:
+        return
+    with frame.card("Two digits"):
+        left, right = st.columns([1.25, 1], gap="large")
+        with left:
+            _morph(key, a, b, w)
+        with right:
+            _swap(key, a, b, digit, other)
+
+
+def _morph(key: str, a: Turning, b: Turning, w: float) -> None:
+    st.caption("Morph: styles on the way from A to B, at the angle of the dial. Click one.")
+    styles, images = morph(a, b, w)
+    texts = ["A", *(f"{100 * step / (STEPS - 1):.0f}%" for step in range(1, STEPS - 1)), "B"]
+    tiles(
+        [
+            tile(str(index), image, f"Style {text}", scale=3, text=text)
+            for index, (image, text) in enumerate(zip(images, texts, strict=True))
+        ],
+        key=f"{key}-morph",
+        label="Styles between A and B",
+        layout="strip",
+        single=False,
+        on_pick=lambda name: dial.move(
+            key, style=None if name == "0" else styles[int(name)].tolist()
+        ),
+    )
+
+
+def _swap(key: str, a: Turning, b: Turning, digit: Digit, other: Digit) -> None:
+    degrees = st.select_slider(
+        "Swap: the style of A at the angle of B",
+        strip.DEGREES.tolist(),
+        112.5,
+        format_func=lambda value: f"{value:g}°",
+        key=f"{key}-angle-of-b",
+        help="The local channels of B at its angle, with the global channels of A.",
+    )
+    at = float(np.deg2rad(degrees))
+    made, true = swapped(a, b, at), digit.at(at)
+    assert made is not None
+    st.html(
+        pictures.row(
+            pictures.framed(digit.image, "A"),
+            pictures.framed(other.at(at), f"B at {degrees:g}°"),
+            pictures.framed(made, "A like B"),
+            pictures.framed(true, "truth"),
+        )
+    )
+    st.caption(
+        f"MSE {mse(made, true):.4f}, with A turned as a picture {mse(a.geometric(at), true):.4f}, "
+        f"with B left as it is {mse(other.at(at), true):.4f}."
+    )

@@ -1,0 +1,49 @@
+"""The sixteen angles side by side, each with its colour; a click turns the dial there."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from fgpvae.data import ANGLES
+from ui import colours, dial
+from ui.tiles import tile, tiles
+
+DEGREES = np.rad2deg(ANGLES).round(1)
+
+
+def strip(
+    images: np.ndarray,
+    *,
+    key: str,
+    angle: float,
+    observed: Iterable[int] = (),
+    held_out: Iterable[int] = (),
+    held_out_text: str = "held out",
+) -> None:
+    """Pictures [16, H, W] at the sixteen angles; `key` is the dial that a click turns."""
+    seen, hidden = set(observed), set(held_out)
+
+    def state(index: int) -> str:
+        return held_out_text if index in hidden else "observed" if index in seen else "imagined"
+
+    shown = [
+        tile(
+            str(index),
+            image,
+            f"{degrees:g} degrees, {state(index)}",
+            scale=3,
+            text=f"{degrees:g}°",
+            colour=colours.angle_colour(ANGLES[index]),
+            dot=index in seen,
+            marked=index in hidden,
+            selected=abs(degrees - angle) < 0.05,
+        )
+        for index, (image, degrees) in enumerate(zip(images, DEGREES.tolist(), strict=True))
+    ]
+    tiles(
+        shown,
+        key=f"{key}-strip",
+        label="The digit at sixteen angles",
+        layout="strip",
+        on_pick=lambda name: dial.move(key, angle=float(DEGREES[int(name)])),
+    )
