@@ -34,8 +34,8 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
     if options.resume:
         if options.preset or options.set or options.seed is not None:
             raise UserError("A run that is resumed keeps its settings; only --epochs may change.")
-        config, epochs = None, options.epochs
-        total = epochs or load_config(directory).training.epochs
+        kept, config, epochs = load_config(directory), None, options.epochs
+        total = epochs or kept.training.epochs
     else:
         top = {} if options.seed is None else {"seed": options.seed}
         config, epochs = presets.preset(options.preset or "quick", options.set, **top), None

@@ -28,10 +28,10 @@ from fgpvae.errors import UserError
 from fgpvae.runs import Run
 from fgpvae.training import RunConfig, Trainer
 
-LARGEST_ROOT = 2048  # MB that all runs may take; the environment's FGPVAE_RUNS_LIMIT_MB goes first
+LARGEST_ROOT = 2048  # MB that all runs may take, unless FGPVAE_RUNS_LIMIT_MB says otherwise
+NICE = 10  # how far training steps back, unless FGPVAE_RUNS_NICE says otherwise
 MOST_EPOCHS = 5000  # of a run that is started from a page
 MOST_QUEUED = 50
-NICE = 10
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,59}")
 ROOT_LOCK, DELETED = ".lock", ".deleted-"
 CALIBRATION_SECONDS = 0.5
@@ -206,10 +206,16 @@ def used_bytes(root: Path) -> int:
 
 
 def limit_bytes() -> int:
-    text = os.environ.get("FGPVAE_RUNS_LIMIT_MB") or str(LARGEST_ROOT)
-    if not text.isdecimal():
-        raise UserError(f"FGPVAE_RUNS_LIMIT_MB must be a whole number, not '{text}'.")
-    return int(text) * 2**20
+    """What they may take."""
+    return _setting("FGPVAE_RUNS_LIMIT_MB", LARGEST_ROOT) << 20
+
+
+def _setting(name: str, default: int) -> int:
+    """A whole number from the environment."""
+    text = os.environ.get(name) or str(default)
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise UserError(f"{name} must be a whole number, not '{text}'.")
+    return int(text)
 
 
 def estimate_seconds(config: RunConfig) -> float:
@@ -244,14 +250,17 @@ def _seconds_an_epoch(config: RunConfig) -> float:
 def _digits(config: RunConfig) -> int:
     """How many digits a run is trained on."""
     data = config.data
+    if data.split != "continuous":
+        return len(data.classes) * (data.digits - data.validation)
     if data.source == "embedded":
-        return len(data.classes) * (TRAIN_DIGITS - data.validation)
+        return len(data.classes) * TRAIN_DIGITS
     kept_back = DIGITS_PER_CLASS - TRAIN_DIGITS
     return sum(CLASS_COUNTS[label] - kept_back for label in data.classes)
 
 
 def _launch(run: Run, threads: int) -> None:
     """Start the process that trains a run; it is born with the run's lock in its hands."""
+    nice = _setting("FGPVAE_RUNS_NICE", NICE)
     lock = files.try_lock(run.path / runs.LOCK, runs.LOCK_SECONDS)
     if lock is None:
         return  # someone trains it from a terminal
@@ -283,7 +292,7 @@ def _launch(run: Run, threads: int) -> None:
         finally:
             os.close(log)
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, child.pid, NICE)
+            os.setpriority(os.PRIO_PROCESS, child.pid, nice)
         with _children_lock:
             _children.append(child)
     except OSError as error:

@@ -27,7 +27,15 @@ import psutil
 import torch
 
 from fgpvae import data, evaluation, files, models
-from fgpvae.checkpoints import CONFIG, WEIGHTS, load_config, save_config, save_model, to_dict
+from fgpvae.checkpoints import (
+    CONFIG,
+    WEIGHTS,
+    from_dict,
+    load_config,
+    save_config,
+    save_model,
+    to_dict,
+)
 from fgpvae.errors import UserError
 from fgpvae.training import FixedViews, FreshViews, RunConfig, Source, Step, Trainer
 
@@ -240,7 +248,7 @@ class _Recorder:
     def checkpoint(self, trainer: Trainer) -> None:
         trainer.check_finite()
         state = trainer.state() | {
-            "run": self.identity(),
+            "run": json.dumps(to_dict(self.config)),
             "sums": self.sums,
             "best": self.best,
             "spent": self.spent,
@@ -252,10 +260,11 @@ class _Recorder:
         if self.config.training.keep == "last" or math.isinf(self.best):
             save_model(trainer.result(), self.directory / WEIGHTS)
 
-    def identity(self) -> str:
-        """What a state must have been written for; only the number of epochs may change."""
-        training = replace(self.config.training, epochs=1)
-        return json.dumps(to_dict(replace(self.config, training=training)))
+    def belongs(self, run: str) -> bool:
+        """Was a state written by this run? Only the number of epochs may have changed."""
+        written = from_dict(RunConfig, json.loads(run))
+        training = replace(written.training, epochs=self.config.training.epochs)
+        return replace(written, training=training) == self.config
 
     def load(self, trainer: Trainer) -> None:
         content = files.read(self.directory / STATE, LARGEST_STATE)
@@ -265,7 +274,7 @@ class _Recorder:
                 if packed or archive.testzip():
                     raise ValueError("compressed, or a checksum is wrong")
             state = torch.load(io.BytesIO(content), weights_only=True)
-            if state.get("run", self.identity()) != self.identity():
+            if "run" in state and not self.belongs(state["run"]):
                 raise ValueError("of another run")
             trainer.load_state(state)
             self.sums = {str(name): float(total) for name, total in state["sums"].items()}

@@ -73,6 +73,7 @@ KILLED = {
         "model.network.dropout=0.1",
         "data.validation=5",
         "training.validate_every=2",
+        "training.keep=best",
     ],
     "warp, ragged, weight decay, clip": [
         "data.split=shuffled",

@@ -1,0 +1,297 @@
+"""Background runs, with real processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+
+from fgpvae import background, checkpoints, files, runs
+from fgpvae.checkpoints import CONFIG, WEIGHTS, load_pretrained
+from fgpvae.errors import UserError
+from fgpvae.training import DataConfig
+from tests.test_runs import same_weights, tiny, train
+
+FOREVER = 5000
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch) -> Path:
+    """A directory for runs; whatever trains in it ends with the test."""
+    monkeypatch.setenv("FGPVAE_RUNS_NICE", "1")  # tests may run beside other work
+    yield tmp_path / "runs"
+    for path in (tmp_path / "runs").glob("*/"):
+        if pid := trainer(path):
+            os.kill(pid, signal.SIGKILL)
+            wait(lambda path=path: not files.is_locked(path / runs.LOCK))
+    background.reap()
+
+
+@pytest.fixture
+def one_slot(monkeypatch):
+    monkeypatch.setattr(background, "slots", lambda: 1)
+
+
+@pytest.fixture
+def no_slot(monkeypatch):
+    monkeypatch.setattr(background, "slots", lambda: 0)
+
+
+def wait(condition) -> None:
+    while not condition():
+        time.sleep(0.02)
+
+
+def trainer(path: Path) -> int | None:
+    """The process that trains a run."""
+    if not files.is_locked(path / runs.LOCK):
+        return None
+    for process in psutil.process_iter(["cmdline"]):
+        if str(path) in (process.info["cmdline"] or []):
+            return process.pid
+    return None
+
+
+def state(root: Path, name: str) -> str:
+    return background.find(root, name).state
+
+
+# Processes
+
+
+def test_a_run_trains_in_the_background_stops_goes_on_and_ends_as_it_would_here(root, one_slot):
+    config = tiny(FOREVER)
+    run = background.start(root, "first", config)
+    assert (run.state, run.active) == (runs.PREPARING, True)
+    waiting = background.start(root, "second", tiny(2, seed=1))
+    assert (waiting.state, waiting.active) == (runs.QUEUED, False)
+    assert background.advance_queue(root) == []  # there is no room
+
+    wait(lambda: state(root, "first") == runs.RUNNING)
+    child = psutil.Process(trainer(run.path))
+    assert child.nice() == 1
+    assert os.getsid(child.pid) == child.pid != os.getsid(0)
+    assert child.environ()["OMP_NUM_THREADS"] == str(max(background.cores() - 1, 1))
+
+    with pytest.raises(UserError, match="is being trained; stop it first"):
+        background.delete(run)
+    with pytest.raises(UserError, match="is being trained; stop it first"):
+        background.rename(run, "other")
+    with pytest.raises(UserError, match="is being trained; stop it first"):
+        background.resume(run)
+    with pytest.raises(UserError, match="There is a run 'first' already"):
+        background.start(root, "first", config)
+
+    # the stopped run makes room for the next one without anyone looking
+    wait(lambda: background.find(root, "first").epoch >= 1)
+    background.stop(run)
+    wait(lambda: state(root, "second") == runs.FINISHED)
+    stopped = background.find(root, "first")
+    assert (stopped.state, stopped.active) == (runs.STOPPED, False)
+    background.reap()
+    assert not psutil.pid_exists(child.pid)  # no zombie is left
+    assert same_weights(root / "second", train(root.parent / "here", tiny(2, seed=1)).path)
+
+    epochs = int(stopped.epoch) + 2
+    background.resume(stopped, epochs=epochs)
+    wait(lambda: state(root, "first") == runs.FINISHED)
+    assert background.find(root, "first").epoch == epochs
+    assert same_weights(root / "first", train(root.parent / "there", tiny(epochs)).path)
+    with pytest.raises(UserError, match="is finished; give it more epochs"):
+        background.resume(background.find(root, "first"))
+
+
+def test_runs_survive_the_server_and_a_killed_one_is_interrupted_and_resumes(root, one_slot):
+    server = (
+        "import sys, time; from pathlib import Path\n"
+        "from fgpvae import background; from tests.test_runs import tiny\n"
+        "background.slots = lambda: 1\n"
+        "for name in ('a', 'b'): background.start(Path(sys.argv[1]), name, tiny(5000))\n"
+        "print('started', flush=True); time.sleep(1000)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", server, str(root)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "started\n"
+        process.kill()
+    # a is still trained, b still waits
+    wait(lambda: state(root, "a") == runs.RUNNING)
+    assert state(root, "b") == runs.QUEUED
+    assert background.advance_queue(root) == []
+
+    os.kill(trainer(root / "a"), signal.SIGKILL)
+    wait(lambda: state(root, "a") == runs.INTERRUPTED)
+    background.stop(background.find(root, "b"))
+    assert state(root, "b") == runs.STOPPED
+    assert background.advance_queue(root) == []
+
+    background.resume(background.find(root, "a"))
+    wait(lambda: state(root, "a") == runs.RUNNING)
+    background.stop(background.find(root, "a"))
+    wait(lambda: state(root, "a") == runs.STOPPED)
+
+
+def test_what_a_process_could_not_do_is_said(root, one_slot):
+    config = tiny(2, data=DataConfig("continuous", "/no/such/directory"))
+    run = background.start(root, "lost", config)
+    wait(lambda: not background.find(root, "lost").active)
+    run = background.find(root, "lost")
+    assert run.state == runs.FAILED
+    assert "There is no directory" in run.message
+    assert (run.path / runs.LOG).read_text().count("\n") == 1
+
+
+def test_many_callers_start_each_queued_run_once(root, no_slot, monkeypatch):
+    launched = []
+    for name in "abcdef":
+        background.start(root, name, tiny())
+    with monkeypatch.context() as patch, ThreadPoolExecutor(8) as pool:
+
+        def launch(run, threads):
+            files.write_json(run.path / runs.STATUS, {"state": runs.STOPPED})
+            launched.append(run.name)
+
+        patch.setattr(background, "slots", lambda: 2)
+        patch.setattr(background, "_launch", launch)
+        list(pool.map(lambda _: background.advance_queue(root), range(24)))
+    assert sorted(launched) == list("abcdef")  # stopped at once, so there was always room
+    assert launched == sorted(launched)  # the oldest first
+
+
+# Names and files
+
+
+@pytest.mark.parametrize("name", ["a", "Run-1_b.c", "7", "-x", "x" * 60])
+def test_good_names(name):
+    assert background.check_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", ".hidden", "a/b", "a\\b", "../x", "a..b", "x" * 61, "a b", "a\n", "ä", "\0"],
+)
+def test_bad_names_reach_no_file(name, root, no_slot):
+    run = background.start(root, "run", tiny())
+    for action in (
+        lambda: background.start(root, name, tiny()),
+        lambda: background.rename(run, name),
+        lambda: background.find(root, name),
+    ):
+        with pytest.raises(UserError, match="A name has up to 60"):
+            action()
+    assert sorted(path.name for path in root.iterdir()) == [background.ROOT_LOCK, "run"]
+    assert [path.name for path in root.parent.iterdir()] == ["runs"]
+
+
+def test_rename_and_delete(root, no_slot):
+    first, second = (background.start(root, name, tiny()) for name in ("first", "second"))
+    with pytest.raises(UserError, match="There is a run 'second' already"):
+        background.rename(first, "second")
+    renamed = background.rename(first, "third")
+    assert (renamed.name, renamed.config) == ("third", first.config)
+    for action in (background.delete, background.resume, lambda run: background.rename(run, "x")):
+        with pytest.raises(UserError, match="There is no run 'first' any more"):
+            action(first)
+    background.delete(renamed)
+    background.delete(second)
+    assert [path.name for path in root.iterdir()] == [background.ROOT_LOCK]
+    assert background.free_name(root, "first") == "first"
+
+
+def test_deleting_never_follows_links(root, no_slot, tmp_path):
+    outside = tmp_path / "outside"
+    runs.create(outside, tiny())
+    run = background.start(root, "run", tiny())
+    (run.path / "link").symlink_to(outside)
+    (root / "linked").symlink_to(outside)
+    before = sorted(outside.iterdir())
+    with pytest.raises(UserError, match="no run 'linked' any more"):
+        background.find(root, "linked")
+    with pytest.raises(UserError, match="no run 'linked' any more"):
+        background.delete(replace(run, path=root / "linked"))
+    background.delete(run)
+    assert not run.path.exists()
+    assert sorted(outside.iterdir()) == before
+
+
+def test_free_names_count_up(root, no_slot):
+    for expected in ("quick", "quick-2", "quick-3"):
+        name = background.free_name(root, "quick")
+        assert name == expected
+        background.start(root, name, tiny())
+    assert background.free_name(root, "quick-2") == "quick-4"
+    assert len(background.free_name(root, "x" * 60)) == 60
+
+
+def test_an_archive_of_a_run_is_the_run(root, no_slot, tmp_path):
+    run = background.start(root, "run", tiny(1))
+    with pytest.raises(UserError, match=r"model\.safetensors' does not exist"):
+        background.zip_run(run)
+    train(run.path)
+    packed = tmp_path / "download.zip"
+    packed.write_bytes(background.zip_run(run))
+    model, original = load_pretrained(packed), load_pretrained(run.path)
+    for name, value in original.state_dict().items():
+        assert torch.equal(model.state_dict()[name], value)
+    assert checkpoints.load_config(packed) == run.config
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", packed, tmp_path / "x"], check=True)
+    assert sorted(path.name for path in (tmp_path / "x").iterdir()) == [
+        CONFIG,
+        runs.METRICS,
+        WEIGHTS,
+    ]
+    assert same_weights(tmp_path / "x", run.path)
+
+
+# Limits
+
+
+def test_limits_on_epochs_disk_and_queue(root, no_slot, monkeypatch):
+    with pytest.raises(UserError, match="from 1 to 5000 epochs"):
+        background.start(root, "long", tiny(5001))
+    monkeypatch.setattr(background, "MOST_QUEUED", 2)
+    first = background.start(root, "a", tiny())
+    background.start(root, "b", tiny())
+    with pytest.raises(UserError, match="2 runs waiting already"):
+        background.start(root, "c", tiny())
+    background.stop(first)
+    with (first.path / "ballast").open("wb") as file:
+        file.truncate(3 * 2**20)
+    monkeypatch.setenv("FGPVAE_RUNS_LIMIT_MB", "3")
+    for action in (
+        lambda: background.start(root, "c", tiny()),
+        lambda: background.resume(first),
+    ):
+        with pytest.raises(UserError, match="The runs take 3 MB of the 3 MB they may"):
+            action()
+    monkeypatch.setenv("FGPVAE_RUNS_LIMIT_MB", "lots")
+    with pytest.raises(UserError, match="must be a whole number"):
+        background.start(root, "c", tiny())
+    monkeypatch.setenv("FGPVAE_RUNS_LIMIT_MB", "4")
+    background.start(root, "c", tiny())
+    assert sorted(run.name for run in runs.list_runs(root)[0]) == ["a", "b", "c"]
+
+
+def test_where_runs_are_kept(monkeypatch, tmp_path):
+    monkeypatch.delenv("FGPVAE_RUNS", raising=False)
+    assert background.root() == Path("runs")
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    assert background.root() == tmp_path
+    assert 1 <= background.slots() <= max(background.cores() - 1, 1)
+
+
+def test_an_estimate_grows_with_what_is_trained(monkeypatch):
+    monkeypatch.setattr(background, "CALIBRATION_SECONDS", 0.02)
+    one = background.estimate_seconds(tiny(10))
+    assert 0 < one < 1000
+    assert background.estimate_seconds(tiny(20)) == pytest.approx(2 * one)  # measured once
+    full = tiny(10, data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=2))
+    assert background.estimate_seconds(full) > 10 * one  # 150 times the digits
+    assert background.estimate_seconds(tiny(10, model=replace(tiny().model, name="gpvae"))) > 0
