@@ -18,7 +18,7 @@ import torch
 from PIL import Image
 from tqdm import tqdm
 
-from fgpvae import background, evaluation, files, images, presets, runs
+from fgpvae import background, cards, evaluation, files, images, presets, runs
 from fgpvae.bench import bench
 from fgpvae.checkpoints import load_config, load_pretrained
 from fgpvae.errors import UserError
@@ -85,14 +85,14 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
     results = {}
     for name in options.models:
         model = load_pretrained(name)
-        config, seed = evaluation.trained_on(name)
+        config = evaluation.config_of(name)
         with tqdm(total=1.0, desc=name, disable=_quiet(options)) as bar:
 
             def progress(share: float, bar: Any = bar) -> None:
                 bar.n = share
                 bar.refresh()
 
-            results[name] = evaluation.evaluate(model, config, seed, progress)
+            results[name] = evaluation.evaluate(model, config.data, config.seed, progress)
     return results[options.models[0]] if len(results) == 1 else results
 
 
@@ -125,6 +125,34 @@ def rotate(options: argparse.Namespace) -> dict[str, Any]:
 def list_runs(options: argparse.Namespace) -> dict[str, Any]:
     found, broken = runs.list_runs(Path(options.root))
     return {"runs": [run.summary() for run in found], "unreadable": broken}
+
+
+def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
+    from fgpvae.experiments import EXPERIMENTS, MODELS, Experiment, report  # Plotly is slow to load
+
+    with tqdm(disable=_quiet(options), bar_format="{desc} ({elapsed})") as bar:
+        experiment = Experiment(
+            seeds=options.seeds,
+            runs=Path(options.runs),
+            results=Path(options.results),
+            models=tuple(options.models.split(",")) if options.models else MODELS,
+            changes=tuple(options.set),
+            progress=bar.set_description_str,
+        )
+        result = EXPERIMENTS[options.name](experiment)
+        report.write(result, experiment.results)
+    return result
+
+
+def card(options: argparse.Namespace) -> dict[str, Any]:
+    model, config = load_pretrained(options.model), evaluation.config_of(options.model)
+    if not isinstance(model, FGPVAE):
+        raise UserError("Cards are written for factorized models only.")
+    measured = cards.measure(model, config.data.classes, config.objective.noise)
+    if options.out:
+        text = cards.markdown(options.model, cards.about(model, config), measured)
+        files.write(Path(options.out), text.encode())
+    return measured
 
 
 def run_bench(options: argparse.Namespace) -> dict[str, Any]:
@@ -221,6 +249,23 @@ def parser() -> argparse.ArgumentParser:
 
     command = add("runs", list_runs, "List the runs in a directory.", "--root runs")
     command.add_argument("--root", default=str(background.root()), help="default: %(default)s")
+
+    command = add(
+        "experiment",
+        run_experiment,
+        "Make a table or figure of the paper anew.",
+        "table1 --seeds 5 --json",
+    )
+    command.add_argument("name", choices=("table1", "extrapolation", "scaling", "disentanglement"))
+    command.add_argument("--seeds", type=int, default=5)
+    command.add_argument("--models", help="presets, comma-separated, instead of all")
+    command.add_argument("--runs", default="runs/experiments", help="finished runs are reused")
+    command.add_argument("--results", default="results")
+    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+
+    command = add("card", card, "Measure a model for its card.", "best --out docs/models/best.md")
+    command.add_argument("model")
+    command.add_argument("--out", help="a Markdown file")
 
     add("bench", run_bench, "Measure speed on this machine.", "--json")
     return top

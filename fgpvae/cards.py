@@ -11,6 +11,7 @@ from fgpvae import data, metrics
 from fgpvae.data import ANGLES, HELD_OUT, Digits, Task
 from fgpvae.evaluation import predictions
 from fgpvae.models import FGPVAE
+from fgpvae.training import RunConfig
 
 CONTEXTS = (1, 2, 4, 8, 11, 15)
 BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
@@ -34,6 +35,26 @@ def measure(model: FGPVAE, classes: tuple[int, ...], noise: float) -> dict[str, 
         "orientation": orientation(model, digits),
         "coverage": {views: calibration(model, digits, views, noise) for views in BANDS},
         "mean_image_mse": _mean_image_mse(digits),
+    }
+
+
+def about(model: FGPVAE, config: RunConfig) -> dict[str, str]:
+    """What the model is and how it was trained."""
+    data_, training = config.data, config.training
+    source = "the MNIST training file" if data_.source != "embedded" else "the embedded digits"
+    angles = (
+        "angles drawn anew all around the circle"
+        if data_.split == "continuous"
+        else (f"the *{data_.split}* split of the benchmark, without 157.5°")
+    )
+    extra = f" --set data.source={data_.source}" if data_.source != "embedded" else ""
+    weights = sum(p.numel() for p in model.parameters())
+    return {
+        "model": f"{model.title}, L = {model.config.latents}, J = {model.config.local}, "
+        f"{model.config.network.kind} networks, {weights:,} parameters",
+        "data": f"{source}, classes {', '.join(map(str, data_.classes))}, {angles}",
+        "training": f"{training.epochs} epochs, seed {config.seed}: `python -m fgpvae train "
+        f"--preset {config.preset} --seed {config.seed}{extra} --run-dir runs/{config.preset}`",
     }
 
 

@@ -12,7 +12,7 @@ from fgpvae import data
 from fgpvae.checkpoints import load_config, pretrained_names, shipped_config
 from fgpvae.data import ANGLES, HELD_OUT, Task, Views
 from fgpvae.models import Model
-from fgpvae.training import DataConfig
+from fgpvae.training import DataConfig, RunConfig
 
 CHUNK = 64  # digits generated at a time
 
@@ -54,13 +54,9 @@ def training_views(config: DataConfig, seed: int) -> Views:
     return views[views.ids % data.DIGITS_PER_CLASS < config.digits]
 
 
-def trained_on(name: str | Path) -> tuple[DataConfig, int]:
-    """The data that a shipped model, or the model of a run directory, was trained on; its seed."""
-    if str(name) in pretrained_names():
-        config = shipped_config(str(name))
-    else:
-        config = load_config(Path(name))
-    return config.data, config.seed
+def config_of(name: str | Path) -> RunConfig:
+    """The config that a shipped model, or the model of a run directory, was trained with."""
+    return shipped_config(str(name)) if str(name) in pretrained_names() else load_config(Path(name))
 
 
 def evaluate(

@@ -73,7 +73,7 @@ def test_figures_that_a_model_cannot_be_asked_for_are_none(model):
 def test_what_a_model_was_trained_on_is_found_by_name_or_path(tmp_path):
     config = RunConfig(seed=5, data=DataConfig("shuffled", classes=(1, 2)))
     checkpoints.save_config(config, tmp_path)
-    assert evaluation.trained_on(tmp_path) == (config.data, 5)
+    assert evaluation.config_of(tmp_path) == config
     for name in checkpoints.pretrained_names():
         expected = checkpoints.shipped_config(name)
-        assert evaluation.trained_on(name) == (expected.data, expected.seed)
+        assert evaluation.config_of(name) == expected

@@ -7,7 +7,8 @@ Each takes an `Experiment` (seeds, where runs and results are kept) and returns 
 from collections.abc import Callable
 from typing import Any
 
-from fgpvae.experiments.common import Experiment
+from fgpvae.experiments import report
+from fgpvae.experiments.common import MODELS, Experiment
 from fgpvae.experiments.disentanglement import disentanglement
 from fgpvae.experiments.extrapolation import extrapolation
 from fgpvae.experiments.scaling import scaling
@@ -20,4 +21,4 @@ EXPERIMENTS: dict[str, Callable[[Experiment], dict[str, Any]]] = {
     "disentanglement": disentanglement,
 }
 
-__all__ = ["EXPERIMENTS", "Experiment"]
+__all__ = ["EXPERIMENTS", "MODELS", "Experiment", "report"]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from fgpvae import data, metrics
+from fgpvae import data, latents, metrics
 from fgpvae.data import ANGLES, Views
 from fgpvae.experiments.common import Experiment, spread
 from fgpvae.models import FGPVAE, Model
@@ -31,8 +31,9 @@ def disentanglement(experiment: Experiment) -> dict[str, Any]:
 
 def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float | None]:
     """All figures of one model on some views."""
-    z_local, z_global = encodings(model, views)
-    scores = metrics.disentanglement(z_local, z_global, views.angles.numpy(), seed=seed)
+    z = encoder_means(model, views)
+    j = model.config.local if isinstance(model, FGPVAE) else 0  # without a division all is global
+    scores = metrics.disentanglement(z[..., :j], z[..., j:], views.angles.numpy(), seed=seed)
     swap = swap_error(model, views) if isinstance(model, FGPVAE) else None
     return scores | {"swap_error": swap}
 
@@ -45,11 +46,9 @@ def unseen_views() -> Views:
 
 
 @torch.no_grad()
-def encodings(model: Model, views: Views) -> tuple[np.ndarray, np.ndarray]:
-    """The encoder's means [P, Q, J] and [P, Q, L - J]; without a division all count as global."""
-    mu, _ = model.encode_views(views)
-    j = model.config.local if isinstance(model, FGPVAE) else 0
-    return mu[..., :j].numpy(), mu[..., j:].numpy()
+def encoder_means(model: Model, views: Views) -> np.ndarray:
+    """[P, Q, L]: what the encoder says of each view by itself."""
+    return latents.encodings(model, views)[0].numpy()
 
 
 @torch.no_grad()
