@@ -1,0 +1,118 @@
+"""Experiments end to end on tiny runs, their reports, and the cards."""
+
+import json
+
+import pytest
+
+from fgpvae import cards, data
+from fgpvae.errors import UserError
+from fgpvae.experiments import Experiment, report
+from fgpvae.experiments.disentanglement import model_scores, swap_error, unseen_views
+from fgpvae.experiments.extrapolation import extrapolation, prior_samples
+from fgpvae.experiments.scaling import by_number_of_views
+from fgpvae.experiments.table1 import table1, trivial
+from fgpvae.models import FGPVAE, ModelConfig
+from fgpvae.networks import NetworkConfig
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory):
+    root = tmp_path_factory.mktemp("experiment")
+    tiny = ("training.epochs=1", "data.digits=300")
+    return Experiment(
+        seeds=1, runs=root / "runs", results=root / "results", models=("paper",), changes=tiny
+    )
+
+
+@pytest.fixture(scope="module")
+def table(experiment):
+    return table1(experiment)
+
+
+def test_table1_trains_and_scores(table):
+    (row,) = table["rows"]
+    assert row["model"] == "FGP-VAE"
+    assert 0.01 < row["test_mse"]["mean"] < 0.2
+    assert row["peak_memory_mb"]["mean"] > 50
+    assert row["published"]["mse"] == 0.0284
+
+
+def test_finished_runs_are_reused(experiment, table):
+    run = experiment.run("paper", 0)
+    before = (run.path / "model.safetensors").stat().st_mtime_ns
+    assert table1(experiment)["rows"] == table["rows"]
+    assert (run.path / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_report_writes_every_file(experiment, table):
+    paths = report.write(table, experiment.results)
+    assert {path.suffix for path in paths} >= {".json", ".md", ".html"}
+    assert all(path.stat().st_size for path in paths)
+    assert json.loads(paths[0].read_text())["rows"] == table["rows"]
+    text = paths[1].read_text()
+    assert f"{table['rows'][0]['test_mse']['mean']:.4f}" in text
+    assert table["command"] in text
+
+
+def test_extrapolation_has_a_point_for_each_number_of_views(experiment, table):
+    result = extrapolation(experiment)
+    (curve,) = result["curves"]
+    assert list(curve["mse"]) == ["1", "2", "4", "8", "11", "15"]
+    report.markdown(result)
+    assert (experiment.results / "prior-paper.png").exists()
+
+
+def test_a_failed_training_is_told(tmp_path):
+    broken = Experiment(seeds=1, runs=tmp_path, changes=("model.latents=0",))
+    with pytest.raises(UserError, match="latents"):
+        broken.run("paper", 0)
+
+
+def test_trivial_predictors_of_the_benchmark():
+    assert trivial()["mean_image"] == pytest.approx(0.0551, abs=5e-5)
+
+
+def test_posteriors_are_timed_by_number_of_views():
+    rows = by_number_of_views((8, 16))
+    assert [row["Q"] for row in rows] == [8, 16]
+    assert all(row[path] > 0 for row in rows for path in ("dense", "fourier", "joint"))
+
+
+def small(**changes):
+    network = NetworkConfig("dense", widths=(16,))
+    return FGPVAE(ModelConfig(latents=6, local=2, network=network, **changes)).eval()
+
+
+def test_scores_of_a_model_include_its_swap_error():
+    model, views = small(), unseen_views()[:12]
+    scores = model_scores(model, views)
+    assert scores["swap_error"] == swap_error(model, views)
+    assert 0 <= scores["digit_retrieval_global"] <= 1
+
+
+def test_swapping_a_digit_with_itself_is_reconstruction():
+    model, views = small(), unseen_views()[:1]
+    images = model.generate(views.images, views.angles, views.angles)
+    assert swap_error(model, views) == pytest.approx(float((images - views.images).square().mean()))
+
+
+def test_prior_samples_are_images():
+    assert prior_samples(small(), count=3).shape == (3, 28, 28)
+
+
+def test_card_measures_every_class_and_number_of_views():
+    measured = cards.measure(small(mean_function=True), (3, 8), noise=0.02)
+    assert set(measured["one_view_mse"]) == {"all", "3", "8"}
+    assert list(measured["mse_by_views"]) == list(cards.CONTEXTS)
+    mean = (measured["one_view_mse"]["3"] + measured["one_view_mse"]["8"]) / 2
+    assert measured["one_view_mse"]["all"] == pytest.approx(mean)
+    text = cards.markdown("small", {"model": "a test"}, measured)
+    assert f"{measured['one_view_mse']['8']:.4f}" in text
+
+
+def test_predictive_samples_differ_from_one_another():
+    model = small()
+    task = data.task(data.unseen((3,))[:2], data.ANGLES, data.ANGLES[:1])
+    drawn = cards.predictive_samples(model, task, 3)
+    assert drawn.shape == (3, 2, 1, 28, 28)
+    assert (drawn[0] - drawn[1]).abs().max() > 0
