@@ -85,6 +85,15 @@ def encodings(model: Model, views: Views) -> tuple[Tensor, Tensor]:
     return model.encode(views.images, views.observed)
 
 
+def parts(found: Latents, count: int) -> tuple[Array, Array]:
+    """Local channels and the others of the first digits, each view alone: [P, Q, J], [P, Q, L - J].
+
+    Where channels are not divided, all are in the second part.
+    """
+    J = found.blocks["local"].stop if "local" in found.blocks else 0
+    return found.mu[:count, :, :J], found.mu[:count, :, J:]
+
+
 @dataclass(frozen=True)
 class Projection:
     """Principal components of some channels, over all views of all digits."""

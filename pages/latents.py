@@ -5,9 +5,9 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from fgpvae import UserError, data, latents
+from fgpvae import UserError, data, latents, metrics
 from fgpvae.data import ANGLES, Views
-from fgpvae.experiments.disentanglement import model_scores
+from fgpvae.experiments.disentanglement import swap_error
 from fgpvae.models import FGPVAE
 from ui import colours, figures, frame, models
 from ui.models import Choice
@@ -68,8 +68,12 @@ def strongest(choice: Choice) -> list[int]:
 @st.cache_data(max_entries=64, show_spinner=False)
 def scores(choice: Choice) -> dict[str, float | None]:
     model, views = choice.load(), shown(choice)[:40]
-    error = (latents.generated(model, views) - views.images).square().mean()
-    return model_scores(model, views) | {"reconstruction_error": float(error)}
+    local, rest = latents.parts(encoded(choice), len(views))
+    figures = metrics.disentanglement(local, rest, ANGLES)
+    if len(encoded(choice).blocks) == 2:
+        figures["swap_error"] = swap_error(model, views)
+    made = latents.generated(model, views)
+    return figures | {"reconstruction_error": metrics.mse(made.numpy(), views.images.numpy())}
 
 
 def shown(choice: Choice) -> Views:

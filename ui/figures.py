@@ -66,7 +66,10 @@ def show(made: go.Figure, key: str | None = None, **options: Any) -> Any:
 
 def angle_axis(made: go.Figure, title: str | None = "angle") -> go.Figure:
     """An x axis from 0 to 360 degrees (values in degrees)."""
-    made.update_xaxes(range=[-4, 364], tickvals=[0, 90, 180, 270, 360], ticksuffix="°", title=title)
+    marks = [0, 90, 180, 270, 360]
+    made.update_xaxes(
+        range=[-4, 364], tickvals=marks, ticktext=[f"{mark}°" for mark in marks], title=title
+    )
     return made
 
 
@@ -222,6 +225,22 @@ def data_url(image: np.ndarray) -> str:
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 
+def matrix(values: np.ndarray, colour: str, alt: str, widest: int = 360) -> str:
+    """A matrix of values from 0 to 1 as a picture in HTML, from no colour to full colour."""
+    strength = np.clip(np.nan_to_num(values), 0, 1)
+    rgb = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    pixels = np.empty((*strength.shape, 4), np.uint8)
+    pixels[..., :3] = rgb
+    pixels[..., 3] = np.rint(8 + 247 * strength)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    address = "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+    return (
+        f'<img src="{address}" alt="{escape(alt)}" style="width:100%;max-width:{widest}px;'
+        'aspect-ratio:1;display:block;margin:0 auto;image-rendering:pixelated;border-radius:6px">'
+    )
+
+
 def picture(image: np.ndarray, alt: str, size: int = 120) -> str:
     """One image as HTML."""
     return (
@@ -243,17 +262,19 @@ def grid(
     The grid takes the width it is given; where cells would get narrower than `cell` pixels, it
     scrolls sideways inside its card.
     """
-    label = "max-content" if any(name for name, _ in rows) else "0"
+    named = any(name for name, _ in rows)
     parts = []
     for name, images in rows:
-        parts.append(f'<div style="{_NAME}">{escape(name)}</div>')
+        if named:
+            parts.append(f'<div style="{_NAME}">{escape(name)}</div>')
         for index, image in enumerate(images):
             outline = f"outline:2px solid {colours.GLOBAL};" if index == marked else ""
             parts.append(
                 f'<img src="{data_url(image)}" alt="" style="width:100%;aspect-ratio:1;'
                 f'border-radius:6px;display:block;{outline}">'
             )
-    parts.append("<div></div>")
+    if named:
+        parts.append("<div></div>")
     for index, text in enumerate(columns):
         bar = ""
         if bars is not None:
@@ -263,7 +284,9 @@ def grid(
             f'<div style="min-width:0">{bar}<div style="text-align:center;font-size:.75rem;'
             f'overflow:hidden;{weight}">{escape(text)}</div></div>'
         )
-    columns_css = f"{label} repeat({len(columns)}, minmax({cell}px, 1fr))"
+    columns_css = f"repeat({len(columns)}, minmax({cell}px, 1fr))"
+    if named:
+        columns_css = f"max-content {columns_css}"
     return (
         f'<div role="img" aria-label="{escape(alt)}" style="overflow-x:auto;padding:3px">'
         f'<div style="display:grid;grid-template-columns:{columns_css};gap:5px;'

@@ -137,7 +137,10 @@ STYLE = """
   padding: 0.4rem 0.75rem; border: 1px solid transparent; background: none; border-radius: 10px;
 }
 .st-key-menu a[data-testid="stPageLink-NavLink"]:hover { background: light-dark(#fff, #171b24); }
+[data-testid="stCaptionContainer"] code { color: inherit; background: none; padding: 0; }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 2px 0; }
 @media (max-width: 640px) {
+  .katex { font-size: 1em; }
   .stMainBlockContainer { padding: 3.6rem 0.9rem 2rem; }
   [class*="st-key-card-"] { padding: 0.9rem; }
 }

@@ -1,0 +1,445 @@
+"""The frame of the app, and its pages Latents and How it works."""
+
+import importlib
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from fgpvae import checkpoints
+from fgpvae.kernels import Periodic
+from fgpvae.posterior import local_posterior
+from tests import small_runs
+from tests.browser import chromium, serve, settle
+from ui import colours, figures, frame, models
+
+ROOT = Path(__file__).parent.parent
+PAGES = [name for name, _ in frame.PAGES]
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """A run of every kind of model."""
+    root = tmp_path_factory.mktemp("app") / "runs"
+    small_runs.make(root)
+    return root
+
+
+@pytest.fixture
+def app(own, monkeypatch):
+    """The app with these runs, at a page of one's choice."""
+    monkeypatch.setenv("FGPVAE_RUNS", str(own))
+
+    return at_page
+
+
+def at_page(page: str, **query: str) -> AppTest:
+    """A page as a link opens it. AppTest runs it without the frame, so its flag is set here."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
+    at.session_state[frame.FLAG] = True
+    at.switch_page(f"pages/{page}.py")
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+@pytest.fixture
+def no_models(monkeypatch, tmp_path):
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path / "nothing"))
+    monkeypatch.setattr(checkpoints, "PRETRAINED", tmp_path / "nothing")
+
+
+def fine(at: AppTest) -> bool:
+    return not at.exception and not at.error
+
+
+def texts(at: AppTest) -> str:
+    return "\n".join(str(each.value) for each in (*at.markdown, *at.caption, *at.title))
+
+
+def html(at: AppTest) -> str:
+    return "\n".join(each.proto.body for each in at.get("html"))
+
+
+# --- the frame --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_has_a_title_and_one_sentence(app, page):
+    at = app(page)
+    assert fine(at), at.exception
+    assert len(at.title) == 1
+    assert at.caption[0].value.endswith((".", "!", "?"))
+
+
+def test_the_app_opens_with_its_first_page_and_a_menu(app):
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run()
+    assert fine(at), at.exception
+    assert at.title[0].value == app(PAGES[0]).title[0].value
+    assert "by hand" in at.sidebar.caption[0].value
+    links = [each.proto.label for each in at.sidebar.get("page_link")]
+    assert links == [title for _, title in frame.PAGES]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_does_without_models(no_models, page):
+    at = at_page(page)
+    assert fine(at), at.exception
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_starts_with_the_guard(page):
+    """On a fresh server the first deep link runs a page without app.py."""
+    code = (ROOT / "pages" / f"{page}.py").read_text()
+    calls = re.findall(r"^(?:frame|st)\.(\w+)\(", code, flags=re.MULTILINE)
+    assert calls[0] == "guard"
+
+
+def test_the_entry_only_routes():
+    lines = (ROOT / "app.py").read_text().splitlines()
+    assert len([line for line in lines if line.strip()]) < 12
+
+
+def test_icon_goes_once_around_the_circle():
+    drawn = re.findall(r'stroke="(#\w{6})"', frame.ICON)
+    assert drawn == list(colours.CYCLE[::4])
+
+
+# --- models -----------------------------------------------------------------------------------
+
+
+def test_own_runs_come_after_shipped_models(own, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS", str(own))
+    names = [choice.name for choice in models.available()]
+    shipped = checkpoints.pretrained_names()
+    assert sorted(names[: len(shipped)]) == shipped
+    assert set(names[len(shipped) :]) == {f"runs/{name}" for name in small_runs.CONFIGS}
+    if "best" in shipped:
+        assert names[0] == "best"
+
+
+def test_a_run_is_loaded_again_when_its_weights_change(tmp_path, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    small_runs.make(tmp_path, "turning")
+    first = models.find("runs/turning")
+    assert first.load() is first.load()
+    assert first.title == "FGP-VAE"
+    assert first.classes == (3, 7)
+    changed = checkpoints.load_model(first.path)
+    with torch.no_grad():
+        next(changed.parameters()).add_(1)
+    checkpoints.save_model(changed, first.path)
+    second = models.find("runs/turning")
+    assert second != first
+    ours, theirs = (next(each.load().parameters()) for each in (second, first))
+    torch.testing.assert_close(ours, theirs + 1)
+
+
+def test_a_run_without_a_checkpoint_is_not_offered(tmp_path, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    small_runs.make(tmp_path, "turning")
+    (tmp_path / "turning" / checkpoints.WEIGHTS).unlink()
+    assert models.find("runs/turning") is None
+
+
+def test_the_link_chooses_the_model_and_other_pages_keep_it(app):
+    at = app("latents", model="runs/turning")
+    assert at.selectbox(key="model").value == "runs/turning"
+    at.switch_page("pages/train.py").run()
+    at.switch_page("pages/latents.py").run()
+    assert at.selectbox(key="model").value == "runs/turning"
+
+
+def test_a_link_to_a_model_that_is_gone_shows_another(app):
+    at = app("latents", model="runs/deleted")
+    assert fine(at)
+    assert at.selectbox(key="model").value in at.selectbox(key="model").options
+
+
+# --- latents ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", small_runs.CONFIGS)
+def test_latents_shows_every_kind_of_model(app, name):
+    at = app("latents", model=f"runs/{name}")
+    assert fine(at), at.exception
+    said = texts(at)
+    divided = name == "turning"
+    assert ("Local channels" in said) == divided
+    assert ("What each global channel does" in said) == divided
+    assert ("does not divide its channels" in said) == (name not in ("turning", "cvae"))
+    assert "This digit" in said
+    assert html(at).count("true") >= 1
+
+
+def test_latents_keeps_its_choices_on_the_way_to_another_page_and_back(app):
+    at = app("latents", model="runs/turning", z_colour="class", z_digit="7", z_given="4")
+    assert at.slider(key="z_digit").value == 7
+    at.switch_page("pages/how.py").run()
+    at.switch_page("pages/latents.py").run()
+    assert at.session_state["z_colour"] == "class"
+    assert at.slider(key="z_digit").value == 7
+    assert at.session_state["z_given"] == 4
+
+
+def test_latents_of_a_digit_that_this_model_does_not_have(app):
+    at = app("latents", model="runs/turning", z_digit="59")
+    at.selectbox(key="model").set_value("runs/gpvae").run()
+    assert fine(at), at.exception
+    assert at.slider(key="z_digit").value < 60
+
+
+def test_latents_in_three_dimensions_and_by_single_views(app):
+    at = app("latents", model="runs/turning", z_space="3-D", z_from="itself alone")
+    assert fine(at), at.exception
+    assert at.session_state["z_space"] == "3-D"
+
+
+def test_one_class_cannot_be_coloured_by_class(tmp_path, monkeypatch):
+    small_runs.make(tmp_path / "runs", "turning", classes=(3,))
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path / "runs"))
+    at = at_page("latents", model="runs/turning", z_colour="class")
+    assert fine(at), at.exception
+    assert at.session_state["z_colour"] == "angle"
+
+
+def test_measuring_lists_every_model_with_a_sentence_a_figure(tmp_path, monkeypatch):
+    small_runs.make(tmp_path / "runs", "turning", "vae", classes=(3,))
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr(checkpoints, "PRETRAINED", tmp_path / "nothing")
+    at = at_page("latents")
+    assert "<table>" not in html(at)
+    next(each for each in at.button if each.label == "Measure all models").click().run()
+    assert fine(at), at.exception
+    table = html(at)
+    assert table.count("<tr>") == 1 + 13
+    assert "runs/turning" in table
+    assert "runs/vae" in table
+    row = re.search(r"Swap error.*?</tr>", table, flags=re.DOTALL).group()
+    cells = re.findall(r"<td>(.*?)</td>", row)
+    assert sorted("–" if cell == "–" else "number" for cell in cells) == ["number", "–"]
+
+
+# --- how it works -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("screen", [1, 2, 3, 4, 5])
+def test_a_link_opens_a_screen_with_formulae_and_what_implements_them(app, screen):
+    at = app("how", screen=str(screen), model="runs/turning")
+    assert fine(at), at.exception
+    assert at.session_state["how_screen"] == screen
+    assert at.query_params["screen"] in (str(screen), [str(screen)])
+    named = re.findall(r"`(fgpvae[\w.]+)`", texts(at))
+    assert len(named) >= len(at.get("latex")) > 0
+    for name in named:
+        assert exists(name), name
+
+
+def exists(name: str) -> bool:
+    """Is this the full name of a function, a class, or something that a class says it has?"""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            if part in getattr(found, "__annotations__", {}):
+                return True
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("asked", ["0", "first"])
+def test_a_link_to_no_screen_opens_the_first(app, asked):
+    assert app("how", screen=asked).session_state["how_screen"] == 1
+
+
+def test_next_and_back_walk_through_the_screens(app):
+    at = app("how")
+    seen = []
+    while forward := [each for each in at.button if each.label.startswith("Next")]:
+        at = forward[0].click().run()
+        assert fine(at), at.exception
+        seen.append(at.session_state["how_screen"])
+    assert seen == [2, 3, 4, 5]
+    back = next(each for each in at.button if each.label.startswith("Back"))
+    assert back.click().run().session_state["how_screen"] == 4
+
+
+def test_period_pi_makes_a_digit_equal_to_its_upside_down_copy(app):
+    at = app("how", k_period="π")
+    assert "has correlation **1.00** with the upright one" in texts(at)
+    at.segmented_control(key="k_period").set_value("2π").run()
+    expected = math.exp(-2)  # sin(π / 2) = 1 and r = 1
+    assert f"(**{expected:.2f}**)" in texts(at)
+
+
+def test_the_cost_is_counted(app):
+    at = app("how", screen="2", n_digits="10", n_views="8")
+    # (N³ / 3) / (P Q³ / 3) = P²
+    assert "100 times less work" in texts(at)
+    assert "80 by 80" in texts(at)
+    assert f"{80**3 / 3:,.0f}" in html(at)
+
+
+def test_the_product_of_gaussians_gets_surer(app):
+    at = app("how", screen="4", model="runs/turning", g_views="0")
+    spread = {}
+    for count in (0, 4, 16):
+        at.slider(key="g_views").set_value(count).run()
+        spread[count] = float(re.search(r"± (\d\.\d+)", html(at)).group(1))
+    assert spread[0] == 1
+    assert spread[0] > spread[4] > spread[16]
+
+
+# --- pictures ---------------------------------------------------------------------------------
+
+
+def test_colours_to_tell_things_apart_differ():
+    assert len(set(figures.several(60))) == 60
+
+
+def test_grid_escapes_names():
+    drawn = figures.grid([("<b>", np.zeros((2, 4, 4)))], ["<i>", "&"])
+    assert "<b>" not in drawn
+    assert "<i>" not in drawn
+    assert drawn.count("<img") == 2
+
+
+def test_points_and_lines_of_a_scatter():
+    points = np.random.default_rng(0).normal(size=(3, 4, 3))
+    made = figures.scatter(points, ["#000000"] * 12, np.ones(3) / 3, ["x"] * 12, (1, 2))
+    lines, dots, *_, chosen = made.data
+    assert len(lines.x) == 3 * (4 + 2)
+    np.testing.assert_allclose(lines.x[:5], [*points[0, :, 0], points[0, 0, 0]])
+    np.testing.assert_allclose(dots.y, points[..., 1].ravel())
+    np.testing.assert_allclose([chosen.x[0], chosen.y[0]], points[1, 2, :2])
+
+
+# --- in the browser ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def address(own):
+    with serve(ROOT / "app.py", FGPVAE_RUNS=str(own)) as started:
+        yield started
+
+
+def opened(browser, address, path, **context):
+    page = browser.new_context(**context).new_page()
+    page.goto(address + path)
+    page.get_by_role("heading", level=1).wait_for(timeout=90_000)
+    settle(page)
+    return page
+
+
+def test_a_deep_link_on_a_fresh_server_has_the_frame(browser, address):
+    page = opened(browser, address, "/how?screen=3")
+    page.locator(".st-key-menu a").nth(len(PAGES) - 1).wait_for(timeout=30_000)
+    assert "screen=3" in page.url
+
+
+GP = "[...document.querySelectorAll('*')].find(each => each.clickgp)?.clickgp"
+
+
+def test_points_can_be_clicked_into_the_process(browser, address):
+    page = opened(browser, address, "/how?screen=3", viewport={"width": 1280, "height": 900})
+    page.wait_for_function(f"() => {GP}")
+    page.get_by_role("button", name="Clear").click()
+    page.wait_for_function(f"() => {GP}.points().length === 0")
+    stage = page.locator(".stage").bounding_box()
+    for across, down in ((0.2, 0.3), (0.5, 0.7), (0.8, 0.45)):
+        page.mouse.click(stage["x"] + across * stage["width"], stage["y"] + down * stage["height"])
+    page.wait_for_function(f"() => {GP}.points().length === 3")
+
+    points = page.evaluate(f"{GP}.points()")
+    grid = np.arange(0, 360, 30.0)
+    found = page.evaluate(f"grid => grid.map(w => {GP}.at(w))", grid.tolist())
+    w = torch.deg2rad(torch.tensor([[point["w"] for point in points]], dtype=torch.float64))
+    z = torch.tensor([[[point["z"]] for point in points]], dtype=torch.float64)
+    observed = torch.ones(1, 3, dtype=torch.bool)
+    posterior = local_posterior(Periodic(), w, z, torch.full_like(z, 0.05**2), observed)
+    mean, var = posterior.at(torch.deg2rad(torch.tensor(grid))[None])
+    np.testing.assert_allclose([f["mean"] for f in found], mean[0, :, 0].detach(), atol=1e-9)
+    np.testing.assert_allclose([f["sd"] for f in found], var[0, :, 0].detach().sqrt(), atol=1e-7)
+    evidence = page.evaluate(f"{GP}.evidence()")
+    assert evidence == pytest.approx(float(posterior.log_evidence.detach()), abs=1e-8)
+
+    # dragged, removed, and still there after a look at another page
+    first = page.locator(".points button").first
+    box = first.bounding_box()
+    page.mouse.move(box["x"] + 9, box["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 109, box["y"] + 59, steps=4)
+    page.mouse.up()
+    page.wait_for_function(f"w => {GP}.points()[0].w > w + 10", arg=points[0]["w"])
+    page.locator(".points button").last.dblclick()
+    page.wait_for_function(f"() => {GP}.points().length === 2")
+    kept = page.evaluate(f"{GP}.points()")
+    settle(page)
+    page.wait_for_timeout(500)
+    settle(page)
+    page.get_by_role("link", name="Train", exact=True).click()
+    page.get_by_role("heading", level=1, name="Train").wait_for(timeout=60_000)
+    page.get_by_role("link", name="How it works").click()
+    page.wait_for_function(f"() => {GP}", timeout=60_000)
+    assert page.evaluate(f"{GP}.points()") == kept
+
+
+def test_samples_of_the_process_spread_as_the_posterior_says(browser, address):
+    page = opened(browser, address, "/how?screen=3", viewport={"width": 1280, "height": 900})
+    page.wait_for_function(f"() => {GP}")
+    drawn = []
+    button = page.locator("button.samples")
+    for _ in range(60):
+        button.click()
+        drawn += page.evaluate(f"{GP}.samples(75)")
+    expected = page.evaluate(f"{GP}.at(75)")
+    error = expected["sd"] / math.sqrt(len(drawn))
+    assert abs(np.mean(drawn) - expected["mean"]) < 5 * error
+    assert np.std(drawn) == pytest.approx(expected["sd"], rel=0.25)
+
+
+def test_clicking_a_point_shows_its_digit_and_goes_into_the_link(browser, address):
+    page = opened(
+        browser,
+        address,
+        "/latents?model=runs%2Fturning",
+        viewport={"width": 1280, "height": 900},
+    )
+    dots = page.locator(".st-key-card-local-channels .scatterlayer .trace .points path")
+    dots.first.wait_for(timeout=60_000)
+    box = dots.nth(333).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**z_digit=*", timeout=60_000)
+    settle(page)
+    assert page.get_by_text("This digit", exact=True).is_visible()
+
+
+@pytest.mark.parametrize(
+    ("path", "scheme"), [("/latents?model=runs%2Fturning", "dark"), ("/how?screen=1", "light")]
+)
+def test_nothing_is_wider_than_a_phone(browser, address, path, scheme):
+    page = opened(
+        browser, address, path, viewport={"width": 380, "height": 800}, color_scheme=scheme
+    )
+    page.wait_for_timeout(500)
+    wide = page.evaluate(
+        "document.querySelector('.stMainBlockContainer').scrollWidth - window.innerWidth"
+    )
+    assert wide <= 0
+    assert page.evaluate("getComputedStyle(document.querySelector('.stApp')).colorScheme") == scheme
