@@ -11,7 +11,7 @@ _FULL_OF_MARKS = (
     "The picture is full of marks or noise; please crop it to one digit on plain paper."
 )
 _EIGHT = np.ones((3, 3), bool)
-_MOST_PIECES, _MOST_HOLES = 60, 10  # beyond these a picture is a texture and not writing
+_MOST_PIECES, _MOST_HOLES = 40, 10  # beyond these a picture is a texture and not writing
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,8 @@ class _Piece:
     at_edge: bool
 
     @property
-    def height(self) -> int:
-        return self.bottom - self.top
-
-    @property
-    def width(self) -> int:
-        return self.right - self.left
-
-    @property
     def extent(self) -> int:
-        return max(self.height, self.width)
+        return max(self.bottom - self.top, self.right - self.left)
 
 
 def stroke_width(mask: np.ndarray) -> float:
@@ -64,8 +56,8 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
 
     rest = pieces[1:]
     joined, left_out = [main], 0
+    away = ndimage.distance_transform_edt(~digit)  # distance of each pixel from the digit
     while rest:
-        away = ndimage.distance_transform_edt(~digit)  # distance of each pixel from the digit
         gaps = {piece.label: _gap(away, labels, piece) for piece in rest}
         piece = min(rest, key=lambda piece: gaps[piece.label])
         rest.remove(piece)
@@ -77,6 +69,7 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
         if gap <= max(0.3 * whole.extent, 2 * stroke):
             joined.append(piece)
             digit |= labels == piece.label
+            away = ndimage.distance_transform_edt(~digit)
         else:
             left_out += 1
     comparable = sum(piece.area > 0.3 * main.area for piece in joined)
