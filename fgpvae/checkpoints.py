@@ -131,7 +131,7 @@ def _digest(description: str, tensors: dict[str, Tensor]) -> str:
     digest = hashlib.sha256(description.encode())
     for name, value in sorted(tensors.items()):
         digest.update(f"{name} {value.dtype} {list(value.shape)}".encode())
-        digest.update(value.reshape(-1).view(torch.uint8).numpy())
+        digest.update(value.reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 

@@ -373,8 +373,9 @@ def open_run(path: Path) -> Run:
 
 def _number(status: dict[str, Any], name: str) -> float | None:
     value = status.get(name)
-    known = isinstance(value, int | float) and abs(value) < 1e15 and math.isfinite(value)
-    return float(value) if known else None
+    if isinstance(value, int | float) and abs(value) < 1e15:  # neither infinite nor NaN
+        return float(value)
+    return None
 
 
 def list_runs(root: Path) -> tuple[list[Run], dict[str, str]]:

@@ -331,7 +331,8 @@ class Trainer:
         if not decay:
             return
         decay = min(decay, self.step / (self.step + 10))  # early weights are soon forgotten
-        new, old = list(self.model.parameters()), list(self.averaged.parameters())
+        new: list[Tensor] = list(self.model.parameters())
+        old: list[Tensor] = list(self.averaged.parameters())
         torch._foreach_lerp_(old, new, 1 - decay)
         for kept, buffer in zip(self.averaged.buffers(), self.model.buffers(), strict=True):
             kept.copy_(buffer)
