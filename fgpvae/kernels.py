@@ -3,12 +3,16 @@
 import math
 from functools import lru_cache
 
+import numpy as np
 import torch
 from scipy.special import ive
 from torch import Tensor, nn
 
+from fgpvae.errors import UserError
+
 TWO_PI = 2 * math.pi
-TRUNCATION = 1e-12  # relative size of the Fourier coefficients that are left out
+NEGLIGIBLE = 1e-12  # relative size of a Fourier coefficient that no picture shows
+EXACT = 1e-16  # and of one that float64 does not: next to noise s², δk matters as δk/s²
 
 
 class Periodic(nn.Module):
@@ -26,6 +30,11 @@ class Periodic(nn.Module):
         learnable: bool = False,
     ) -> None:
         super().__init__()
+        for name, value in (("amplitude", amplitude), ("length scale", length_scale)):
+            if not 0 < value < math.inf:
+                raise UserError(f"The {name} of a kernel must be positive, not {value:g}.")
+        if not 0 < period < math.inf:
+            raise UserError(f"The period of a kernel must be positive, not {period:g}.")
         self.period = period
         log = torch.tensor([amplitude, length_scale], dtype=torch.float64).log()
         self.log_amplitude = nn.Parameter(log[0], requires_grad=learnable)
@@ -42,39 +51,38 @@ class Periodic(nn.Module):
     def of_difference(self, delta: Tensor) -> Tensor:
         # σ² exp(-2 sin²(π δ / period) / r²)
         sine = torch.sin(math.pi / self.period * delta.double())
-        return self.amplitude**2 * torch.exp(-2 * (sine / self.length_scale) ** 2)
+        return self.amplitude.square() * torch.exp(sine.square() * (-2 / self.length_scale**2))
 
     def gram(self, a: Tensor, b: Tensor) -> Tensor:
         """Angles [..., S] and [..., Q] -> covariances [..., S, Q]."""
-        return self.of_difference(a[..., :, None] - b[..., None, :])
+        return self.of_difference(a.double()[..., :, None] - b.double()[..., None, :])
 
     def diagonal(self, w: Tensor) -> Tensor:
-        return self.amplitude**2 * torch.ones_like(w, dtype=torch.float64)
+        return self.amplitude.square().expand(w.shape)
 
-    def harmonics(self) -> int:
-        """The highest Fourier mode that still matters at this length scale."""
-        return _harmonics(float(self.length_scale.detach()))
+    def harmonics(self, smallest: float = NEGLIGIBLE) -> int:
+        """The highest Fourier mode whose coefficient is at least `smallest` of the first."""
+        return _harmonics(float(self.length_scale.detach()), smallest)
 
     def rank(self) -> int:
-        return 2 * self.harmonics() + 1
+        return 2 * self.harmonics(EXACT) + 1
 
     def coefficients(self, harmonics: int) -> Tensor:
-        """Fourier coefficients c_k, k = 0..harmonics, of k(δ) = Σ c_k cos(k 2π δ / period).
-
-        By a discrete cosine transform of the kernel itself, which (unlike the Bessel functions
-        c_k = 2 σ² e^{-1/r²} I_k(1/r²) they equal) torch can differentiate.
-        """
-        n = 4 * (harmonics + 1)
-        delta = torch.arange(n, dtype=torch.float64) * (self.period / n)
-        modes = torch.arange(harmonics + 1, dtype=torch.float64)
-        cosines = torch.cos(TWO_PI / n * torch.outer(modes, torch.arange(n, dtype=torch.float64)))
-        weights = torch.full((harmonics + 1,), 2.0 / n, dtype=torch.float64)
-        weights[0] = 1.0 / n
-        return (weights * (cosines @ self.of_difference(delta))).clamp_min(1e-300)
+        """Fourier coefficients c_k, k = 0..harmonics, of k(δ) = Σ c_k cos(k 2π δ / period)."""
+        # c_k = 2 σ² e^{-x} I_k(x) with x = 1/r², half of that for k = 0
+        x = self.length_scale**-2
+        order = np.arange(-1, harmonics + 2)
+        bessel = torch.as_tensor(2 * ive(np.abs(order), float(x.detach())))
+        value = bessel[1:-1]
+        # d/dx e^{-x} I_k = e^{-x} (½ I_{k-1} + ½ I_{k+1} - I_k)
+        slope = 0.5 * (bessel[:-2] + bessel[2:]) - value
+        half = torch.ones(harmonics + 1, dtype=torch.float64)
+        half[0] = 0.5
+        return self.amplitude.square() * half * (value + slope * (x - x.detach()))
 
     def features(self, w: Tensor) -> Tensor:
-        """φ(w) [..., M] with φ(a)·φ(b) = k(a, b); M = 2 harmonics + 1."""
-        return fourier_basis(w, self.coefficients(self.harmonics()), self.period)
+        """φ(w) [..., M] with φ(a)·φ(b) = k(a, b); M is the rank."""
+        return fourier_basis(w, self.coefficients(self.harmonics(EXACT)), self.period)
 
 
 def fourier_basis(w: Tensor, coefficients: Tensor, period: float = TWO_PI) -> Tensor:
@@ -87,10 +95,10 @@ def fourier_basis(w: Tensor, coefficients: Tensor, period: float = TWO_PI) -> Te
 
 
 @lru_cache(maxsize=256)
-def _harmonics(length_scale: float) -> int:
-    c = 1 / length_scale**2
+def _harmonics(length_scale: float, smallest: float) -> int:
+    x = length_scale**-2
     k = 0
-    # coefficients fall monotonically: I_k(c) / I_0(c)
-    while 2 * ive(k + 1, c) > TRUNCATION * ive(0, c):
+    # the coefficients fall monotonically: 2 I_k(x) / I_0(x)
+    while 2 * ive(k + 1, x) > smallest * ive(0, x):
         k += 1
     return k

@@ -3,167 +3,342 @@
 The encoder says N(μ_q, s_q²) of each view q and channel; the prior is a GP over the angle for a
 local channel and one standard normal for a global one. Both posteriors and both normalising
 constants are in closed form. A view that is not observed has precision zero and no influence.
-Arrays arrive as [P, Q, channels]; all algebra is done in float64.
+Arrays arrive as [P, Q, channels]; all algebra is done in float64 and as [P, channels, Q].
+
+S is the diagonal matrix of the precisions 1/s_q², A = (K + S⁻¹)⁻¹ and α = Aμ.
 """
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from fgpvae.errors import UserError
 from fgpvae.gaussian import LOG_2PI
 
+TINY = 1e-30  # for a variance that rounds to less: its square root still has a finite gradient
+
 
 class Kernel(Protocol):
+    """k(a, b) = φ(a)·φ(b), with `rank` features φ."""
+
     def gram(self, a: Tensor, b: Tensor) -> Tensor: ...
     def diagonal(self, w: Tensor) -> Tensor: ...
-
-
-@runtime_checkable
-class FeatureKernel(Kernel, Protocol):
     def rank(self) -> int: ...
     def features(self, w: Tensor) -> Tensor: ...
 
 
 class LocalPosterior(Protocol):
-    """GP posterior of the local channels of P digits given their views, at any angle.
+    """GP posterior of the local channels of P digits given their views, at any angle."""
 
-    `log_evidence` [P, J] is log ∫ Π_q N(z_q | μ_q, s_q²) GP(z) dz of each channel.
-    """
+    @property
+    def log_evidence(self) -> Tensor:
+        """log Z = log ∫ Π_q N(z_q | μ_q, s_q²) GP(z) dz [P, J] of each channel."""
+        ...
 
-    log_evidence: Tensor
+    def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Mean and variance [P, Q, J] at all views, observed or not, and the KL divergence [P, J].
+
+        KL(posterior || prior) = E_q Σ_observed log N(z_q | μ_q, s_q²) - log Z.
+        """
+        ...
 
     def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
         """Angles [P, S] -> mean and variance [P, S, J] of each channel at each angle."""
         ...
 
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """One draw of the whole function at angles [P, S] -> [P, S, J], smooth in the angle."""
+        """One draw of the whole function at angles [P, S] -> [P, S, J], smooth in the angle.
+
+        The generator decides the function, whatever the angles. Has no gradient.
+        """
         ...
 
 
 class DensePosterior(LocalPosterior):
-    """O(Q³) a digit and channel: one Cholesky factor of B = I + S^½ K S^½, S the precisions.
+    """O(Q³) a digit and channel: one Cholesky factor L of B = I + S^½ K S^½, so that
+    A = S^½ B⁻¹ S^½, whose rows are zero for views that are not observed.
 
-    All eigenvalues of B are at least 1, whatever the noise, so it can always be factorised.
+    All eigenvalues of B are at least 1, whatever the noise, so it can be factorised.
     """
 
     def __init__(self, kernel: Kernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor):
-        self.kernel, self.w = kernel, w
-        root, self.scaled, log_var = _scale(mu, var, observed)  # [P, J, Q]
-        self.root = root
-        self.gram = kernel.gram(w, w)  # [P, Q, Q]
-        b = root[..., :, None] * self.gram[:, None] * root[..., None, :]
-        b.diagonal(dim1=-2, dim2=-1).add_(1)
-        self.cholesky = _cholesky(b)  # [P, J, Q, Q]
-        whitened = _solve(self.cholesky, self.scaled[..., None])  # L⁻¹ S^½ μ
-        # log Z = -½ (μᵀ(K + S⁻¹)⁻¹μ + log|B| + Σ log s² + n log 2π)
-        log_det = 2 * self.cholesky.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        count = observed.sum(-1)[:, None]
-        self.whitened = whitened
-        quadratic = whitened.square().sum((-2, -1))
-        self.log_evidence = -0.5 * (quadratic + log_det + log_var + count * LOG_2PI)
+        self.kernel, self.views = kernel, w
+        self.count, mask = observed.double().sum(-1)[:, None], _mask(observed)
+        self.w = _fill(w, mask, 0.0)
+        self.mask = mask = None if mask is None else mask[:, None]
+        self.mu, self.var = _prepare(mu, var, mask)  # [P, J, Q]
+        self.gram = kernel.gram(self.w, self.w)  # [P, Q, Q]
+        with torch.no_grad():
+            self.root = _fill(self.var.rsqrt(), mask, 0.0)  # S^½
+            b = _outer(self.root, self.root) * self.gram[:, None]  # [P, J, Q, Q]
+            b.diagonal(dim1=-2, dim2=-1).add_(1)
+            self.factor, failed = torch.linalg.cholesky_ex(b)
+            self.whitened = _solve(self.factor, (self.root * self.mu)[..., None])  # L⁻¹S^½μ
+            self.alpha = self.root * _solve(self.factor, self.whitened, True).squeeze(-1)
+            self.log_var = self.var.log().sum(-1)  # [P, J]
+            self.log_det = 2 * self.factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)  # log|B|
+        _check(failed, self.log_var, self.alpha, self.mu, self.var, self.gram)
 
-    def _cross(self, w: Tensor) -> Tensor:
-        """L⁻¹ S^½ K(views, w) [P, J, Q, S]."""
-        gram = self.gram if w is self.w else self.kernel.gram(self.w, w)
-        return _solve(self.cholesky, self.root[..., :, None] * gram[:, None])
+    @property
+    def log_evidence(self) -> Tensor:
+        return _DenseEvidence.apply(self, self.mu, self.var, self.gram)
 
     def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
-        cross = self._cross(w)
-        mean = (cross * self.whitened).sum(-2)  # k_*ᵀ S^½ B⁻¹ S^½ μ
-        var = self.kernel.diagonal(w)[:, None] - cross.square().sum(-2)
-        return mean.mT, var.clamp_min(0).mT
+        mean, var = self._at(w)
+        return mean.mT, var.mT
 
+    def _at(self, w: Tensor) -> tuple[Tensor, Tensor]:
+        new = self.gram if w is self.w else self.kernel.gram(self.w, w)  # [P, Q, S]
+        mean, var = _DenseMarginals.apply(
+            self, self.mu, self.var, self.gram, new, self.kernel.diagonal(w)
+        )
+        return mean, var.clamp_min(TINY)
+
+    def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
+        mean, var = self._at(self.views)  # [P, J, Q]
+        return mean.mT, var.mT, _DenseKL.apply(self, mean, var, self.gram)
+
+    @torch.no_grad()
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        cross = self._cross(w)
-        mean = (cross * self.whitened).sum(-2)  # [P, J, S]
-        covariance = self.kernel.gram(w, w)[:, None] - cross.mT @ cross
-        values, vectors = torch.linalg.eigh(covariance)
-        noise = torch.randn(mean.shape, dtype=torch.float64, generator=generator)
-        scaled = values.clamp_min(0).sqrt() * noise
-        return (mean + (vectors @ scaled[..., None]).squeeze(-1)).mT
+        # f ~ GP and y = f + noise at the views; then f + K*A (μ - y) has the posterior's law
+        kernel, (digits, channels, _) = self.kernel, self.mu.shape
+        noise = _normal(self.mu.shape, generator)
+        prior = _normal((digits, kernel.rank(), channels), generator)
+        y = (kernel.features(self.w) @ prior).mT + self.var.sqrt() * noise
+        half = _solve(self.factor, (self.root * (self.mu - y))[..., None])
+        update = self.root * _solve(self.factor, half, True).squeeze(-1)  # A (μ - y) [P, J, Q]
+        return kernel.features(w) @ prior + kernel.gram(w, self.w) @ update.mT
+
+    def inverse(self) -> Tensor:
+        """A [P, J, Q, Q]."""
+        r = _solve(self.factor, torch.diag_embed(self.root))
+        return r.mT @ r
+
+
+class _DenseEvidence(torch.autograd.Function):
+    """log Z = -½ (μᵀAμ + log|B| + Σ log s² + n log 2π), with its gradient in closed form.
+
+    ∂/∂μ = -α, ∂/∂s² = ½ (α² - diag A), ∂/∂K = ½ (ααᵀ - A).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, q: DensePosterior, mu: Tensor, var: Tensor, gram: Tensor) -> Tensor:
+        ctx.q = q
+        quadratic = q.whitened.square().sum((-2, -1))
+        return -0.5 * (quadratic + q.log_det + q.log_var + q.count * LOG_2PI)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        alpha, grad = ctx.q.alpha, grad[..., None]
+        by_k = 0.5 * grad[..., None] * (_outer(alpha, alpha) - ctx.q.inverse())
+        return None, -grad * alpha, by_k.diagonal(dim1=-2, dim2=-1), by_k.sum(1)
+
+
+class _DenseKL(torch.autograd.Function):
+    """KL = ½ (log|B| - Σ v/s² + αᵀm) of the marginals N(m, v) at the views.
+
+    As a function of m, v, μ, s² and K it is E_q Σ log N(z_q | μ_q, s_q²) - log Z, with
+    ∂/∂m = α, ∂/∂v = -½ 1/s², ∂/∂K = ½ (A - ααᵀ); the derivatives by μ and s² cancel.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, q: DensePosterior, mean: Tensor, v: Tensor, gram: Tensor) -> Tensor:
+        ctx.q, ctx.precision = q, q.root.square()
+        return 0.5 * (q.log_det + (q.alpha * mean - ctx.precision * v).sum(-1))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        alpha, grad = ctx.q.alpha, grad[..., None]
+        by_gram = None
+        if ctx.needs_input_grad[3]:
+            by_gram = (0.5 * grad[..., None] * (ctx.q.inverse() - _outer(alpha, alpha))).sum(1)
+        return None, grad * alpha, -0.5 * grad * ctx.precision, by_gram
+
+
+class _DenseMarginals(torch.autograd.Function):
+    """m = K*α and v = k** - diag(K*AK*ᵀ), with their gradients in closed form.
+
+    With H = AK*ᵀ: ∂m_i/∂μ_q = H_qi, ∂m_i/∂s_q² = -α_q H_qi, ∂v_i/∂s_q² = H_qi²;
+    dm = dK* α - Hᵀ dK α and dv = dk** - 2 diag(dK* H) + diag(Hᵀ dK H).
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        q: DensePosterior,
+        mu: Tensor,
+        var: Tensor,
+        gram: Tensor,
+        new: Tensor,
+        diagonal: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        cross = _solve(q.factor, q.root[..., None] * new[:, None])  # L⁻¹S^½K*ᵀ [P, J, Q, S]
+        ctx.q, ctx.cross = q, cross
+        return (cross * q.whitened).sum(-2), diagonal[:, None] - cross.square().sum(-2)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_mean: Tensor, by_v: Tensor) -> tuple[Tensor | None, ...]:
+        q = ctx.q
+        h = q.root[..., None] * _solve(q.factor, ctx.cross, True)  # [P, J, Q, S]
+        by_mean, by_v = by_mean[..., None, :], by_v[..., None, :]
+        by_mu = (by_mean * h).sum(-1)
+        weighted = by_v * h
+        by_var = (weighted * h).sum(-1) - q.alpha * by_mu
+        by_gram = by_new = by_diagonal = None
+        if ctx.needs_input_grad[3]:
+            by_gram = (weighted @ h.mT - _outer(by_mu, q.alpha)).sum(1)
+            by_new = (q.alpha[..., None] * by_mean - 2 * weighted).sum(1)
+            by_diagonal = by_v.sum((1, 2))
+        return None, by_mu, by_var, by_gram, by_new, by_diagonal
 
 
 class FourierPosterior(LocalPosterior):
     """O(Q M²): with K = ΦΦᵀ the posterior is that of the M feature weights, N(ŵ, Λ⁻¹).
 
-    Λ = I + ΦᵀSΦ, ŵ = Λ⁻¹ ΦᵀSμ. The features of the periodic kernel are exact to 1e-12.
+    Λ = I + ΦᵀSΦ, ŵ = Λ⁻¹ ΦᵀSμ.
     """
 
-    def __init__(self, kernel: FeatureKernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor):
-        self.kernel = kernel
-        root, scaled, log_var = _scale(mu, var, observed)  # [P, J, Q]
-        phi = kernel.features(w)[:, None]  # [P, 1, Q, M]
-        scaled_phi = root[..., None] * phi  # S^½ Φ [P, J, Q, M]
-        precision = scaled_phi.mT @ scaled_phi
-        precision.diagonal(dim1=-2, dim2=-1).add_(1)
-        self.cholesky = _cholesky(precision)  # [P, J, M, M]
-        projected = scaled_phi.mT @ scaled[..., None]
-        self.weights = torch.cholesky_solve(projected, self.cholesky)  # ŵ [P, J, M, 1]
-        # μᵀ(K + S⁻¹)⁻¹μ = |S^½(μ - Φŵ)|² + |ŵ|²
-        residual = scaled[..., None] - scaled_phi @ self.weights
-        quadratic = residual.square().sum((-2, -1)) + self.weights.square().sum((-2, -1))
-        log_det = 2 * self.cholesky.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        count = observed.sum(-1)[:, None]
-        self.log_evidence = -0.5 * (quadratic + log_det + log_var + count * LOG_2PI)
+    def __init__(self, kernel: Kernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor):
+        self.kernel, self.views = kernel, w
+        self.count, mask = observed.double().sum(-1)[:, None], _mask(observed)
+        self.w = _fill(w, mask, 0.0)
+        self.phi = kernel.features(self.w)  # [P, Q, M]
+        mask = None if mask is None else mask[:, None]
+        self.mu, self.var = _prepare(mu, var, mask)  # [P, J, Q]
+        self.precision = _fill(1 / self.var, mask, 0.0)
+        weighted = self.precision[..., None] * self.phi[:, None]  # SΦ [P, J, Q, M]
+        self.covariance, self.root, self.log_det, failed = _Inverse.apply(
+            self.phi[:, None].mT @ weighted
+        )
+        projected = (self.precision * self.mu) @ self.phi
+        self.weights = (self.covariance @ projected[..., None]).squeeze(-1)  # ŵ [P, J, M]
+        self.log_var = self.var.log().sum(-1)  # [P, J]
+        _check(failed, self.log_var, self.weights, self.mu, self.var, self.phi)
+
+    @property
+    def log_evidence(self) -> Tensor:
+        # μᵀAμ = |S^½(μ - Φŵ)|² + |ŵ|², of which ŵ is the minimum: no gradient passes through it
+        weights = self.weights.detach()
+        residual = self.mu - weights @ self.phi.mT
+        quadratic = (self.precision * residual.square()).sum(-1) + weights.square().sum(-1)
+        return -0.5 * (quadratic + self.log_det + self.log_var + self.count * LOG_2PI)
 
     def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
-        phi = self.kernel.features(w)[:, None]  # [P, 1, S, M]
-        mean = (phi @ self.weights).squeeze(-1)
-        var = _solve(self.cholesky, phi.mT.expand(-1, self.cholesky.shape[1], -1, -1))
-        return mean.mT, var.square().sum(-2).mT
+        phi = self.phi if w is self.w else self.kernel.features(w)  # [P, S, M]
+        mean = phi @ self.weights.mT
+        var = ((phi[:, None] @ self.covariance) * phi[:, None]).sum(-1).mT  # diag(ΦΛ⁻¹Φᵀ)
+        return mean, var.clamp_min(TINY)
 
+    def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
+        # KL(N(ŵ, Λ⁻¹) || N(0, I)) = ½ Σ (diag Λ⁻¹ + ŵ² - 1) + ½ log|Λ|
+        diagonal = self.covariance.diagonal(dim1=-2, dim2=-1)
+        kl = 0.5 * ((diagonal + self.weights.square() - 1).sum(-1) + self.log_det)
+        return *self.at(self.views), kl
+
+    @torch.no_grad()
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        noise = torch.randn(self.weights.shape, dtype=torch.float64, generator=generator)
-        drawn = self.weights + torch.linalg.solve_triangular(self.cholesky.mT, noise, upper=True)
-        return (self.kernel.features(w)[:, None] @ drawn).squeeze(-1).mT
+        noise = _normal(self.weights.shape, generator)
+        drawn = self.weights + (self.root @ noise[..., None]).squeeze(-1)  # [P, J, M]
+        return self.kernel.features(w) @ drawn.mT
+
+
+class _Inverse(torch.autograd.Function):
+    """(I + X)⁻¹, a root U of it with UUᵀ = (I + X)⁻¹, log|I + X|, and whether it failed; X ≥ 0."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+        factor, failed = torch.linalg.cholesky_ex(x + identity)
+        root = _solve(factor, identity.expand_as(x)).mT
+        inverse = root @ root.mT
+        ctx.save_for_backward(inverse)
+        ctx.mark_non_differentiable(root, failed)
+        return inverse, root, 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1), failed
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_inverse: Tensor, _: Tensor, by_log_det: Tensor, __: Tensor) -> Tensor:
+        (inverse,) = ctx.saved_tensors
+        # d(I + X)⁻¹ = -(I + X)⁻¹ dX (I + X)⁻¹ and d log|I + X| = tr((I + X)⁻¹ dX)
+        return by_log_det[..., None, None] * inverse - inverse @ by_inverse @ inverse
 
 
 def local_posterior(
     kernel: Kernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor
 ) -> LocalPosterior:
     """Posterior given angles [P, Q], encodings [P, Q, J] and a mask [P, Q], by the cheaper path."""
-    if isinstance(kernel, FeatureKernel) and 2 * kernel.rank() <= w.shape[-1]:
-        return FourierPosterior(kernel, w, mu, var, observed)
-    return DensePosterior(kernel, w, mu, var, observed)
+    path = FourierPosterior if 2 * kernel.rank() <= w.shape[-1] else DensePosterior
+    return path(kernel, w, mu, var, observed)
 
 
 def global_posterior(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Mean, variance and log evidence [P, channels] of one N(0, 1) variable a digit and channel."""
-    root, scaled, log_var = _scale(mu, var, observed)  # [P, channels, Q]
-    precision = 1 + root.square().sum(-1)
-    mean = (root * scaled).sum(-1) / precision
-    # Σ μ²/s² - m̄²/v̄ = Σ (μ - m̄)²/s² + m̄²
-    quadratic = (scaled - root * mean[..., None]).square().sum(-1) + mean**2
-    count = observed.sum(-1)[:, None]
-    log_evidence = -0.5 * (quadratic + precision.log() + log_var + count * LOG_2PI)
-    return mean, 1 / precision, log_evidence
+    mask = _mask(observed[:, None])
+    mu, var = _prepare(mu, var, mask)  # [P, channels, Q]
+    precision = _fill(1 / var, mask, 0.0)
+    posterior_var = 1 / (1 + precision.sum(-1))
+    mean = posterior_var * (precision * mu).sum(-1)
+    # μᵀAμ = Σ (μ - m)²/s² + m², of which m is the minimum: no gradient passes through it
+    fixed = mean.detach()
+    quadratic = (precision * (mu - fixed[..., None]).square()).sum(-1) + fixed.square()
+    log_var = var.log().sum(-1)
+    count = observed.double().sum(-1)[:, None]
+    log_evidence = -0.5 * (quadratic + log_var - posterior_var.log() + count * LOG_2PI)
+    _check(None, log_var, mean, mu, var, None)
+    return mean, posterior_var, log_evidence
 
 
-def _scale(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """S^½ and S^½ μ [P, channels, Q], zero where not observed, and Σ_observed log s²."""
-    mask = observed[..., None]
-    var = torch.where(mask, var.double(), 1.0)
-    root = torch.where(mask, var.rsqrt(), 0.0)
-    scaled = root * torch.where(mask, mu.double(), 0.0)
-    return root.mT, scaled.mT, var.log().sum(-2)
+def _mask(observed: Tensor) -> Tensor | None:
+    """The mask, or None if there is nothing to mask."""
+    return None if bool(observed.all()) else observed
 
 
-def _cholesky(matrix: Tensor) -> Tensor:
-    factor, info = torch.linalg.cholesky_ex(matrix)
-    if bool(info.any()):
-        bad = int(info.reshape(-1).ne(0).nonzero()[0])
-        values = matrix.reshape(-1, *matrix.shape[-2:])[bad]
-        cause = (
-            "an encoded mean, variance or kernel parameter is not finite"
-            if not bool(values.isfinite().all())
-            else f"its condition number is {float(torch.linalg.cond(values.detach())):.1e}"
-        )
-        raise UserError(f"A covariance matrix could not be factorised: {cause}.")
-    return factor
+def _fill(x: Tensor, mask: Tensor | None, value: float) -> Tensor:
+    return x if mask is None else torch.where(mask, x, value)
 
 
-def _solve(lower: Tensor, right: Tensor) -> Tensor:
-    return torch.linalg.solve_triangular(lower, right, upper=False)
+def _prepare(mu: Tensor, var: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Means and variances as [P, channels, Q] in float64, 0 and 1 where not observed."""
+    return _fill(mu.double().mT, mask, 0.0), _fill(var.double().mT, mask, 1.0)
+
+
+def _outer(a: Tensor, b: Tensor) -> Tensor:
+    return a[..., :, None] * b[..., None, :]
+
+
+def _solve(lower: Tensor, right: Tensor, transposed: bool = False) -> Tensor:
+    """L⁻¹ or L⁻ᵀ times the right-hand side."""
+    matrix = lower.mT if transposed else lower
+    return torch.linalg.solve_triangular(matrix, right, upper=transposed)
+
+
+def _normal(shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
+    return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+
+def _check(
+    failed: Tensor | None,
+    log_var: Tensor,
+    result: Tensor,
+    mu: Tensor,
+    var: Tensor,
+    prior: Tensor | None,
+) -> None:
+    """Any input that is not finite shows in the result or in Σ log s²; say which it was."""
+    finite = bool((result.sum() + log_var.sum()).isfinite())
+    if finite and (failed is None or not bool(failed.any())):
+        return
+    if not bool(mu.isfinite().all()):
+        cause = "an encoded mean is not a finite number"
+    elif not bool((var.isfinite() & (var > 0)).all()):
+        cause = "an encoded variance is not a positive, finite number"
+    elif prior is not None and not bool(prior.isfinite().all()):
+        cause = "an angle or a kernel parameter is not a finite number"
+    else:
+        cause = "the means are too large or the variances too small next to the prior's"
+    raise UserError(f"The posterior of a digit could not be computed: {cause}.")
