@@ -8,7 +8,7 @@
 torch.Size([40, 1, 28, 28])
 """
 
-from fgpvae import data
+from fgpvae import data, images
 from fgpvae.checkpoints import load_pretrained, pretrained_names
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAE, Model, ModelConfig
@@ -20,6 +20,7 @@ __all__ = [
     "ModelConfig",
     "UserError",
     "data",
+    "images",
     "load_pretrained",
     "pretrained_names",
 ]

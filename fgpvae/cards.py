@@ -95,9 +95,9 @@ def calibration(
     drawn = predictive_samples(model, task, count)
     mean, sd = drawn.mean(0), drawn.std(0)
     inked = (task.targets.abs() > 0.05) | (sd > 0.02)
-    truth, mean, sd = (x[inked].numpy() for x in (task.targets, mean, sd))
-    latent = metrics.coverage(truth, mean, np.maximum(sd, STEEP))
-    predictive = metrics.coverage(truth, mean, np.sqrt(sd**2 + noise))
+    truth, centre, spread = (x[inked].numpy() for x in (task.targets, mean, sd))
+    latent = metrics.coverage(truth, centre, np.maximum(spread, STEEP))
+    predictive = metrics.coverage(truth, centre, np.sqrt(spread**2 + noise))
     return {f"latent_{k}": v for k, v in latent.items()} | {
         f"predictive_{k}": v for k, v in predictive.items()
     }
@@ -132,6 +132,20 @@ def _mean_image_mse(digits: Digits) -> float:
     return metrics.mse(guess, turned)
 
 
+def weaknesses(measured: dict[str, Any]) -> str:
+    """What the figures say the model does worst."""
+    classes = [c for c in measured["one_view_mse"] if c != "all"]
+    worst = sorted(classes, key=lambda c: -measured["one_view_mse"][c])[:3]
+    lost = sorted(classes, key=lambda c: measured["orientation"][c]["within_15_degrees"])[:3]
+    band = measured["coverage"][1]["latent_coverage_90"]
+    return (
+        f"one view of a {', '.join(worst)} (largest error); the angle of a {', '.join(lost)} "
+        "(symmetric, or like another digit upside down); judging itself: its 90 % band from one "
+        f"view, without pixel noise, holds {100 * band:.0f} % of the truth; thin strokes, which it "
+        "blurs; anything that is not a digit, which it turns into one."
+    )
+
+
 def markdown(name: str, about: dict[str, Any], measured: dict[str, Any]) -> str:
     """The card as a page of documentation."""
     classes = [c for c in measured["one_view_mse"] if c != "all"]
@@ -161,6 +175,7 @@ def markdown(name: str, about: dict[str, Any], measured: dict[str, Any]) -> str:
         "|---|---|",
     ]
     lines += [f"| {n} | {value:.4f} |" for n, value in measured["mse_by_views"].items()]
+    lines += ["", "Bad at: " + weaknesses(measured)]
     lines += [
         "",
         "Share of true pixels with ink inside the model's bands (posterior samples alone; with the "

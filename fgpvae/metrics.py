@@ -7,7 +7,7 @@ Latents are the encoder's estimates, view by view and before any pooling over a 
 
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -445,7 +445,7 @@ def _block_scores(
 
 
 def _kernel_ridge(
-    target: Array, fit: NDArray, check: NDArray, z: Array, width: float, ridge: float
+    target: Array, fit: NDArray[Any], check: NDArray[Any], z: Array, width: float, ridge: float
 ) -> Array:
     """Gaussian kernel ridge regression of the target, trained on `fit`, predicted on `check`."""
     scale = width * (np.median(pdist(z[fit[:200]])) or 1.0)
@@ -466,7 +466,7 @@ def _purity(weights: Array) -> float:
     return float(1 + (share * np.log2(share)).sum())
 
 
-def _information_share(code: NDArray, factor: NDArray) -> float:
+def _information_share(code: NDArray[Any], factor: NDArray[Any]) -> float:
     """(I(code; factor) - E) / (H(factor) - E), not below 0; E is I for a random pairing."""
     entropy = mutual_info_score(factor, factor)
     counts = contingency_matrix(factor, code, sparse=True)

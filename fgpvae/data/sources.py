@@ -4,7 +4,7 @@ import gzip
 import struct
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -71,7 +71,9 @@ def _read(path: Path, item: tuple[int, ...]) -> np.ndarray:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
-            return _parse(gzip.open(file) if packed else file, path, item)
+            return _parse(
+                cast(BinaryIO, gzip.GzipFile(fileobj=file) if packed else file), path, item
+            )
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path} cannot be read; it is damaged or incomplete.") from error
 

@@ -193,7 +193,8 @@ def _gather(
     images = np.zeros((P, Q, 28, 28), dtype=np.float32)
     index = np.zeros((P, Q), dtype=np.int64)
     observed = np.zeros((P, Q), dtype=bool)
-    ids, labels = [], []
+    ids: list[int] = []
+    labels: list[int] = []
     for position, (label, part) in enumerate(zip(classes, parts, strict=True)):
         for number, drawn in enumerate(part, start=first):
             row = len(ids)

@@ -1,7 +1,7 @@
 """Views of digits, padded and masked; tasks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import torch
@@ -19,10 +19,11 @@ class Views:
     observed: Tensor  # [P, Q] bool
     ids: Tensor  # [P] int64, rows of the set of digits that the views were made from
     labels: Tensor  # [P] int64
-    tested: Tensor | None = None  # [P] bool, is the held-out view a test image; all False if None
+    # [P] bool: is the held-out view a test image? None of them is if this is not given
+    tested: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.bool))
 
     def __post_init__(self) -> None:
-        if self.tested is None:
+        if len(self.tested) != len(self.ids):
             object.__setattr__(self, "tested", torch.zeros_like(self.ids, dtype=torch.bool))
 
     def __len__(self) -> int:
@@ -31,10 +32,10 @@ class Views:
     def __getitem__(self, index: Index) -> "Views":
         """Some of the digits: a slice, one or more row numbers, or a mask."""
         rows = _rows(index)
-        return Views(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return Views(*(getattr(self, each.name)[rows] for each in fields(self)))
 
     def to(self, device: torch.device | str) -> "Views":
-        return Views(*(getattr(self, field.name).to(device) for field in fields(self)))
+        return Views(*(getattr(self, each.name).to(device) for each in fields(self)))
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class Experiment:
         }
 
 
-def spread(values: Sequence[float]) -> dict[str, Any]:
+def spread(values: Sequence[float | None]) -> dict[str, Any]:
     """Mean and standard deviation over seeds, and the values themselves."""
     known = [value for value in values if value is not None]
     if not known:

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from fgpvae.checkpoints import write_json
+from fgpvae.files import write_json
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INK, WARM, COOL = "#6b7280", "#d9772b", "#2c7a9e"

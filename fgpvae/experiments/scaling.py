@@ -2,9 +2,12 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.distributions import MultivariateNormal
 
 from fgpvae import data
 from fgpvae.checkpoints import load_model
@@ -73,31 +76,39 @@ def by_number_of_views(views: tuple[int, ...] = VIEWS) -> list[dict[str, float]]
         mu = torch.randn(BLOCK, Q, 1, dtype=torch.float64, generator=generator).requires_grad_()
         var = torch.full((BLOCK, Q, 1), 0.1, dtype=torch.float64).requires_grad_()
         observed = torch.ones(BLOCK, Q, dtype=torch.bool)
+        given = (kernel, w, mu, var)
         style = torch.randn(BLOCK, 8, dtype=torch.float64, generator=generator)
-
-        def factorised(path: type, args: tuple = (kernel, w, mu, var, observed)) -> None:
-            posterior = path(*args)
-            mean, variance = posterior.at(args[1])
-            (posterior.log_evidence.sum() + mean.sum() + variance.sum()).backward()
-
-        def joint(w: Any = w, mu: Any = mu, var: Any = var, style: Any = style) -> None:
-            size = (style @ style.T).repeat_interleave(w.shape[1], 0)
-            size = size.repeat_interleave(w.shape[1], 1)
-            gram = size * kernel.gram(w.reshape(-1), w.reshape(-1))
-            prior = torch.distributions.MultivariateNormal(
-                torch.zeros(w.numel(), dtype=torch.float64), gram + torch.diag(var.reshape(-1))
-            )
-            prior.log_prob(mu.reshape(-1)).backward()
 
         rows.append(
             {
                 "Q": Q,
-                "dense": _seconds(lambda f=factorised: f(DensePosterior)),
-                "fourier": _seconds(lambda f=factorised: f(FourierPosterior)),
-                "joint": _seconds(joint, repeats=3 if Q < 128 else 1),
+                "dense": _seconds(partial(_factorised, DensePosterior, *given, observed)),
+                "fourier": _seconds(partial(_factorised, FourierPosterior, *given, observed)),
+                "joint": _seconds(partial(_joint, style, *given), repeats=3 if Q < 128 else 1),
             }
         )
     return rows
+
+
+def _factorised(
+    path: type[DensePosterior] | type[FourierPosterior],
+    kernel: Periodic,
+    w: Tensor,
+    mu: Tensor,
+    var: Tensor,
+    observed: Tensor,
+) -> None:
+    posterior = path(kernel, w, mu, var, observed)
+    mean, variance = posterior.at(w)
+    (posterior.log_evidence.sum() + mean.sum() + variance.sum()).backward()
+
+
+def _joint(style: Tensor, kernel: Periodic, w: Tensor, mu: Tensor, var: Tensor) -> None:
+    Q, angles = w.shape[1], w.reshape(-1)
+    alike = (style @ style.T).repeat_interleave(Q, 0).repeat_interleave(Q, 1)
+    covariance = alike * kernel.gram(angles, angles) + torch.diag(var.reshape(-1))
+    prior = MultivariateNormal(torch.zeros_like(angles), covariance)
+    prior.log_prob(mu.reshape(-1)).backward()
 
 
 def _seconds(action: Callable[[], None], repeats: int = 5) -> float:

@@ -24,7 +24,7 @@ def table1(experiment: Experiment) -> dict[str, Any]:
     """Mean and standard deviation over seeds of every figure of the benchmark."""
     rows = []
     for preset in experiment.models:
-        figures: dict[str, list[float]] = {name: [] for name in FIGURES}
+        figures: dict[str, list[float | None]] = {name: [] for name in FIGURES}
         seconds, memory = [], []
         for seed in range(experiment.seeds):
             run = experiment.run(preset, seed)

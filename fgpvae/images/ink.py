@@ -45,7 +45,7 @@ def find_ink(picture: Image.Image, invert: bool | None = None) -> Ink:
 
     light = 1 - grey if not dark else grey  # from here on as if ink were dark
     evenly_lit = level is not None
-    if not evenly_lit:
+    if level is None:
         paper = _uneven_paper(light)
         notes.append("The light was uneven and was evened out.")
     else:
@@ -54,8 +54,8 @@ def find_ink(picture: Image.Image, invert: bool | None = None) -> Ink:
     swallowed = np.clip((paper - light) / np.maximum(paper, 0.15), 0, 1)
     even = 1 - swallowed if dark else swallowed
     sure_paper = np.abs(paper - light) < _FLAT if evenly_lit else np.ones(grey.shape, bool)
-    level, mask = _soft_threshold(swallowed, sure_paper)
-    return Ink(grey, even, level, mask, dark, tuple(notes))
+    ink, mask = _soft_threshold(swallowed, sure_paper)
+    return Ink(grey, even, ink, mask, dark, tuple(notes))
 
 
 def _most_telling_channel(colours: np.ndarray) -> tuple[np.ndarray, list[str]]:
@@ -65,7 +65,7 @@ def _most_telling_channel(colours: np.ndarray) -> tuple[np.ndarray, list[str]]:
         for index, name in enumerate(("red", "green", "blue")):
             channels[name] = colours[:, :, index]
     contrast = {name: _contrast(channel) for name, channel in channels.items()}
-    best = max(contrast, key=contrast.get)
+    best = max(contrast, key=contrast.__getitem__)
     if contrast[best] < 1.5 * contrast["luminance"]:
         return channels["luminance"], []
     return channels[best], [f"The ink stands out most in {best} light, so that was used."]

@@ -133,12 +133,13 @@ class Model(nn.Module):
         The encoder sees `planes` [P, Q, C], where a model has some, as constant images.
         """
         P, Q = observed.shape
-        seen = self.images_in(images[observed])
+        everything = bool(observed.all())
+        seen = self.images_in(images if everything else images[observed])
         if planes is not None:
             constant = planes[observed].float()[..., None, None]
             seen = torch.cat([seen, constant.expand(-1, -1, *seen.shape[2:])], 1)
         seen_mu, seen_var = self.encoder(seen)
-        if bool(observed.all()):
+        if everything:
             return seen_mu.view(P, Q, -1), seen_var.view(P, Q, -1)
         where = observed.reshape(-1).nonzero().squeeze(-1)
         flat = (P * Q, seen_mu.shape[-1])
@@ -154,9 +155,12 @@ class Model(nn.Module):
     def squared_error(self, z: Tensor, views: Views) -> tuple[Tensor, Tensor]:
         """Decode codes [P, Q, L] and compare: squared error and number of pixels, each [P]."""
         observed = views.observed
+        pixels = observed.sum(-1) * views.images[0, 0].numel()
+        if bool(observed.all()):
+            return (self.decode(z) - views.images).square().flatten(1).sum(-1), pixels
         each = (self.decode(z[observed]) - views.images[observed]).square().flatten(1).sum(-1)
         error = torch.zeros(observed.shape).masked_scatter(observed, each).sum(-1)
-        return error, observed.sum(-1) * views.images[0, 0].numel()
+        return error, pixels
 
     def check(self, views: Tensor, angles: Tensor, at: Tensor, observed: Tensor | None) -> Tensor:
         """The mask of observed views [P, Q], after a look at the shapes and values."""

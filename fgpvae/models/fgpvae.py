@@ -38,6 +38,7 @@ class Posterior:
     """q(Z | Y) of P digits: a GP for each local channel, a Gaussian for each global one."""
 
     local: LocalPosterior
+    views: Tensor  # [P, Q] angles of the views
     mean_function: MeanFunction | None
     global_mean: Tensor  # [P, L - J]
     global_var: Tensor  # [P, L - J]
@@ -48,18 +49,24 @@ class Posterior:
         mean, var = self.local.at(w)
         return (mean if self.mean_function is None else mean + self.mean_function(w)), var
 
+    def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Mean and variance [P, Q, J] at the views, and the local channels' KL [P, J]."""
+        mean, var, kl = self.local.at_views()
+        shift = 0.0 if self.mean_function is None else self.mean_function(self.views)
+        return mean + shift, var, kl
+
     def mean(self, w: Tensor) -> Tensor:
         """The posterior mean of all channels at angles [P, S] -> [P, S, L]."""
-        return self._join(self.at(w)[0], self.global_mean)
+        return self.join(self.at(w)[0], self.global_mean)
 
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """One joint sample at angles [P, S] -> [P, S, L]: smooth in the angle, one style."""
         local = self.local.sample(w, generator)
         if self.mean_function is not None:
             local = local + self.mean_function(w)
-        return self._join(local, gaussian.sample(self.global_mean, self.global_var, generator))
+        return self.join(local, gaussian.sample(self.global_mean, self.global_var, generator))
 
-    def _join(self, local: Tensor, style: Tensor) -> Tensor:
+    def join(self, local: Tensor, style: Tensor) -> Tensor:
         return torch.cat([local, style[:, None].expand(-1, local.shape[1], -1)], -1)
 
     def log_evidence(self) -> Tensor:
@@ -81,24 +88,6 @@ class FGPVAE(Model):
             MeanFunction(self.kernel, config.local) if config.mean_function else None
         )
 
-    def encode(self, images: Tensor, observed: Tensor) -> tuple[Tensor, Tensor]:
-        """q̃(z | y) of the observed views: mean and variance [P, Q, L] (0 and 1 elsewhere)."""
-        shape = (*observed.shape, self.config.latents)
-        if bool(observed.all()):
-            mu, var = self.encoder(self.images_in(images))
-            return mu.view(shape), var.view(shape)
-        seen_mu, seen_var = self.encoder(self.images_in(images[observed]))
-        where = observed.reshape(-1).nonzero().squeeze(-1)
-        flat = (observed.numel(), self.config.latents)
-        mu = torch.zeros(flat).index_copy(0, where, seen_mu)
-        var = torch.ones(flat).index_copy(0, where, seen_var)
-        return mu.view(shape), var.view(shape)
-
-    def decode(self, z: Tensor) -> Tensor:
-        """Codes [..., L] -> images [..., H, W]."""
-        images = self.decoder(z.reshape(-1, z.shape[-1]).float())
-        return self.images_out(images, *z.shape[:-1])
-
     def posterior(self, mu: Tensor, var: Tensor, w: Tensor, observed: Tensor) -> Posterior:
         """q(Z | Y) from encodings [P, Q, L] at angles [P, Q]."""
         j = self.config.local
@@ -107,44 +96,28 @@ class FGPVAE(Model):
             local_mu = local_mu - self.mean_function(w)
         return Posterior(
             local_posterior(self.kernel, w, local_mu, var[..., :j], observed),
+            w,
             self.mean_function,
             *global_posterior(mu[..., j:], var[..., j:], observed),
         )
 
     def terms(self, views: Views, context: Tensor | None = None) -> Terms:
         context = views.observed if context is None else context & views.observed
-        j, w = self.config.local, views.angles
         mu, var = self.encode(views.images, context)
-        posterior = self.posterior(mu, var, w, context)
-        local_mean, local_var = posterior.at(w)  # [P, Q, J]
-        style, style_var = posterior.global_mean[:, None], posterior.global_var[:, None]
+        posterior = self.posterior(mu, var, views.angles, context)
+        local_mean, local_var, local_kl = posterior.at_views()  # [P, Q, J], [P, J]
+        style, style_var = posterior.global_mean, posterior.global_var  # [P, L - J]
 
-        # KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z
-        mu64, var64 = mu.double(), var.double()
-        expected = gaussian.expected_log_density(
-            local_mean, local_var, mu64[..., :j], var64[..., :j]
-        ).sum(-1) + gaussian.expected_log_density(
-            style, style_var, mu64[..., j:], var64[..., j:]
-        ).sum(-1)  # [P, Q]
-        kl = torch.where(context, expected, 0.0).sum(-1) - posterior.log_evidence()
+        # KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z, which for one Gaussian is plainly
+        style_kl = gaussian.kl(style, style_var, torch.zeros_like(style), torch.ones_like(style))
+        kl = local_kl.sum(-1) + style_kl.sum(-1)
 
         # one sample of the style a digit; marginal samples of the local channels suffice, for the
         # expected error of a view depends on that view's channels alone
         local = gaussian.sample(local_mean, local_var)
-        drawn = gaussian.sample(style, style_var).expand(-1, w.shape[1], -1)
-        z = torch.cat([local, drawn], -1).float()
+        z = posterior.join(local, gaussian.sample(style, style_var)).float()
         squared_error, pixels = self.squared_error(z, views)
         return Terms(squared_error, pixels, kl)
-
-    def squared_error(self, z: Tensor, views: Views) -> tuple[Tensor, Tensor]:
-        observed = views.observed
-        size = views.images[0, 0].numel()
-        if bool(observed.all()):
-            error = (self.decode(z) - views.images).square().flatten(1).sum(-1)
-        else:
-            each = (self.decode(z[observed]) - views.images[observed]).square().flatten(1).sum(-1)
-            error = torch.zeros(observed.shape).masked_scatter(observed, each).sum(-1)
-        return error, observed.sum(-1) * size
 
     @torch.no_grad()
     def infer(self, views: Tensor, angles: Tensor, observed: Tensor) -> Posterior:

@@ -140,7 +140,7 @@ class JointGP(Model):
 
     def prepare(self, data: Callable[[], Views]) -> None:
         views = data()
-        self.config = replace(self.config, training_set=tuple(views.observed.shape))
+        self.config = replace(self.config, training_set=(len(views), views.observed.shape[1]))
         self._allocate(*views.observed.shape)
         self.ids.copy_(views.ids.sort().values)
         rows, _ = self.rows(views.ids)
@@ -177,7 +177,7 @@ class JointGP(Model):
             + (self.slope_mu[rows] * mu).sum((-2, -1)).double()
             + (self.slope_var[rows] * var.sum(-1)).sum(-1).double()
             + (self.slope_vectors[rows] * d).sum(-1).double()
-            + self.slope_kernel @ torch.stack(self.kernel_parameters()) / len(self.ids)
+            + self.slope_kernel @ torch.stack([*self.kernel_parameters()]) / len(self.ids)
         )
 
     def terms(self, views: Views, context: Tensor | None = None) -> Terms:
