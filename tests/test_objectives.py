@@ -1,0 +1,191 @@
+import math
+
+import pytest
+import torch
+from torch.distributions import Normal
+
+from fgpvae.errors import UserError
+from fgpvae.models import Terms
+from fgpvae.objectives import OBJECTIVES, ObjectiveConfig, build
+
+K = 784
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def terms(P=4, Q=11, seed=0, error=0.05):
+    g = generator(seed)
+    squared = error * K * Q * (0.5 + torch.rand(P, generator=g))
+    kl = 50 * torch.rand(P, dtype=torch.float64, generator=g)
+    return Terms(squared, torch.full((P,), Q * K), kl)
+
+
+def doubled(t):
+    return Terms(*(torch.cat([x, x]) for x in (t.squared_error, t.pixels, t.kl)))
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_loss_does_not_depend_on_the_number_of_digits(name):
+    one = build(ObjectiveConfig(name)).eval()
+    loss, twice = one(terms()), one(doubled(terms()))
+    torch.testing.assert_close(loss, twice, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_gradients_of_a_repeated_batch_are_shared_among_the_copies(name):
+    gradients = []
+    for batch in (terms(), doubled(terms())):
+        leaves = [x.clone().requires_grad_() for x in (batch.squared_error, batch.kl)]
+        build(ObjectiveConfig(name)).eval()(Terms(leaves[0], batch.pixels, leaves[1])).backward()
+        gradients.append([x.grad for x in leaves])
+    for once, twice in zip(*gradients, strict=True):
+        torch.testing.assert_close(once, 2 * twice[:4], rtol=1e-6, atol=0)
+
+
+def test_the_elbo_is_the_likelihood_of_every_pixel_minus_the_kl():
+    y = torch.rand(3, 5, 20, generator=generator())
+    mean = torch.rand(3, 5, 20, generator=generator(1))
+    kl = torch.tensor([1.0, 2.0, 3.0])
+    batch = Terms((y - mean).square().sum((1, 2)), torch.full((3,), 100), kl)
+    for noise in (0.004, 0.01, 1.0):
+        likelihood = Normal(mean, noise**0.5).log_prob(y).sum((1, 2))
+        loss = build(ObjectiveConfig("elbo", noise=noise))(batch)
+        torch.testing.assert_close(loss, -(likelihood - kl).mean(), rtol=1e-5, atol=0)
+
+
+def test_the_noise_that_is_learned_is_the_mean_squared_error():
+    objective = build(ObjectiveConfig("elbo", noise=0.5, learn_noise=True))
+    batch = terms(error=0.03)
+    optimizer = torch.optim.Adam(objective.parameters(), lr=0.1)
+    for _ in range(300):
+        optimizer.zero_grad()
+        objective(batch).backward()
+        optimizer.step()
+    mse = float(batch.squared_error.sum() / batch.pixels.sum())
+    assert float(objective.log_noise.detach().exp()) == pytest.approx(mse, rel=1e-3)
+    assert objective.multiplier() == pytest.approx(0.5 / mse, rel=1e-3)
+
+
+def test_noise_is_fixed_unless_asked_for():
+    assert not any(p.requires_grad for p in build(ObjectiveConfig("elbo")).parameters())
+
+
+@pytest.mark.parametrize("noise", [0.004, 0.01, 0.04])
+@pytest.mark.parametrize("Q", [1, 11])
+def test_geco_is_the_elbo_when_the_multiplier_says_so(noise, Q):
+    """λ = QK / (2σ²): the same loss up to a constant, hence the same gradient."""
+    multiplier = Q * K / (2 * noise)
+    geco = build(ObjectiveConfig("geco", multiplier=multiplier, multiplier_max=1e9)).eval()
+    elbo = build(ObjectiveConfig("elbo", noise=noise))
+    differences = []
+    for seed in range(2):
+        batch = terms(Q=Q, seed=seed)
+        gradients = []
+        for objective in (geco, elbo):
+            leaves = [x.clone().requires_grad_() for x in (batch.squared_error, batch.kl)]
+            loss = objective(Terms(leaves[0], batch.pixels, leaves[1]))
+            gradients.append(torch.autograd.grad(loss, leaves))
+        for a, b in zip(*gradients, strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-5, atol=0)
+        differences.append(float(geco(batch) - elbo(batch)))
+    assert differences[0] == pytest.approx(differences[1], rel=1e-4)
+
+
+def test_the_multiplier_follows_the_constraint():
+    config = ObjectiveConfig("geco", kappa_squared=0.02, multiplier=1e3, decay=0.9)
+    for error, rises in ((0.08, True), (0.001, False)):
+        geco = build(config)
+        course = [geco.multiplier()]
+        for _ in range(20):
+            geco(terms(error=error))
+            course.append(geco.multiplier())
+        assert course == sorted(course, reverse=not rises)
+        assert course[-1] != course[0]
+
+
+def test_the_multiplier_is_the_product_of_exponentials_of_the_moving_average():
+    config = ObjectiveConfig("geco", kappa_squared=0.02, multiplier=1e3, decay=0.9)
+    geco, expected, average = build(config), 1e3, None
+    for seed in range(10):
+        batch = terms(seed=seed, error=0.05)
+        geco(batch)
+        constraint = float(batch.squared_error.double().sum() / batch.pixels.sum()) - 0.02
+        average = constraint if average is None else 0.9 * average + 0.1 * constraint
+        expected *= math.exp(average)
+        assert geco.multiplier() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("error", "bound"), [(0.9, 2e3), (0.0, 5e2)])
+def test_the_multiplier_is_bounded(error, bound):
+    config = ObjectiveConfig(
+        "geco", kappa_squared=0.5, multiplier=1e3, multiplier_min=5e2, multiplier_max=2e3
+    )
+    geco = build(config)
+    for _ in range(100):
+        loss = geco(terms(error=error))
+        assert loss.isfinite()
+        assert 5e2 <= geco.multiplier() <= 2e3
+    assert geco.multiplier() == bound
+
+
+def test_nothing_moves_outside_training():
+    geco = build(ObjectiveConfig("geco")).eval()
+    before = {name: x.clone() for name, x in geco.state_dict().items()}
+    first = geco(terms())
+    for _ in range(5):
+        assert torch.equal(geco(terms()), first)
+    for name, x in geco.state_dict().items():
+        torch.testing.assert_close(x, before[name], equal_nan=True, rtol=0, atol=0)
+
+
+def test_the_state_of_geco_is_saved_and_restored():
+    one = build(ObjectiveConfig("geco"))
+    for seed in range(3):
+        one(terms(seed=seed))
+    other = build(ObjectiveConfig("geco"))
+    other.load_state_dict(one.state_dict())
+    for seed in range(3, 6):
+        assert torch.equal(one(terms(seed=seed)), other(terms(seed=seed)))
+    assert one.multiplier() == other.multiplier() != ObjectiveConfig().multiplier
+
+
+def test_no_gradient_passes_through_the_multiplier():
+    geco = build(ObjectiveConfig("geco", multiplier=1e4))
+    batch = terms()
+    squared = batch.squared_error.clone().requires_grad_()
+    geco(Terms(squared, batch.pixels, batch.kl)).backward()
+    expected = geco.multiplier() / float(batch.pixels.sum())
+    torch.testing.assert_close(squared.grad, torch.full((4,), expected), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_ragged_digits_weigh_by_their_pixels(name):
+    """A digit with more views has more pixels; the error of a pixel counts the same."""
+    squared = torch.tensor([10.0, 40.0], requires_grad=True)
+    batch = Terms(squared, torch.tensor([1 * K, 4 * K]), torch.zeros(2))
+    build(ObjectiveConfig(name)).eval()(batch).backward()
+    assert float(squared.grad[0]) == pytest.approx(float(squared.grad[1]))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"name": "vae"},
+        {"noise": 0.0},
+        {"noise": math.nan},
+        {"kappa_squared": -0.1},
+        {"kappa_squared": math.nan},
+        {"multiplier": 1e7},
+        {"multiplier": 0.1},
+        {"multiplier": math.nan},
+        {"multiplier_min": 0.0},
+        {"multiplier_max": math.inf},
+        {"decay": 1.0},
+        {"decay": -0.1},
+    ],
+)
+def test_impossible_settings_are_refused(bad):
+    with pytest.raises(UserError):
+        ObjectiveConfig(**bad)
