@@ -19,7 +19,7 @@ from fgpvae.posterior import DensePosterior, FourierPosterior
 
 DIGITS = ((45, 1), (90, 1), (180, 1), (360, 1), (720, 2), (1800, 5), (3600, 10))  # P, classes
 CLASSES = (3, 8, 5, 2, 0, 1, 4, 6, 7, 9)
-STEPS = 3600  # of every run, whatever its P: 200 epochs of 360 digits
+STEPS = 1800  # of every run, whatever its P: 100 epochs of 360 digits
 VIEWS = (8, 16, 32, 64, 128, 256)
 BLOCK = 20  # digits whose posterior is timed together
 

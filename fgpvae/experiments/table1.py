@@ -34,7 +34,7 @@ def table1(experiment: Experiment) -> dict[str, Any]:
             for name in FIGURES:
                 figures[name].append(result.get(name))
             seconds.append(seconds_an_epoch(run))
-            memory.append(run.metrics()[-1]["memory_mb"])
+            memory.append(run.metrics()[-1].get("memory_mb"))
         rows.append(
             {
                 "preset": preset,
