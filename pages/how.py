@@ -204,7 +204,7 @@ def size(amount: float) -> str:
 
 
 def divide_the_matrix() -> None:
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         P = st.select_slider(
             "P, digits",
             [2, 5, 10, 30, 100, 360, 1000, 4000],
@@ -501,7 +501,7 @@ def learning() -> None:
         ):
             st.page_link(frame.page("train"), label="Train a model")
         return
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         name = st.selectbox("Run", [*shipped, *own], key="r_run", width=220, **KEPT)
         if name in shipped:
             lines = record(shipped[name], shipped[name].stat().st_mtime)

@@ -1,5 +1,6 @@
 """Inside the latent space: where the views of a digit lie, and what each channel does."""
 
+import time
 from html import escape
 
 import numpy as np
@@ -31,6 +32,7 @@ SENTENCE = {
     "global": "They stay when the digit turns: its sixteen views are one point.",
     "joint": "This model does not divide its channels: angle and style are in the same place.",
 }
+SCATTERED = "They are meant to stay. Judged from one image at a time, they scatter around a point."
 SPLIT = {
     "VAE": "A VAE takes every image for itself, so nothing joins the views of a digit.",
     "CVAE": "A CVAE is told the angle, so its channels should hold the style alone. Nothing "
@@ -123,7 +125,8 @@ def space(choice: Choice, block: str, views: Views, chosen: tuple[int, int]) -> 
         chosen,
         spatial,
     )
-    with frame.card(TITLE[block], SENTENCE[block]):
+    scattered = block == "global" and not still
+    with frame.card(TITLE[block], SCATTERED if scattered else SENTENCE[block]):
         chart = f"z_{block}_{choice.name}"
         if spatial:
             figures.show(made, key=f"{chart}_3d")
@@ -386,24 +389,33 @@ def table(measured: dict[Choice, dict[str, float | None]]) -> str:
     )
 
 
+def measure() -> None:
+    st.session_state["z_measured"] = True
+
+
+@st.fragment
 def disentanglement() -> None:
     choices = models.available()
     if not st.session_state.get("z_measured"):
         st.caption(
-            f"{len(choices)} models, some seconds each. Forty digits that none of them was "
+            f"{len(choices)} models, some seconds each, on forty digits that none of them was "
             "trained on, at sixteen angles."
         )
-        if not st.button("Measure all models"):
-            return
-    bar, measured = st.progress(0.0, " "), {}
+        st.button("Measure all models", on_click=measure)
+        return
+    bar, measured, began = st.empty(), {}, time.monotonic()
     for done, choice in enumerate(choices):
-        bar.progress(done / len(choices), f"Looking into {choice.name}")
+        spent = time.monotonic() - began
+        if spent > 0.5:  # otherwise all is remembered
+            left = spent / done * (len(choices) - done)
+            bar.progress(done / len(choices), f"{choice.name}, about {left:.0f} s left")
+        elif done == 0:
+            bar.progress(0.0, choice.name)
         try:
             measured[choice] = scores(choice)
         except UserError as error:
             st.caption(f"{choice.name}: {error}")
     bar.empty()
-    st.session_state["z_measured"] = True
     st.html(table(measured))
 
 
@@ -414,7 +426,7 @@ frame.heading(
     help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
 )
 
-with st.container(horizontal=True, gap="large"):
+with st.container(horizontal=True, gap="medium"):
     choice = models.pick(width=260)
     views, found = shown(choice), encoded(choice)
     modes = ["angle", "digit", "class"] if len(choice.classes) > 1 else ["angle", "digit"]

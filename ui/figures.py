@@ -103,7 +103,8 @@ def scatter(
         _points(
             _loops(points[..., :dimensions]),
             mode="lines",
-            line={"color": HAIRLINE if not standing else FAINT, "width": 1 if not spatial else 2},
+            # lines in space have no transparency
+            line={"color": _thread() if spatial else FAINT if standing else HAIRLINE, "width": 1},
             hoverinfo="skip",
         ),
         _points(
@@ -171,6 +172,10 @@ def scatter(
     made.update_xaxes(title=titles[0], **plain)
     made.update_yaxes(title=titles[1], scaleanchor="x", **plain)
     return made
+
+
+def _thread() -> str:
+    return "#343b4b" if dark() else "#dcdee3"
 
 
 def _points(xyz: np.ndarray, **options: Any) -> Any:
@@ -335,7 +340,7 @@ def numbers(items: Sequence[tuple[str, str]]) -> str:
 
 # --- small multiples --------------------------------------------------------------------------
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 240, 132, 26, 16
+WIDTH, HEIGHT, LEFT, BOTTOM = 196, 122, 24, 17
 
 
 def channel(
@@ -384,7 +389,8 @@ def channel(
             f'stroke-width="1.4"/><circle cx="{x(d):.1f}" cy="{y(value):.1f}" r="3" {fill}/></g>'
         )
     for degree in (0, 90, 180, 270, 360):
-        parts.append(_text(x(degree), HEIGHT - 3, f"{degree}°" if degree % 180 == 0 else "·"))
+        text, anchor = f"{degree}°" if degree % 180 == 0 else "·", "middle"
+        parts.append(_text(x(degree), HEIGHT - 3, text, "end" if degree == 360 else anchor))
     for value in (low, high):
         rounded = f"{value:.1f}".rstrip("0").rstrip(".")
         parts.append(_text(LEFT - 4, y(value) + 4, rounded, "end"))
@@ -401,11 +407,11 @@ def channel(
     )
 
 
-def multiples(figures: Sequence[str], narrowest: int = 210) -> str:
-    """Small figures side by side, as many in a row as there is room for."""
+def multiples(figures: Sequence[str], narrowest: int = 140) -> str:
+    """Small figures side by side: four in a row, and fewer where there is less room."""
     return (
         '<div style="display:grid;gap:.9rem 1.2rem;grid-template-columns:'
-        f'repeat(auto-fill, minmax({narrowest}px, 1fr))">{"".join(figures)}</div>'
+        f'repeat(auto-fill, minmax(max({narrowest}px, 22%), 1fr))">{"".join(figures)}</div>'
     )
 
 
@@ -415,6 +421,6 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="9.5" '
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="11" '
         f'fill="currentColor">{text}</text>'
     )

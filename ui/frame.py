@@ -128,7 +128,7 @@ STYLE = """
 [class*="st-key-card-"] {
   background: light-dark(#ffffff, #171b24); padding: 1.1rem 1.25rem; border-radius: 16px;
 }
-[class*="st-key-card-empty-"] { text-align: center; }
+[class*="st-key-card-empty-"] p { text-align: center; }
 [data-testid="stSidebarHeader"] { height: 2.6rem; padding-bottom: 0; margin-bottom: 0; }
 .st-key-brand { padding: 0 0.75rem 1.1rem; }
 .st-key-brand strong { font-size: 1.3rem; }
