@@ -4,6 +4,7 @@ import streamlit as st
 
 from fgpvae.data import ANGLES
 from ui import (
+    angle,
     bringing,
     dial,
     downloads,
@@ -18,6 +19,7 @@ from ui import (
     truth,
 )
 from ui import styles as sliders
+from ui.still import move as still_move
 from ui.still import still
 from ui.strip import strip
 from ui.turning import prior, turn, uncertainty
@@ -39,7 +41,7 @@ if not model.takes_new_digits:
     st.stop()
 
 left, right = st.columns([1.1, 1], gap="medium")
-shown, seed, pieces = None, None, []
+digit, shown, seed, pieces = None, None, None, []
 with (
     left,
     frame.card(
@@ -57,13 +59,14 @@ with (
         label_visibility="collapsed",
     )
     if source == EXAMPLE:
-        shown = intake.example(KEY, choice, link)
+        digit = intake.example(KEY, choice, link)
     elif source == RANDOM:
         seed = intake.seed(KEY, link)
     else:
         pieces = bringing.normalise(BRING[source]())
 with right, frame.card("As the model gets it", height="stretch"):
-    if shown:
+    if digit:
+        shown = intake.shown_at(KEY, digit, link)
         views = intake.of_example(shown, model)
     elif seed is not None:
         views = []
@@ -75,7 +78,7 @@ subject = (choice.name, source, seed, *(view.key for view in views))
 style, seen = links.numbers(link.get("style")), []
 if views:
     ring = own.ring(views)
-    seen = own.chosen(KEY, ring, subject)
+    seen = own.chosen(KEY, ring, subject, links.numbers(link.get("views")) if shown else None)
     turning = turn(model, ring.views, ring.angles, own.mask(ring, seen))
 elif seed is not None:
     turning, style = notices.attempt(lambda: prior(model, seed))
@@ -126,12 +129,15 @@ with frame.card("Sixteen angles"):
         key=KEY,
         angle=state.angle,
         observed=own.near(turning.angles[turning.observed], ANGLES),
+        move=dial.move if turning.scene else still_move,
     )
 with frame.card("Take it with you", "The picture as you see it, one full turn, or its code."):
     downloads.save(turning, state.angle, state.style, f"{choice.name}-{source.lower()}", KEY)
 links.write(
     digit=shown.digit.name if shown else None,
     shown=str(shown.degrees) if shown else None,
+    said=angle.said(shown.key) if shown else None,
+    views=links.text(seen) if shown else None,
     seed=None if seed is None else str(seed),
     angle=f"{state.angle:g}",
     style=links.text(state.style) if shown else None,

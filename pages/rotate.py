@@ -3,9 +3,9 @@
 import streamlit as st
 
 from fgpvae.data import ANGLES, HELD_OUT
-from fgpvae.models.gpvae import GPVAE
 from ui import dial, digits, downloads, frame, links, models, notices, styles, telling, truth, views
 from ui.pair import pair
+from ui.still import move as still_move
 from ui.still import still
 from ui.strip import strip
 from ui.turning import turn, verdict
@@ -19,11 +19,12 @@ with side:
 link, model = links.opened(KEY), notices.attempt(choice.load)
 digit = digits.chosen(KEY, choice, link.get("digit"))
 other = digits.chosen(f"{KEY}-second", choice, link.get("other", "new-3-9"))
-seen = views.chosen(KEY, link)
-remembers = isinstance(model, GPVAE)  # its training views, whatever the dots say
+ids = digit.id(choice.classes)
+kept = views.remembered(model, ids)
+seen = kept or views.chosen(KEY, link)
 fresh = choice.config.data.split == "continuous"
 hidden = "kept hidden here" if fresh else "never seen in training"
-turning = turn(model, digit.views(), ANGLES, views.mask(seen), digit.id(choice.classes))
+turning = turn(model, digit.views(), ANGLES, views.mask(seen), ids)
 second = turn(model, other.views(), ANGLES, views.mask(seen), other.id(choice.classes))
 start = links.number(link.get("angle"), 0)
 
@@ -40,20 +41,21 @@ else:
         held_out_text=hidden,
         styles=styles.names(choice),
         morph=dial.Morph("towards B", second.own) if len(second.own) else None,
-        editable=not remembers,
+        editable=kept is None,
         subject=(choice.name, digit.name),
         size=500,
     )
 with above:
     frame.heading("Rotate a digit", telling.rotating(model, digit, len(seen), state.style))
 with state.below, frame.card(key="views"):
-    views.slider(KEY, seen, disabled=remembers)
+    views.slider(KEY, seen, disabled=kept is not None)
 with state.aside, frame.card("Against the truth"):
     true = digit.at(state.radians)
     mean = digits.mean_image(digit.label)
     truth.show(verdict(turning, state.radians, true, state.style, mean))
 if lacking := telling.missing(model):
-    notices.note(lacking)
+    with state.aside:
+        notices.note(lacking)
 
 with frame.card("Sixteen angles"):
     strip(
@@ -63,9 +65,10 @@ with frame.card("Sixteen angles"):
         observed=seen,
         held_out=[HELD_OUT],
         held_out_text=hidden,
+        move=dial.move if turning.scene else still_move,
     )
 with frame.card("Digits"):
-    digits.gallery(KEY, choice, digit, other)
+    digits.gallery(KEY, choice, digit, other if len(second.own) else None)
 pair(KEY, turning, second, digit, other, state.radians)
 with frame.card("Take it with you", "The picture as you see it, one full turn, or its code."):
     downloads.save(turning, state.angle, state.style, f"{choice.name}-{digit.name}", KEY)

@@ -20,6 +20,7 @@ from fgpvae.data import ANGLES, rotate
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAE, ModelConfig
 from tests import small_runs
+from tests.browser import ROOT
 from tests.test_rotate import html, linked, model, open_page, sentence
 from ui import orientation, own, sketch, turning
 from ui.digits import Digit
@@ -197,6 +198,20 @@ def test_the_angle_of_an_example_can_be_said():
     assert not app.exception
 
 
+def test_a_link_opens_the_same_example(runs: Path):
+    link = {"digit": "new-7-4", "shown": "90", "said": "80", "views": "0_3_8", "angle": "12.5"}
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["model"] = "runs/turning"
+    app.run().switch_page("pages/extrapolate.py")
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    assert "and two turned copies" in sentence(app)
+    assert {name: linked(app, name) for name in link} == link
+    assert app.session_state["dial:extrapolate"].pose.angle == 12.5
+
+
 def test_without_a_picture_nothing_is_pretended():
     app = start()
     assert any("No digit yet" in text.value for text in app.markdown)
@@ -216,7 +231,10 @@ def test_an_upload_becomes_a_digit(kind: str):
 def test_several_files_are_several_views():
     app = upload(start(), ("a.png", drawing()), ("b.png", drawing(90)), ("c.png", drawing(200)))
     assert "From three pictures of your digit" in sentence(app)
-    app.segmented_control(key="view").set_value("1").run()
+    app.segmented_control(key="view-of-3").set_value("3").run()
+    assert not app.exception
+    upload(app, ("a.png", drawing()), ("b.png", drawing(90)))
+    assert "From two pictures of your digit" in sentence(app)
     assert not app.exception
 
 

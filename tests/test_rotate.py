@@ -19,7 +19,7 @@ from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate, unseen
 from fgpvae.models import FGPVAE
 from tests import small_runs
 from tests.browser import ROOT
-from ui import digits, downloads, links, pair, telling, turning, views
+from ui import digits, downloads, links, telling, turning, views
 from ui.dial import Pose
 from ui.digits import Digit
 
@@ -179,7 +179,7 @@ def test_uncertainty_is_that_of_the_ring():
 
 def test_morph_ends_at_both_styles():
     a, b = turned(Digit(3, 2), [0, 8]), turned(Digit(7, 30), [0, 8])
-    styles, images = pair.morph(a, b, 0.5)
+    styles, images = turning.morphed(a, b, 0.5, 5)
     np.testing.assert_allclose(styles[0], a.own)
     np.testing.assert_allclose(styles[-1], b.own)
     np.testing.assert_allclose(images[0], a.images(np.array([0.5]))[0], atol=1e-6)
@@ -307,7 +307,7 @@ def test_another_model_keeps_a_digit_that_it_knows(runs: Path):
     [
         ("vae", "no notion of an angle", "cannot turn a digit"),
         ("cvae", "is told at which angle", "cannot be swapped"),
-        ("gpvae", "remembers this three", "no sliders"),
+        ("gpvae", "eleven dotted angles that it was trained on", "no sliders"),
         ("gpvae-amortised", "dotted angles", "no sliders"),
     ],
 )

@@ -19,6 +19,12 @@ def taken(key: str, model: Model, image: np.ndarray) -> float:
     return 0.0 if found is None else orientation.modes(found)[0].angle
 
 
+def said(key: str) -> str | None:
+    """What the person says, for a link."""
+    degrees = st.session_state.get(f"angle:{key}")
+    return None if degrees is None else f"{degrees:g}"
+
+
 def say(key: str, degrees: float) -> None:
     st.session_state[f"angle:{key}"] = degrees % 360
 
@@ -33,7 +39,8 @@ def control(key: str, model: Model, image: np.ndarray, truth: float | None = Non
     left, right = st.columns([1, 1.9], vertical_alignment="center", gap="small")
     with left:
         even = np.full(orientation.GRID, 1.0)
-        sketch.show(sketch.belief_ring(even if found is None else found, image, w), f"ring-{key}")
+        ring = sketch.belief_ring(even if found is None else found, image, w)
+        sketch.show(ring, f"ring-{key}", width=170)
     with right:
         if found is None:
             st.caption("This model cannot tell an angle from a picture, so say it: 0° is upright.")

@@ -19,7 +19,8 @@ from fgpvae.data import (
 )
 from fgpvae.models import MODELS
 from ui.models import Choice
-from ui.tiles import tile, tiles
+from ui.pictures import address
+from ui.tiles import Tile, tiles
 
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 FIRST = {0: 3, 1: 2, 2: 27, 3: 2, 4: 4, 5: 18, 6: 11, 7: 30, 8: 4, 9: 8}  # to start with
@@ -180,11 +181,10 @@ def gallery(
             shown.insert(0, special)
     tiles(
         [
-            tile(
+            Tile(
                 digit.name,
-                digit.image,
+                _thumbnail(digit),
                 digit.hint,
-                scale=2,
                 selected=digit == current,
                 second=digit == second and digit != current,
                 badge="" if second is None else "A" * (digit == current) or "B" * (digit == second),
@@ -201,6 +201,11 @@ def gallery(
 @lru_cache(maxsize=20)
 def _images(label: int, new: bool) -> np.ndarray:
     return (unseen if new else embedded)((label,)).images
+
+
+@lru_cache(maxsize=2048)
+def _thumbnail(digit: Digit) -> str:
+    return address(digit.image, 2)
 
 
 @lru_cache(maxsize=256)

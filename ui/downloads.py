@@ -20,6 +20,7 @@ def save(
     turning: Turning, angle: float, style: Sequence[float] | None, name: str, key: str
 ) -> None:
     """Buttons that make their file when they are pressed; `angle` in degrees."""
+    name = name.replace("/", "-")
     w, file = float(np.deg2rad(angle)), f"{name}-{angle:g}"
     with st.container(horizontal=True, gap="small"):
         _button("Picture", lambda: picture(turning, w, style), f"{file}.png", "image/png", key)

@@ -30,10 +30,15 @@ class Example:
         return self.digit.at(float(np.deg2rad(self.degrees)))
 
 
-def example(key: str, choice: Choice, link: Mapping[str, str]) -> Example:
-    """Pick an example and the angle at which the model is shown it."""
+def example(key: str, choice: Choice, link: Mapping[str, str]) -> Digit:
+    """Pick a digit that no model was trained on."""
     digit = digits.chosen(key, choice, link.get("digit"))
-    place = st.container()
+    digits.gallery(key, choice, digit, new_only=True)
+    return digit
+
+
+def shown_at(key: str, digit: Digit, link: Mapping[str, str]) -> Example:
+    """The angle at which the model is shown a digit."""
     degrees = st.slider(
         "Shown turned by",
         0,
@@ -45,9 +50,12 @@ def example(key: str, choice: Choice, link: Mapping[str, str]) -> Example:
         persist_state="session",
         help="The model is not told this angle: it has to find it.",
     )
-    with place:
-        digits.gallery(key, choice, digit, new_only=True)
-    return Example(digit, degrees)
+    found, name = Example(digit, degrees), f"said:{key}"
+    if name not in st.session_state:
+        st.session_state[name] = True
+        if "said" in link:
+            angle.say(found.key, links.number(link["said"], 0))
+    return found
 
 
 def seed(key: str, link: Mapping[str, str]) -> int:
@@ -81,8 +89,10 @@ def of_pieces(pieces: list[Piece], model: Model) -> list[View]:
     names = [str(piece.number) for piece in pieces]
     number = names[0]
     if len(pieces) > 1:
-        number = st.segmented_control("View", names, default=names[-1], required=True, key="view")
-    piece = pieces[names.index(number)] if number in names else pieces[-1]
+        number = st.segmented_control(
+            "View", names, default=names[-1], required=True, key=f"view-of-{len(pieces)}"
+        )
+    piece = pieces[names.index(number)]
     if piece.normalised is None:
         notices.problem(piece.error, "The other views were kept." if len(pieces) > 1 else "")
         if piece.readable:

@@ -5,7 +5,7 @@ number: 0 is the first view, 1 to 15 are copies of it turned by 22.5 degrees mor
 on come the other views.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,13 +42,20 @@ def ring(views: Sequence[View]) -> Ring:
     return Ring(images.astype(np.float32), np.array(angles) % (2 * np.pi), own)
 
 
-def chosen(key: str, made: Ring, subject: Hashable) -> list[int]:
-    """Indices of the views that the model sees: the own ones, until dots are clicked."""
-    name = f"own:{key}"
-    if st.session_state.get(name) != subject:
+def chosen(
+    key: str, made: Ring, subject: Hashable, linked: Iterable[float] | None = None
+) -> list[int]:
+    """Indices of the views that the model sees: the own ones, until dots are clicked.
+
+    The first digit of a session starts with those of its link.
+    """
+    name, there = f"own:{key}", range(len(made.angles))
+    before = st.session_state.get(name)
+    if before is None or before[0] != subject:
         dial.context(key, [])  # clicks were about another digit
-        st.session_state[name] = subject
-    return [index for index in dial.context(key, made.own) if index < len(made.angles)]
+        asked = sorted({int(index) for index in linked or [] if index in there})
+        st.session_state[name] = (subject, made.own if before or not asked else asked)
+    return [index for index in dial.context(key, st.session_state[name][1]) if index in there]
 
 
 def mask(made: Ring, indices: Sequence[int]) -> np.ndarray:

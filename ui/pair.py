@@ -4,24 +4,19 @@ import numpy as np
 import streamlit as st
 
 from fgpvae.metrics import mse
+from fgpvae.models import FGPVAE
 from ui import dial, frame, pictures, strip
 from ui.digits import Digit
-from ui.tiles import tile, tiles
-from ui.turning import Turning, swapped
+from ui.pictures import address
+from ui.tiles import Tile, tiles
+from ui.turning import Turning, morphed, swapped
 
 STEPS = 7  # from A to B
 
 
-def morph(a: Turning, b: Turning, w: float, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
-    """Styles [steps, G] on the way from A's own to B's, and A with each of them [steps, H, W]."""
-    shares = np.linspace(0, 1, steps)[:, None]
-    styles = (1 - shares) * a.own + shares * b.own
-    return styles, np.concatenate([a.images(np.array([w]), style) for style in styles])
-
-
 def pair(key: str, a: Turning, b: Turning, digit: Digit, other: Digit, w: float) -> None:
     """A card for both, where the model has styles that can be exchanged."""
-    if not len(a.own) or swapped(a, b, w) is None:
+    if not isinstance(a.model, FGPVAE) or not (len(a.own) and a.model.config.local):
         return
     with frame.card("Two digits"):
         left, right = st.columns([1.25, 1], gap="large")
@@ -33,11 +28,11 @@ def pair(key: str, a: Turning, b: Turning, digit: Digit, other: Digit, w: float)
 
 def _morph(key: str, a: Turning, b: Turning, w: float) -> None:
     st.caption("Morph: styles on the way from A to B, at the angle of the dial. Click one.")
-    styles, images = morph(a, b, w)
+    styles, images = morphed(a, b, w, STEPS)
     texts = ["A", *(f"{100 * step / (STEPS - 1):.0f}%" for step in range(1, STEPS - 1)), "B"]
     tiles(
         [
-            tile(str(index), image, f"Style {text}", scale=3, text=text)
+            Tile(str(index), address(image, 3), f"Style {text}", text=text)
             for index, (image, text) in enumerate(zip(images, texts, strict=True))
         ],
         key=f"{key}-morph",
@@ -61,7 +56,6 @@ def _swap(key: str, a: Turning, b: Turning, digit: Digit, other: Digit) -> None:
     )
     at = float(np.deg2rad(degrees))
     made, true = swapped(a, b, at), digit.at(at)
-    assert made is not None
     st.html(
         pictures.row(
             pictures.framed(digit.image, "A"),

@@ -17,7 +17,7 @@ def address(image: np.ndarray, scale: int = 1) -> str:
         size = (picture.width * scale, picture.height * scale)
         picture = picture.resize(size, Image.Resampling.BICUBIC)
     file = io.BytesIO()
-    picture.save(file, "PNG")
+    picture.save(file, "PNG", compress_level=3)
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 

@@ -28,6 +28,7 @@ export default function ({ data, parentElement }) {
   if (drawn.get(box) !== data.svg) box.innerHTML = data.svg;
   drawn.set(box, data.svg);
   box.style.maxWidth = data.width ? `${data.width}px` : "";
+  box.style.margin = "0 auto";
 }
 """
 

@@ -8,6 +8,11 @@ from ui.dial import DialState
 from ui.turning import Turning
 
 
+def move(key: str, angle: float) -> None:
+    """Turn the picture from the page, in degrees."""
+    st.session_state[f"{key}-angle"] = round(2 * angle) / 2
+
+
 def still(turning: Turning, key: str, angle: float = 0.0) -> DialState:
     """What `dial.dial` gives, for a model that cannot be run in the browser."""
     left, right = st.columns([1.1, 1], gap="medium")

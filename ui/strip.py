@@ -1,12 +1,13 @@
 """The sixteen angles side by side, each with its colour; a click turns the dial there."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from fgpvae.data import ANGLES
 from ui import colours, dial
-from ui.tiles import tile, tiles
+from ui.pictures import address
+from ui.tiles import Tile, tiles
 
 DEGREES = np.rad2deg(ANGLES).round(1)
 
@@ -19,19 +20,19 @@ def strip(
     observed: Iterable[int] = (),
     held_out: Iterable[int] = (),
     held_out_text: str = "held out",
+    move: Callable[[str, float], None] = dial.move,
 ) -> None:
-    """Pictures [16, H, W] at the sixteen angles; `key` is the dial that a click turns."""
+    """Pictures [16, H, W] at the sixteen angles; a click moves the dial `key` there."""
     seen, hidden = set(observed), set(held_out)
 
     def state(index: int) -> str:
         return held_out_text if index in hidden else "observed" if index in seen else "imagined"
 
     shown = [
-        tile(
+        Tile(
             str(index),
-            image,
+            address(image, 3),
             f"{degrees:g} degrees, {state(index)}",
-            scale=3,
             text=f"{degrees:g}°",
             colour=colours.angle_colour(ANGLES[index]),
             dot=index in seen,
@@ -45,5 +46,5 @@ def strip(
         key=f"{key}-strip",
         label="The digit at sixteen angles",
         layout="strip",
-        on_pick=lambda name: dial.move(key, angle=float(DEGREES[int(name)])),
+        on_pick=lambda name: move(key, float(DEGREES[int(name)])),
     )

@@ -29,8 +29,8 @@ def rotating(model: Model, digit: Digit, views: int, style: Sequence[float] | No
         )
     if isinstance(model, GPVAE):
         return (
-            f"Drag the ring. The {model.title} remembers this {digit.word} from its own training "
-            "views; the dots cannot change that."
+            f"Drag the ring. The {model.title} remembers this {digit.word} from the "
+            f"{_dotted(views)} that it was trained on; others cannot be added."
         )
     if isinstance(model, CVAE):
         return (

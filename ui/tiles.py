@@ -6,10 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
-
-from ui import pictures
 
 STATIC = Path(__file__).parent / "static"
 
@@ -26,10 +23,6 @@ class Tile:
     selected: bool = False
     second: bool = False  # selected for another purpose
     badge: str = ""
-
-
-def tile(name: str, image: np.ndarray, hint: str, scale: int = 1, **options: Any) -> Tile:
-    return Tile(name, pictures.address(image, scale), hint, **options)
 
 
 def tiles(

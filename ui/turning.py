@@ -158,15 +158,18 @@ def uncertainty(
     return (spread / model.kernel.amplitude**2).mean((1, 2)).numpy()
 
 
-@torch.no_grad()
-def swapped(a: Turning, b: Turning, w: float) -> np.ndarray | None:
+def swapped(a: Turning, b: Turning, w: float) -> np.ndarray:
     """The style of A where B is at an angle: B's local channels with A's global ones, [H, W]."""
-    if not isinstance(a.model, FGPVAE):
-        return None
-    local, _ = b.channels(w)
-    style, _ = a.channels(w)
-    j = a.model.config.local
-    return a._decode(np.concatenate([local[:j], style[j:]])[None])[0]
+    return b.images(np.array([w]), a.own)[0]
+
+
+@torch.no_grad()
+def morphed(a: Turning, b: Turning, w: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Styles [steps, G] on the way from A's own to B's, and A with each of them [steps, H, W]."""
+    assert a.scene is not None
+    shares = np.linspace(0, 1, steps)[:, None]
+    styles = (1 - shares) * a.own + shares * b.own
+    return styles, a._decode(a.scene.at(np.full(steps, w), styles))
 
 
 @torch.no_grad()

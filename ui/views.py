@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import streamlit as st
+from torch import Tensor
 
 from fgpvae.data import ANGLES
+from fgpvae.models import GPVAE, Model
 from ui import dial, links
 
 # All but the held-out one, each in a gap of those before it: spread well at any number.
@@ -48,6 +50,15 @@ def resized(current: Iterable[int], count: int) -> list[int]:
 def mask(indices: Iterable[int]) -> np.ndarray:
     """[16] bool."""
     return np.isin(np.arange(len(ANGLES)), list(indices))
+
+
+def remembered(model: Model, ids: Tensor | None) -> list[int] | None:
+    """The views that a model has kept of a training digit; None if it takes those it is given."""
+    if not isinstance(model, GPVAE) or ids is None:
+        return None
+    rows, _ = model.rows(ids)
+    kept = np.rad2deg(model.angles[rows[0]][model.observed[rows[0]]].numpy())
+    return sorted({round(float(degrees) / 22.5) % len(ANGLES) for degrees in kept})
 
 
 def from_link(text: str | None) -> list[int] | None:
