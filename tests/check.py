@@ -6,12 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.browser import executable_path
+
 ROOT = Path(__file__).parent.parent
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-def chromium() -> str | None:
-    return os.environ.get("FGPVAE_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
 
 
 def install_chromium() -> None:
@@ -29,7 +26,7 @@ def install_chromium() -> None:
 
 
 def main() -> int:
-    if chromium() is None:
+    if executable_path() is None:
         install_chromium()
     python = [sys.executable, "-m"]
     for command in (
