@@ -353,6 +353,14 @@ def test_a_deep_link_on_a_fresh_server_has_the_frame(browser, address):
     assert "screen=3" in page.url
 
 
+@pytest.mark.parametrize("name", ["", "rotate"])
+def test_the_first_page_has_two_addresses(browser, address, name):
+    page = opened(browser, address, f"/{name}")
+    page.locator(".st-key-menu a").first.wait_for(timeout=30_000)
+    assert page.get_by_role("heading", level=1).inner_text() == "Rotate a digit"
+    assert page.get_by_text("Page not found").count() == 0
+
+
 GP = "[...document.querySelectorAll('*')].find(each => each.clickgp)?.clickgp"
 
 

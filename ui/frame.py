@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -31,25 +32,30 @@ ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">{_ARCS}</sv
 
 
 def pages() -> list[Page]:
-    """The pages in the order of the menu; the first is the one that the app opens with."""
-    return [
-        st.Page(
-            ROOT / "pages" / f"{name}.py",
-            title=title,
-            url_path=name,
-            default=index == 0,
-        )
-        for index, (name, title) in enumerate(PAGES)
-    ]
+    """The pages in the order of the menu."""
+    return [_page(name, title) for name, title in PAGES]
+
+
+def addresses() -> list[Page]:
+    """The pages, and the root of the app, which shows the first of them.
+
+    Streamlit serves a default page at the root only, so it cannot be the one in the menu:
+    a link to /rotate would not be found.
+    """
+    name, title = PAGES[0]
+    return [_page(name, title, url_path="home", default=True, visibility="hidden"), *pages()]
+
+
+def _page(name: str, title: str, **options: Any) -> Page:
+    return st.Page(ROOT / "pages" / f"{name}.py", title=title, **({"url_path": name} | options))
 
 
 def run() -> None:
     """Show the menu and run the chosen page."""
     st.session_state[FLAG] = True
-    listed = pages()
-    page = st.navigation(listed, position="hidden")
+    page, listed = st.navigation(addresses(), position="hidden"), pages()
     here = 1 + next((i for i, each in enumerate(listed) if each.url_path == page.url_path), 0)
-    st.html(f"<style>{STYLE}{HERE % here}</style>")
+    st.html(f"<style>{STYLE}{HERE % (here, here)}</style>")
     with st.sidebar:
         with st.container(key="brand", gap=None):
             st.markdown("**fgpvae**")
@@ -63,7 +69,7 @@ def run() -> None:
 def guard() -> None:
     """First line of every page: a deep link on a fresh server runs a page without app.py."""
     if FLAG not in st.session_state:
-        st.navigation(pages(), position="hidden")
+        st.navigation(addresses(), position="hidden")
         st.session_state[FLAG] = True
         st.rerun()
 
@@ -150,4 +156,5 @@ HERE = """
 .st-key-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] {
   background: light-dark(#ffffff, #171b24); border-color: light-dark(#e6e6e0, #262c39);
 }
+.st-key-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] p { font-weight: 600; }
 """
