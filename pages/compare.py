@@ -1,6 +1,8 @@
 """Models side by side: the paper's table next to ours, the same digits through each, and cost."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,6 +117,7 @@ def command(experiment: str, key: str, sentence: str) -> None:
         st.code(f"python -m fgpvae experiment {experiment} --seeds 5", language="bash")
 
 
+@st.fragment
 def table(own: list[results.Measured]) -> None:
     result = results.load("table1")
     with frame.card(
@@ -211,6 +214,7 @@ def sort(columns: list[matrix.Column], count: int) -> np.ndarray:
     )
 
 
+@st.fragment
 def pictures(chosen: list[Choice]) -> None:
     with frame.card(
         "The same digits through every model",
@@ -244,7 +248,7 @@ def pictures(chosen: list[Choice]) -> None:
                 persist_state="session", label_visibility="collapsed",
             )  # fmt: skip
             download(matrix.csv(numbers, order, columns), "digits.csv")
-            picture = matrix.png(truth, numbers, shown, columns)
+            picture = partial(matrix.png, truth, numbers, shown, columns)
             download(picture, "digits.png", "image/png")
 
 
@@ -312,7 +316,7 @@ def foot(result: dict[str, Any] | None, content: str, name: str) -> None:
             st.caption(results.provenance(result))
 
 
-def download(content: str | bytes, name: str, kind: str = "text/csv") -> None:
+def download(content: str | Callable[[], bytes], name: str, kind: str = "text/csv") -> None:
     st.download_button(
         name.rsplit(".")[-1].upper(),
         content,

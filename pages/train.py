@@ -6,7 +6,7 @@ from hashlib import sha256
 import numpy as np
 import streamlit as st
 
-from fgpvae import UserError, background, comparison, runs
+from fgpvae import UserError, background, comparison, files, runs
 from fgpvae.checkpoints import WEIGHTS
 from fgpvae.data import ANGLES, HELD_OUT
 from fgpvae.models import MODELS
@@ -16,6 +16,7 @@ from fgpvae.training import RunConfig, network_weights
 from ui import colours, curves, estimates, figures, frame, models, settings
 from ui.models import Choice
 
+LARGEST_LOG = 2**20  # bytes
 TICK = 1.0  # seconds between two looks at a run that trains
 FIRST = "quick"
 SHOWN = 8  # runs in the list before one asks for more
@@ -246,11 +247,21 @@ def detail(run: Run) -> None:
         if run.state == runs.FAILED:
             st.error(run.message or "The run failed; its log says why.")
         elif run.state == runs.INTERRUPTED:
-            st.warning(LOST_NOTHING)
+            st.warning(LOST_NOTHING + last_words(run))
         actions(run)
         strip(run)
         # st.html would take the drawings out
         st.markdown(curves.html(lines, config.training.epochs), unsafe_allow_html=True)
+
+
+def last_words(run: Run) -> str:
+    """What a process that died had to say, if anything."""
+    try:
+        lines = files.read(run.path / runs.LOG, LARGEST_LOG).decode(errors="replace").split("\n")
+    except UserError:
+        return ""
+    said = next((line for line in reversed(lines) if line.strip()), "")
+    return f" Its last words: {said[:300]}" if said else ""
 
 
 def described(config: RunConfig) -> str:
@@ -283,31 +294,32 @@ def summary(run: Run, lines: list[dict]) -> list[tuple[str, str]]:
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def turned(choice: Choice) -> tuple[np.ndarray, np.ndarray]:
-    return comparison.turned(choice.load(), choice.classes)
+def turned(choice: Choice) -> str:
+    """What a checkpoint makes of two digits, all around."""
+    rows = []
+    for true, made in zip(*comparison.turned(choice.load(), choice.classes), strict=True):
+        rows += [("truth", true), ("model", made)]
+    bars = colours.angle_colours(ANGLES)
+    return figures.grid(rows, LABELS, bars, marked=HELD_OUT, alt="generated digits")
 
 
 def strip(run: Run) -> None:
-    """What the newest checkpoint makes of two digits, all around."""
+    """The pictures of the newest checkpoint."""
     choice = models.find(models.OWN + run.name)
     if choice is None:
         st.caption("The first pictures appear as soon as the run is ready.")
         return
+    new = MODELS[run.config.model.name].takes_new_digits
     try:
-        truth, images = turned(choice)
+        pictures = turned(choice)
     except UserError as error:
         st.caption(f"No pictures: {error}")
         return
-    new = MODELS[run.config.model.name].takes_new_digits
     st.caption(
         f"Two {'new' if new else 'training'} digits from eleven views, by the newest checkpoint; "
         "157.5° is never among the views."
     )
-    rows = []
-    for true, made in zip(truth, images, strict=True):
-        rows += [("truth", true), ("model", made)]
-    bars = colours.angle_colours(ANGLES)
-    st.html(figures.grid(rows, LABELS, bars, marked=HELD_OUT, alt="generated digits"))
+    st.html(pictures)
 
 
 def actions(run: Run) -> None:

@@ -78,28 +78,43 @@ def errors(rows: Sequence[Row], metric: str, lines: dict[str, float]) -> go.Figu
     largest += [row.published[key] for row in known] + list(lines.values())
     end = MARGIN * max([*largest, 0.01])
     made = figures.figure(*traces, height=150 + 42 * len(rows))
-    made.update_layout(margin={"l": 8, "r": 16, "t": 124, "b": 8})
-    made.update_xaxes(range=[-0.012 * end, end], title="mean squared error of a pixel")
-    made.update_yaxes(
-        type="category",
-        categoryorder="array",
-        categoryarray=[row.label for row in rows][::-1],
-        range=[-0.4, len(rows) - 0.2],
-        showticklabels=False,
-    )
     missing = "no angle held out" if metric == "test_mse" else "takes no new digits"
-    for row in rows:  # names inside, so that a narrow screen keeps its width for the figures
-        made.add_annotation(
+    names = [  # inside, so that a narrow screen keeps its width for the figures
+        _note(
+            escape(row.label) + (f" · {missing}" if row.errors[metric].mean is None else ""),
+            row.colour,
             x=0.008 * end,
             y=row.label,
-            text=escape(row.label) + (f" · {missing}" if row.errors[metric].mean is None else ""),
-            showarrow=False,
-            xanchor="left",
             yshift=12,
-            font={"size": 12, "color": row.colour},
         )
-    for name, value in lines.items():
-        _reference(made, name, value)
+        for row in rows
+    ]
+    made.update_layout(
+        margin={"l": 8, "r": 16, "t": 124, "b": 8},
+        xaxis={"range": [-0.012 * end, end], "title": "mean squared error of a pixel"},
+        yaxis={
+            "type": "category",
+            "categoryorder": "array",
+            "categoryarray": [row.label for row in rows][::-1],
+            "range": [-0.4, len(rows) - 0.2],
+            "showticklabels": False,
+        },
+        shapes=[_rule(name, value) for name, value in lines.items()],
+        annotations=names
+        + [
+            _note(
+                f"{name} {value:.4f}",
+                _reference_colour(name),
+                x=value,
+                y=1,
+                yref="paper",
+                yanchor="bottom",
+                textangle=-50,
+                size=11,
+            )
+            for name, value in lines.items()
+        ],
+    )
     return made
 
 
@@ -111,21 +126,21 @@ def _bar(sd: float | None, colour: str) -> dict[str, Any]:
     return {"array": [sd or 0], "color": colour, "thickness": 2, "width": 5}
 
 
-def _reference(made: go.Figure, name: str, value: float) -> None:
-    """What needs no model, as a line; the one that knows what a rotation is stands out."""
-    colour = figures.ink() if "geometric" in name else colours.TRUTH
-    made.add_vline(value, line={"color": colour, "width": 1.4, "dash": "dot"}, layer="below")
-    made.add_annotation(
-        x=value,
-        y=1,
-        yref="paper",
-        text=f"{name} {value:.4f}",
-        textangle=-50,
-        showarrow=False,
-        xanchor="left",
-        yanchor="bottom",
-        font={"size": 11, "color": colour},
-    )
+def _reference_colour(name: str) -> str:
+    """What needs no model is grey; the one that knows what a rotation is stands out."""
+    return figures.ink() if "geometric" in name else colours.TRUTH
+
+
+def _rule(name: str, value: float) -> dict[str, Any]:
+    """A dotted line down the figure."""
+    line = {"color": _reference_colour(name), "width": 1.4, "dash": "dot"}
+    ends = {"x0": value, "x1": value, "y0": 0, "y1": 1, "yref": "paper"}
+    return {"type": "line", "line": line, "layer": "below"} | ends
+
+
+def _note(text: str, colour: str, size: int = 12, **options: Any) -> dict[str, Any]:
+    font = {"size": size, "color": colour}
+    return {"text": text, "font": font, "showarrow": False, "xanchor": "left"} | options
 
 
 def error_by_views(curves: Sequence[Curve], height: int = 400) -> go.Figure:
@@ -216,18 +231,15 @@ def _ticks(values: Sequence[float]) -> list[float]:
 
 def _name_ends(made: go.Figure, ends: Sequence[tuple[float, str, str]], gap: float) -> None:
     """The name of each line at its right end, moved apart where two would overlap."""
-    made.update_layout(margin={"l": 8, "r": 124, "t": 30, "b": 8})
     ordered = sorted(ends)
-    for (_, name, colour), y in zip(ordered, spaced([e[0] for e in ordered], gap), strict=True):
-        made.add_annotation(
-            x=1.01,
-            xref="paper",
-            y=y,
-            text=name,
-            showarrow=False,
-            xanchor="left",
-            font={"size": 12, "color": colour},
-        )
+    heights = spaced([value for value, _, _ in ordered], gap)
+    made.update_layout(
+        margin={"l": 8, "r": 124, "t": 30, "b": 8},
+        annotations=[
+            _note(name, colour, x=1.01, xref="paper", y=y)
+            for (_, name, colour), y in zip(ordered, heights, strict=True)
+        ],
+    )
 
 
 def spaced(values: Sequence[float], gap: float) -> list[float]:

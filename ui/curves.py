@@ -9,7 +9,8 @@ from typing import Any
 from ui import colours
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 300, 150, 44, 18, 8
-MOST_POINTS = 150
+MOST_POINTS = 150  # of a line
+MOST_TIPS = 30  # places that say their value
 SETTLED = 0.05  # the first epochs are far from the rest; beyond these they may leave the frame
 
 
@@ -44,8 +45,6 @@ STYLE = """
 .curves figcaption { font-size: 0.85rem; display: flex; justify-content: space-between; }
 .curves figcaption b { font-variant-numeric: tabular-nums; }
 .curves svg { width: 100%; display: block; }
-.curves .tip { opacity: 0; }
-.curves g:hover > .tip { opacity: 1; }
 """
 
 
@@ -133,20 +132,12 @@ def _curve(panel: Panel, found: list[tuple[float, float]], epochs: int) -> str:
         _text(LEFT - 5, TOP + 8, _short(high), "end"),
         _text(LEFT - 5, bottom, _short(low), "end"),
     ]
-    width = max((placed[-1][0] - placed[0][0]) / max(len(placed) - 1, 1), 2.0)
-    for px, py, epoch, value in placed:
-        anchor = "end" if px > WIDTH / 2 else "start"
-        label = _text(
-            px + (-6 if anchor == "end" else 6),
-            max(py - 7, 10),
-            f"{epoch:g}: {_short(value)}",
-            anchor,
-            1,
-        )
+    step = max(math.ceil(len(placed) / MOST_TIPS), 1)
+    width = max(step * (placed[-1][0] - placed[0][0]) / max(len(placed) - 1, 1), 4.0)
+    for px, _, epoch, value in placed[:-1:step] + placed[-1:]:
         parts.append(
-            f'<g><rect x="{px - width / 2:.1f}" y="0" width="{width:.1f}" height="{bottom}" '
-            f'fill="transparent"/><g class="tip"><circle cx="{px:.1f}" cy="{py:.1f}" r="3.5" '
-            f'fill="currentColor"/>{label}</g></g>'
+            f'<rect x="{px - width / 2:.0f}" y="0" width="{width:.0f}" height="{bottom}" '
+            f'fill="transparent"><title>epoch {epoch:g}: {_short(value)}</title></rect>'
         )
     return "".join(parts)
 

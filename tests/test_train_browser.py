@@ -1,0 +1,173 @@
+"""Training from the page in a real browser, with real processes that are really killed."""
+
+import json
+import re
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from playwright.sync_api import expect
+
+from tests import browser, tiny
+
+PATIENCE = 240_000  # milliseconds; nothing here waits longer than it has to
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Runs, one of them finished and quick to train; whatever still trains at the end is killed."""
+    tiny.train(tmp_path, "seedling", "data.views=2")
+    yield tmp_path
+    for status in tmp_path.glob("*/status.json"):
+        process = trainer(status.parent)
+        if process is not None:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    with browser.chromium() as launched:
+        yield launched
+
+
+def trainer(run):
+    """The process that trains a run, as long as it lives."""
+    try:
+        pid = json.loads((run / "status.json").read_text()).get("pid")
+        process = psutil.Process(pid) if pid else None
+        alive = process is not None and process.status() != psutil.STATUS_ZOMBIE
+        return process if alive and str(run) in " ".join(process.cmdline()) else None
+    except (OSError, psutil.Error):
+        return None
+
+
+def kill_server(address):
+    port = address.rsplit(":", 1)[1]
+    server = next(p for p in psutil.Process().children() if port in p.cmdline())
+    server.send_signal(signal.SIGKILL)
+    server.wait()
+
+
+def shows(page, name, state):
+    """Wait until the list says that a run is in a state."""
+    entry = page.get_by_role("button", name=re.compile(rf"{name}\s*{state}"))
+    expect(entry).to_be_visible(timeout=PATIENCE)
+    return entry
+
+
+def press(page, label):
+    button = page.locator(".st-key-actions").get_by_role("button", name=label, exact=True)
+    expect(button).to_be_enabled(timeout=PATIENCE)
+    button.click()
+
+
+def begin(page, name, epochs):
+    """Clone the settings of the chosen run, change the epochs and start."""
+    press(page, "Clone settings")
+    page.get_by_role("tab", name="Training").click(timeout=PATIENCE)
+    page.get_by_label("Epochs", exact=True).fill(str(epochs))
+    page.get_by_label("Name", exact=True).fill(name)
+    start = page.get_by_role("button", name="Start", exact=True)
+    expect(page.get_by_text(re.compile("on this machine|Timing"))).to_be_visible(timeout=PATIENCE)
+    expect(start).to_be_enabled()
+    start.click()
+
+
+def saved(page, button):
+    """The content of the file that a button gives."""
+    with page.expect_download(timeout=PATIENCE) as download:
+        button.click()
+    return Path(download.value.path()).read_bytes()
+
+
+def epochs_done(run):
+    lines = (run / "metrics.jsonl").read_text().splitlines()
+    return max((json.loads(line)["epoch"] for line in lines), default=0)
+
+
+def wait_for(condition):
+    end = time.monotonic() + PATIENCE / 1000
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return found
+
+
+def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, chrome):
+    with browser.serve("app.py", FGPVAE_RUNS=str(root)) as address:
+        page = chrome.new_page(accept_downloads=True)
+        page.goto(f"{address}/train")
+        shows(page, "seedling", "finished")
+        begin(page, "mine", 150)
+        shows(page, "mine", "training")
+        expect(page).to_have_url(re.compile("run=mine"))
+        expect(page.locator(".curves polyline")).to_have_count(4, timeout=PATIENCE)
+        expect(page.get_by_text("Two new digits")).to_be_visible(timeout=PATIENCE)
+        press(page, "Stop")
+        shows(page, "mine", "stopped")
+        stopped_at = epochs_done(root / "mine")
+        wait_for(lambda: trainer(root / "mine") is None)
+        press(page, "Resume")
+        shows(page, "mine", "finished")
+        lines = (root / "mine" / "metrics.jsonl").read_text().splitlines()
+        assert [json.loads(line)["epoch"] for line in lines] == list(range(1, 151))
+        assert stopped_at < 150
+
+        page.locator(".st-key-actions").get_by_text("Compare").click()
+        chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
+        expect(chosen).to_be_visible(timeout=PATIENCE)
+        page.get_by_role("button", name="Evaluate").click()
+        expect(page.locator("table.figures")).to_contain_text("runs/mine", timeout=PATIENCE)
+        assert saved(page, page.get_by_role("button", name="PNG")).startswith(b"\x89PNG")
+        assert saved(page, page.locator("[data-title*=PNG i]").first).startswith(b"\x89PNG")
+        for name in ("latents", "rotate"):
+            page.goto(f"{address}/{name}?model=runs/mine")
+            picker = page.get_by_label("Model", exact=True)
+            expect(picker).to_have_value("runs/mine", timeout=PATIENCE)
+            browser.settle(page)
+            expect(page.get_by_test_id("stException")).to_have_count(0)
+        page.close()
+
+
+def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, chrome):
+    run = root / "long"
+    with browser.serve("app.py", FGPVAE_RUNS=str(root)) as address:
+        page = chrome.new_page()
+        page.goto(f"{address}/train")
+        shows(page, "seedling", "finished")
+        begin(page, "long", 5000)
+        shows(page, "long", "training")
+        wait_for(lambda: (run / "metrics.jsonl").exists())
+        page.close()
+        kill_server(address)
+    before = epochs_done(run)
+    assert trainer(run) is not None  # training outlives the server
+
+    with browser.serve("app.py", FGPVAE_RUNS=str(root)) as address:
+        page = chrome.new_page()
+        page.goto(f"{address}/train?run=long")
+        shows(page, "long", "training")
+        assert wait_for(lambda: epochs_done(run) > before)
+        trainer(run).kill()
+        shows(page, "long", "interrupted")
+        expect(page.get_by_text("Nothing is lost")).to_be_visible()
+        reached = epochs_done(run)
+        press(page, "Resume")
+        shows(page, "long", "training")
+        press(page, "Stop")
+        shows(page, "long", "stopped")
+        assert epochs_done(run) >= reached
+
+        press(page, "Delete")
+        expect(page.get_by_role("dialog")).to_contain_text("removed for good", timeout=PATIENCE)
+        page.get_by_role("button", name="Keep it").click()
+        expect(page.get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
+        assert run.exists()
+        press(page, "Delete")
+        page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+        expect(page.get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
+        shows(page, "seedling", "finished")
+        assert not run.exists()
+        page.close()
