@@ -115,6 +115,290 @@ def test_a_callers_change_does_not_reach_the_package():
     assert factorized().images.std() > 0.2
 
 
+@pytest.mark.parametrize("classes", [(), (11,), (-1,), (3, 3), 3, ("3",), (2.5,), None])
+@pytest.mark.parametrize("make", [embedded, unseen, factorized, shuffled, extrapolation, one_view])
+def test_bad_classes(make, classes):
+    with pytest.raises(UserError, match=r"\.$"):
+        make(classes)
+
+
+# Rotation
+
+
+def test_angles():
+    np.testing.assert_allclose(np.rad2deg(ANGLES), np.arange(16) * 22.5, rtol=1e-15)
+    assert np.rad2deg(ANGLES[HELD_OUT]) == pytest.approx(157.5)
+
+
+def test_rotation_of_the_benchmark_is_scipys():
+    digits = embedded().images[:20]
+    expected = np.array([[spline(image, w) for w in ANGLES] for image in digits])
+    views = rotate(digits, ANGLES)
+    assert views.dtype == np.float32
+    np.testing.assert_allclose(views, expected, atol=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    P=st.sampled_from([1, 2, 16, 17]),
+    size=st.sampled_from([28, 5]),
+    shared=st.booleans(),
+    turns=st.lists(
+        st.one_of(st.floats(-20, 20), st.integers(-8, 8).map(lambda n: n * np.pi / 4)),
+        min_size=1,
+        max_size=3,
+    ),
+)
+def test_rotation_of_any_image_by_any_angle_is_scipys(seed, P, size, shared, turns):
+    draws = np.random.default_rng(seed)
+    images = draws.normal(size=(P, size, size))  # nothing is blank at the border
+    angles = np.array(turns) if shared else draws.permuted(np.tile(turns, (P, 1)), axis=1)
+    views = rotate(images, angles)
+    for p in {0, P - 1}:
+        # quarter turns put pixels on the border exactly, where a rounding error blanks them
+        degrees = np.round(np.rad2deg(angles if shared else angles[p]), 9)
+        expected = [scipy.ndimage.rotate(images[p], d, reshape=False) for d in degrees]
+        np.testing.assert_allclose(views[p], expected, atol=2e-6)
+
+
+def test_pixel_range_of_the_test_images():
+    targets = interpolation(factorized()).targets
+    assert targets.min().item() == pytest.approx(-0.22, abs=0.005)
+    assert targets.max().item() == pytest.approx(1.22, abs=0.005)
+
+
+def test_fast_rotation_is_near_the_spline_and_turns_the_same_way():
+    digits = embedded(range(10)).images[::40]
+    angles = np.random.default_rng(0).uniform(0, 2 * np.pi, (len(digits), 6))
+    fast = rotate_fast(torch.tensor(digits), torch.tensor(angles)).numpy()
+    assert np.mean((fast - rotate(digits, angles)) ** 2) < 1e-4
+    assert np.mean((fast - rotate(digits, -angles)) ** 2) > 1e-2
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_quarter_turn_is_counter_clockwise(fast):
+    image = np.zeros((1, 28, 28), dtype=np.float32)
+    image[0, 14, 24] = 1  # right of the centre
+    turn = np.array([[np.pi / 2]])
+    if fast:
+        turned = rotate_fast(torch.tensor(image), torch.tensor(turn)).numpy()
+    else:
+        turned = rotate(image, turn)
+    assert np.unravel_index(turned.argmax(), (28, 28)) == (3, 14)  # above it
+
+
+@pytest.mark.parametrize(
+    ("images", "angles"),
+    [
+        (np.zeros((28, 28)), [0.0]),
+        (np.zeros((2, 28, 27)), [0.0]),
+        (np.zeros((2, 28, 28)), 0.0),
+        (np.zeros((2, 28, 28)), np.zeros((3, 1))),
+        (np.zeros((2, 28, 28)), [np.nan]),
+    ],
+)
+def test_rotation_of_what_cannot_be_rotated(images, angles):
+    with pytest.raises(UserError):
+        rotate(images, angles)
+
+
+# Training sets
+
+
+def test_factorized():
+    train = factorized()
+    assert train.images.shape == (360, 11, 28, 28)
+    assert train.images.dtype == torch.float32
+    assert train.angles.dtype == torch.float64
+    assert int(train.observed.sum()) == 3960
+    assert train.ids.tolist() == list(range(360))
+    assert train.ids[train.tested].tolist() == list(range(270))
+    assert not torch.isclose(train.angles, torch.tensor(ANGLES[HELD_OUT])).any()
+    # each of the 15 angles is drawn for 264 digits on average, never twice for one digit
+    counts = (train.angles[..., None] == torch.tensor(ANGLES)).sum((0, 1))
+    assert counts[HELD_OUT] == 0
+    assert 220 < counts[torch.arange(16) != HELD_OUT].min() <= counts.max() < 310
+    assert (train.angles.diff(dim=1) > 0).all()
+
+
+def test_shuffled_is_the_published_one():
+    rows, test_ids = shuffled_rows(3)
+    assert rows[:4] == [395, 2522, 1471, 4284]
+    assert test_ids[:5] == [141, 346, 166, 86, 228]
+    assert sum(test_ids) == 49_120
+
+    train = shuffled()
+    counts = train.observed.sum(1)
+    assert (int(counts.sum()), int(counts.min()), int(counts.max())) == (4050, 6, 15)
+    assert sorted(test_ids) == train.ids[train.tested].tolist()
+    # the digit-major list of BENCHMARK's 360 x 15 images, written out
+    listed = [(p, a) for p in range(360) for a in range(16) if a != HELD_OUT]
+    expected = {listed[row] for row in rows}
+    at = [np.abs(ANGLES - w).argmin() for w in train.angles[train.observed].numpy()]
+    owners = train.ids[:, None].expand_as(train.observed)[train.observed].tolist()
+    assert set(zip(owners, at, strict=True)) == expected
+
+
+def test_shuffled_continues_the_stream_of_the_global_random_module():
+    random.seed(0)
+    random.sample(list(range(6131)), 400)
+    assert random.sample(list(np.arange(16) * 22.5), 1) == [157.5]
+    rows = random.sample(list(range(5400)), 4050)
+    assert shuffled_rows(3) == (rows, random.sample(list(range(360)), 270))
+
+
+@pytest.mark.parametrize("make", [factorized, shuffled])
+def test_views_show_their_digit_at_their_angle(make):
+    digits = embedded((5, 3))
+    train = make((5, 3), seed=2)
+    assert len(train) == 720
+    assert train.ids.tolist() == [*range(360), *range(400, 760)]
+    np.testing.assert_array_equal(train.labels, digits.labels[train.ids])
+    assert (train.images[~train.observed] == 0).all()
+    assert (train.angles[~train.observed] == 0).all()
+    assert train.observed.any(1).all()
+    for p, q in train.observed.nonzero()[::500].tolist():
+        expected = spline(digits.images[train.ids[p]], train.angles[p, q].item())
+        np.testing.assert_allclose(train.images[p, q], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("make", [factorized, shuffled])
+def test_a_seed_gives_the_same_split(make):
+    assert same(make(seed=5), make(seed=5))
+    assert not torch.equal(make(seed=5).angles, make(seed=6).angles)
+
+
+def test_a_class_has_the_same_split_alone_and_among_others():
+    alone, among = factorized((3,)), factorized((1, 3))[slice(360, None)]
+    assert torch.equal(alone.images, among.images)
+    assert torch.equal(alone.ids + 400, among.ids)
+
+
+def test_seeds_give_these_angles_on_every_machine():
+    def digest(views):
+        index = (views.angles * 8 / torch.pi).round().to(torch.uint8)
+        return hashlib.sha256(index.numpy().tobytes()).hexdigest()[:16]
+
+    assert digest(factorized()) == "f6fd0a5437d6e9da"
+    assert digest(extrapolation().context) == "5312eb0264ef404e"
+
+
+@pytest.mark.parametrize("views", [0, 16, -1, 2.5, "3"])
+def test_bad_number_of_views(views):
+    for make in (factorized, extrapolation):
+        with pytest.raises(UserError, match="from 1 to 15 views"):
+            make(views=views)
+    with pytest.raises(UserError, match="from 1 to 15 views"):
+        draw_angles(10, views)
+
+
+@pytest.mark.parametrize("make", [factorized, shuffled])
+def test_validation_digits_are_training_digits_that_are_not_tested(make):
+    train = make((3, 4))
+    kept, held = split_validation(train, digits=40, seed=1)
+    assert [int((held.labels == label).sum()) for label in (3, 4)] == [40, 40]
+    assert not held.tested.any()
+    assert sorted(kept.ids.tolist() + held.ids.tolist()) == train.ids.tolist()
+    assert len(interpolation(kept)) == 540
+    assert same(split_validation(train, 40, 1)[1], held)
+    assert not torch.equal(split_validation(train, 40, 2)[1].ids, held.ids)
+    for digits in (0, 91):
+        with pytest.raises(UserError, match="From 1 to 90 digits"):
+            split_validation(train, digits)
+
+
+# Tasks
+
+
+def test_interpolation():
+    digits = embedded((3, 6))
+    for make in (factorized, shuffled):
+        train = make((3, 6))
+        test = interpolation(train)
+        assert len(test) == 540
+        assert test.targets.shape == (540, 1, 28, 28)
+        assert (test.at == ANGLES[HELD_OUT]).all()
+        assert same(test.context, train[train.tested])
+        for p in (0, 269, 270, 539):
+            expected = spline(digits.images[test.context.ids[p]], ANGLES[HELD_OUT])
+            np.testing.assert_allclose(test.targets[p, 0], expected, atol=1e-6)
+    with pytest.raises(UserError, match="no test digit"):
+        interpolation(extrapolation().context)
+
+
+def test_trivial_predictors_have_the_published_errors():
+    test = interpolation(factorized())
+    truth = test.targets[:, 0].numpy()
+    views = rotate(embedded().images[:270], ANGLES)
+    before, after = views[:, HELD_OUT - 1], views[:, HELD_OUT + 1]
+    oracle = rotate(before, ANGLES[1:2])[:, 0]
+
+    def mse(prediction):
+        return np.mean((prediction - truth) ** 2)
+
+    assert mse(0) == pytest.approx(0.119, abs=5e-4)
+    assert mse(truth.mean(0)) == pytest.approx(0.0551, abs=5e-5)
+    assert mse((before + after) / 2) == pytest.approx(0.0495, abs=5e-5)
+    assert mse(oracle) == pytest.approx(0.0005, abs=5e-5)
+
+
+def test_extrapolation_and_one_view():
+    digits = embedded((0, 3))
+    test, one = extrapolation((0, 3), views=11), one_view((0, 3))
+    ids = [*range(360, 400), *range(760, 800)]
+    assert test.context.ids.tolist() == one.context.ids.tolist() == ids
+    assert test.context.images.shape == (80, 11, 28, 28)
+    assert test.targets.shape == (80, 1, 28, 28)
+    assert (test.at == ANGLES[HELD_OUT]).all()
+    assert not torch.isclose(test.context.angles, torch.tensor(ANGLES[HELD_OUT])).any()
+    assert one.context.images.shape == (80, 1, 28, 28)
+    assert (one.context.angles == 0).all()
+    assert one.targets.shape == (80, 15, 28, 28)
+    np.testing.assert_array_equal(one.at, np.tile(ANGLES[1:], (80, 1)))
+    np.testing.assert_allclose(one.context.images[:, 0], digits.images[ids], atol=1e-6)
+    for p, s in ((0, 0), (79, 14), (40, 6)):
+        expected = spline(digits.images[ids[p]], one.at[p, s].item())
+        np.testing.assert_allclose(one.targets[p, s], expected, atol=1e-6)
+    assert not set(ids) & set(factorized((0, 3)).ids.tolist())
+
+
+def test_task_on_unseen_digits_is_the_benchmarks_on_its_own():
+    digits = embedded()[slice(360, None)]
+    one, expected = task(digits, ANGLES[:1], ANGLES[1:]), one_view()
+    torch.testing.assert_close(one.targets, expected.targets)
+    torch.testing.assert_close(one.context.images, expected.context.images)
+
+    eleven = task(unseen(), draw_angles(500), ANGLES[[HELD_OUT]])
+    assert eleven.context.images.shape == (500, 11, 28, 28)
+    assert eleven.context.observed.all()
+    assert eleven.at.shape == (500, 1)
+    shown = eleven.context.images[17, 4]
+    expected = spline(unseen().images[17], eleven.context.angles[17, 4].item())
+    np.testing.assert_allclose(shown, expected, atol=1e-6)
+    some = eleven[[3, 17]]
+    assert torch.equal(some.context.ids, torch.tensor([3, 17]))
+    assert torch.equal(some.targets, eleven.targets[[3, 17]])
+
+
+# Batches
+
+
+def test_index_of_views():
+    train = shuffled()
+    for index in (slice(3, 6), [3, 4, 5], torch.tensor([3, 4, 5]), np.array([3, 4, 5])):
+        some = train[index]
+        assert some.ids.tolist() == [3, 4, 5]
+        assert torch.equal(some.images, train.images[3:6])
+    assert same(train[-1], train[[359]])
+    assert len(train[[]]) == 0
+    assert train[train.ids > 350].ids.tolist() == list(range(351, 360))
+    assert same(train.to("cpu"), train)
+
+
+# Loaders
+
+
 def idx(items, magic=None, sizes=None):
     sizes = items.shape if sizes is None else sizes
     magic = 2048 + items.ndim if magic is None else magic
