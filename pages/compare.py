@@ -193,25 +193,28 @@ def ask(classes: list[int]) -> Question:
     return Question(kind, views, angle, label)
 
 
-def sort(columns: list[matrix.Column], count: int) -> np.ndarray:
+def sort(columns: list[matrix.Column]) -> np.ndarray:
     """The order of the digits."""
-    errors = {column.name: column.answer.errors for column in columns if column.model}
+    errors = {column.name: column.answer.errors for column in columns}
     names = list(errors)
     left, first, second = st.columns([3, 2, 2])
-    options = list(SORTS) if len(names) > 1 else [BY_NUMBER, BY_ERROR]
     by = left.segmented_control(
-        "First comes", options, default=options[0], required=True, format_func=SORTS.get,
-        key=f"sort{len(options)}", persist_state="session",
-    )  # fmt: skip
-    if by == BY_NUMBER:
-        return np.arange(count)
-    one = first.selectbox("of" if by == BY_ERROR else "between", names, key="one")
-    if by == BY_ERROR:
-        return comparison.by_error(errors[one])
-    others = [name for name in names if name != one]
-    return comparison.by_difference(
-        errors[one], errors[second.selectbox("and", others, key="other")]
+        "First comes",
+        list(SORTS),
+        default=BY_NUMBER,
+        required=True,
+        format_func=SORTS.get,
+        key="sort",
+        **KEEP,
     )
+    if by == BY_NUMBER:
+        return np.arange(len(errors[names[0]]))
+    one = first.selectbox("of" if by == BY_ERROR else "between", names, key="one", **KEEP)
+    others = [name for name in names if name != one]
+    if by == BY_ERROR or not others:
+        return comparison.by_error(errors[one])
+    other = second.selectbox("and", others, key="other", **KEEP)
+    return comparison.by_difference(errors[one], errors[other])
 
 
 @st.fragment
@@ -234,7 +237,7 @@ def pictures(chosen: list[Choice]) -> None:
             given = referred(question)
         columns = [matrix.Column(n, a) for n, a in found.items() if isinstance(a, Answer)]
         truth, numbers = comparison.truth(question), comparison.numbers(question)
-        order = sort(columns, len(numbers)) if columns else np.arange(len(numbers))
+        order = sort(columns) if columns else np.arange(len(numbers))
         names = {comparison.MEAN_IMAGE: "mean image", comparison.ROTATED_VIEW: "geometric rotation"}
         columns += [matrix.Column(names[n], each, model=False) for n, each in given.items()]
         shown = order[: st.session_state.get("shown", 8)]

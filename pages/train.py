@@ -266,16 +266,14 @@ def last_words(run: Run) -> str:
 
 def described(config: RunConfig) -> str:
     model = config.model
-    weights = network_weights(model) / 1e6
     channels = f"L = {model.latents}"
     if model.name == "fgpvae":
         channels += f", J = {model.local}"
-    classes = "all digits" if len(config.data.classes) == 10 else ", ".join(
-        f"{label}s" for label in config.data.classes
-    )  # fmt: skip
+    every = len(config.data.classes) == 10
+    digits = "all digits" if every else f"digit {', '.join(map(str, config.data.classes))}"
     return (
-        f"{MODELS[model.name].title} · {config.preset} · {channels} · {weights:.2g} M weights · "
-        f"{classes} · seed {config.seed}"
+        f"{MODELS[model.name].title} · {config.preset} · {channels} · "
+        f"{network_weights(model):,} weights · {digits} · seed {config.seed}"
     )
 
 
@@ -351,16 +349,12 @@ def actions(run: Run) -> None:
             )
         if st.button("Delete", key="do-delete", disabled=busy, help=why):
             ask("delete", run)
-        if run.epoch > 0:
-            for name, title in (("rotate", "Rotate"), ("latents", "Latents")):
-                st.page_link(
-                    frame.page(name), label=title, query_params={"model": models.OWN + run.name}
-                )
-            st.page_link(
-                frame.page("compare"),
-                label="Compare",
-                query_params={"models": models.OWN + run.name},
-            )
+    if run.epoch > 0:
+        with st.container(horizontal=True, vertical_alignment="center", key="links"):
+            st.caption("See it in", width="content")
+            for page, query in (("rotate", "model"), ("latents", "model"), ("compare", "models")):
+                name = {query: models.OWN + run.name}
+                st.page_link(frame.page(page), label=page.capitalize(), query_params=name)
 
 
 def act(action: Callable[[], object]) -> None:

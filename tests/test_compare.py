@@ -140,7 +140,7 @@ def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):
 def test_digits_are_sorted_by_where_two_models_differ_most(app, place):
     compare(app)
     app.multiselect(key="models").set_value(["runs/first", "runs/second"]).run()
-    app.segmented_control(key="sort3").set_value("difference").run()
+    app.segmented_control(key="sort").set_value("difference").run()
     assert not app.exception
     errors = [
         comparison.answer(
@@ -165,6 +165,13 @@ def test_every_question_can_be_asked(app):
     app.multiselect(key="models").set_value([]).run()
     assert not app.exception
     assert any("No model chosen" in block.value for block in app.markdown)
+
+
+def test_a_link_to_a_model_that_is_gone_opens_the_page(app):
+    app.query_params["models"] = ["runs/gone", "runs/first"]
+    compare(app)
+    app.segmented_control(key="sort").set_value("difference").run()  # with itself alone
+    assert not app.exception
 
 
 # --- parts ----------------------------------------------------------------------------------------

@@ -95,6 +95,13 @@ def test_curves_skip_what_is_not_a_number():
     assert (3, 0.0) in curves.points(lines, "mse", logarithmic=False)
 
 
+@given(st.floats(-1e30, 1e30))
+def test_numbers_at_an_axis_are_short_and_right(value):
+    text = curves._short(value)
+    assert len(text) <= 8
+    assert float(text) == pytest.approx(value, rel=0.06)
+
+
 @given(st.integers(1, 1000))
 def test_long_curves_are_thinned_but_keep_their_ends(count):
     found = [(float(k), 1.0) for k in range(count)]

@@ -115,7 +115,7 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, chrome
         assert [json.loads(line)["epoch"] for line in lines] == list(range(1, 151))
         assert stopped_at < 150
 
-        page.locator(".st-key-actions").get_by_text("Compare").click()
+        page.locator(".st-key-links").get_by_text("Compare").click()
         chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
         expect(chosen).to_be_visible(timeout=PATIENCE)
         page.get_by_role("button", name="Evaluate").click()

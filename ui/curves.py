@@ -151,9 +151,11 @@ def _frame() -> str:
 
 
 def _short(value: float) -> str:
-    if value and (abs(value) >= 1e5 or abs(value) < 1e-3):
-        return f"{value:.1e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
-    return f"{value:.4g}"
+    """At most eight characters."""
+    if value and not 1e-3 <= abs(value) < 1e4:
+        digits, exponent = f"{value:.1e}".split("e")
+        return f"{digits}e{int(exponent)}"
+    return f"{value:.4g}" if abs(value) >= 1e-2 else f"{value:.3g}"
 
 
 def _text(x: float, y: float, text: str, anchor: str, opacity: float = 0.65) -> str:
