@@ -31,7 +31,7 @@ PRESETS: dict[str, RunConfig] = {
         data=DataConfig(views=11),
         objective=ObjectiveConfig("elbo", noise=0.02),
         training=TrainingConfig(
-            epochs=150,
+            epochs=80,
             learning_rate=2e-3,
             schedule="cosine",
             average=0.99,
