@@ -35,6 +35,7 @@ RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
 LOST_NOTHING = (
     "Its process ended before the run did. Nothing is lost: it goes on from where it was."
 )
+USES = {"Rotate": "model", "Compare": "models", "Latents": "model"}  # pages and what they ask for
 STYLE = """
 [class*="st-key-run-"] button { justify-content: flex-start; text-align: left; width: 100%;
   border-radius: 10px; padding: 0.45rem 0.8rem; min-height: 3.1rem; }
@@ -352,9 +353,10 @@ def actions(run: Run) -> None:
     if run.epoch > 0:
         with st.container(horizontal=True, vertical_alignment="center", key="links"):
             st.caption("See it in", width="content")
-            for page, query in (("rotate", "model"), ("latents", "model"), ("compare", "models")):
-                name = {query: models.OWN + run.name}
-                st.page_link(frame.page(page), label=page.capitalize(), query_params=name)
+            for page in frame.pages():
+                if page.title in USES:
+                    name = {USES[page.title]: models.OWN + run.name}
+                    st.page_link(page, label=page.title, query_params=name)
 
 
 def act(action: Callable[[], object]) -> None:

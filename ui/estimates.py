@@ -7,6 +7,7 @@ import streamlit as st
 
 from fgpvae import UserError, background
 from fgpvae.training import RunConfig
+from ui import memory
 
 MOST = 200  # configs whose estimate is kept
 
@@ -23,10 +24,16 @@ def seconds(config: RunConfig) -> float | None:
     if one not in known:
         if len(known) >= MOST:
             known.clear()
-        known[one] = pool.submit(background.estimate_seconds, one)
+        known[one] = pool.submit(_timed, one)
     if not known[one].done():
         return None
     return config.training.epochs * known[one].result()
+
+
+def _timed(config: RunConfig) -> float:
+    found = background.estimate_seconds(config)
+    memory.keep("training")
+    return found
 
 
 def in_words(duration: float) -> str:

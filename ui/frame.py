@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 
+from ui import memory
 from ui.colours import CYCLE
 
 ROOT = Path(__file__).parent.parent
@@ -63,7 +64,10 @@ def run() -> None:
         with st.container(key="menu", gap=None):
             for each in listed:
                 st.page_link(each, label=each.title)
-    page.run()
+    try:
+        page.run()
+    finally:
+        memory.keep(page.url_path)
 
 
 def guard() -> None:
