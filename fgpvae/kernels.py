@@ -1,4 +1,7 @@
-"""Kernels over the angle w: each has `gram` and `diagonal` and, if it can, `features`."""
+"""Kernels over the view w: each has `gram` and `diagonal` and, if it can, `features`.
+
+On a circle w is an angle and the kernel periodic; on a line there are three others.
+"""
 
 import math
 from functools import lru_cache
@@ -15,7 +18,67 @@ NEGLIGIBLE = 1e-12  # relative size of a Fourier coefficient that no picture sho
 EXACT = 1e-16  # and of one that float64 does not: next to noise s², δk matters as δk/s²
 
 
-class Periodic(nn.Module):
+class Stationary(nn.Module):
+    """k(w, w') = σ² c(w - w'): amplitude σ and length scale r, both positive, learned if asked."""
+
+    def __init__(
+        self, amplitude: float = 1.0, length_scale: float = 1.0, learnable: bool = False
+    ) -> None:
+        super().__init__()
+        for name, value in (("amplitude", amplitude), ("length scale", length_scale)):
+            if not 0 < value < math.inf:
+                raise UserError(f"The {name} of a kernel must be positive, not {value:g}.")
+        log = torch.tensor([amplitude, length_scale], dtype=torch.float64).log()
+        self.log_amplitude = nn.Parameter(log[0], requires_grad=learnable)
+        self.log_length_scale = nn.Parameter(log[1], requires_grad=learnable)
+
+    @property
+    def amplitude(self) -> Tensor:
+        return self.log_amplitude.double().exp()
+
+    @property
+    def length_scale(self) -> Tensor:
+        return self.log_length_scale.double().exp()
+
+    def correlation(self, delta: Tensor) -> Tensor:
+        """c(δ), with c(0) = 1."""
+        raise TypeError(f"{type(self).__name__} does not say how alike two views are")
+
+    def of_difference(self, delta: Tensor) -> Tensor:
+        return self.amplitude.square() * self.correlation(delta.double())
+
+    def gram(self, a: Tensor, b: Tensor) -> Tensor:
+        """Views [..., S] and [..., Q] -> covariances [..., S, Q]."""
+        return self.of_difference(a.double()[..., :, None] - b.double()[..., None, :])
+
+    def diagonal(self, w: Tensor) -> Tensor:
+        return self.amplitude.square().expand(w.shape)
+
+
+class SquaredExponential(Stationary):
+    """c(δ) = exp(-δ² / 2r²): functions without a corner anywhere."""
+
+    def correlation(self, delta: Tensor) -> Tensor:
+        return torch.exp(-0.5 * (delta / self.length_scale).square())
+
+
+class Matern32(Stationary):
+    """c(δ) = (1 + x) exp(-x) with x = √3 |δ| / r: functions with one derivative."""
+
+    def correlation(self, delta: Tensor) -> Tensor:
+        x = math.sqrt(3) * delta.abs() / self.length_scale
+        return (1 + x) * torch.exp(-x)
+
+
+class Matern52(Stationary):
+    """c(δ) = (1 + x + x²/3) exp(-x) with x = √5 |δ| / r: functions with two derivatives."""
+
+    def correlation(self, delta: Tensor) -> Tensor:
+        x = math.sqrt(5) * delta.abs() / self.length_scale
+        return (1 + x + x.square() / 3) * torch.exp(-x)
+
+
+class Periodic(Stationary):
     """k(w, w') = σ² exp(-2 sin²(π|w - w'| / period) / r²).
 
     The paper prints the sine without the half, which gives period π and makes a digit equal to its
@@ -29,36 +92,14 @@ class Periodic(nn.Module):
         period: float = TWO_PI,
         learnable: bool = False,
     ) -> None:
-        super().__init__()
-        for name, value in (("amplitude", amplitude), ("length scale", length_scale)):
-            if not 0 < value < math.inf:
-                raise UserError(f"The {name} of a kernel must be positive, not {value:g}.")
+        super().__init__(amplitude, length_scale, learnable)
         if not 0 < period < math.inf:
             raise UserError(f"The period of a kernel must be positive, not {period:g}.")
         self.period = period
-        log = torch.tensor([amplitude, length_scale], dtype=torch.float64).log()
-        self.log_amplitude = nn.Parameter(log[0], requires_grad=learnable)
-        self.log_length_scale = nn.Parameter(log[1], requires_grad=learnable)
 
-    @property
-    def amplitude(self) -> Tensor:
-        return self.log_amplitude.double().exp()
-
-    @property
-    def length_scale(self) -> Tensor:
-        return self.log_length_scale.double().exp()
-
-    def of_difference(self, delta: Tensor) -> Tensor:
-        # σ² exp(-2 sin²(π δ / period) / r²)
-        sine = torch.sin(math.pi / self.period * delta.double())
-        return self.amplitude.square() * torch.exp(sine.square() * (-2 / self.length_scale**2))
-
-    def gram(self, a: Tensor, b: Tensor) -> Tensor:
-        """Angles [..., S] and [..., Q] -> covariances [..., S, Q]."""
-        return self.of_difference(a.double()[..., :, None] - b.double()[..., None, :])
-
-    def diagonal(self, w: Tensor) -> Tensor:
-        return self.amplitude.square().expand(w.shape)
+    def correlation(self, delta: Tensor) -> Tensor:
+        sine = torch.sin(math.pi / self.period * delta)
+        return torch.exp(sine.square() * (-2 / self.length_scale**2))
 
     def harmonics(self, smallest: float = NEGLIGIBLE) -> int:
         """The highest Fourier mode whose coefficient is at least `smallest` of the first."""
@@ -102,3 +143,12 @@ def _harmonics(length_scale: float, smallest: float) -> int:
     while 2 * ive(k + 1, x) > smallest * ive(0, x):
         k += 1
     return k
+
+
+PERIODIC = "periodic"
+ON_A_LINE: dict[str, type[Stationary]] = {
+    "squared-exponential": SquaredExponential,
+    "matern32": Matern32,
+    "matern52": Matern52,
+}
+KERNELS = (PERIODIC, *ON_A_LINE)

@@ -8,7 +8,7 @@ Arrays arrive as [P, Q, channels]; all algebra is done in float64 and as [P, cha
 S is the diagonal matrix of the precisions 1/s_q², A = (K + S⁻¹)⁻¹ and α = Aμ.
 """
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -21,10 +21,14 @@ TINY = 1e-30  # for a variance that rounds to less: its square root still has a 
 
 
 class Kernel(Protocol):
-    """k(a, b) = φ(a)·φ(b), with `rank` features φ."""
-
     def gram(self, a: Tensor, b: Tensor) -> Tensor: ...
     def diagonal(self, w: Tensor) -> Tensor: ...
+
+
+@runtime_checkable
+class FeatureKernel(Kernel, Protocol):
+    """k(a, b) = φ(a)·φ(b), with `rank` features φ."""
+
     def rank(self) -> int: ...
     def features(self, w: Tensor) -> Tensor: ...
 
@@ -51,7 +55,8 @@ class LocalPosterior(Protocol):
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """One draw of the whole function at angles [P, S] -> [P, S, J], smooth in the angle.
 
-        The generator decides the function, whatever the angles. Has no gradient.
+        The generator decides the function, whatever the angles, if the kernel has features;
+        otherwise it decides the values at these angles. Has no gradient.
         """
         ...
 
@@ -102,6 +107,8 @@ class DensePosterior(LocalPosterior):
 
     @torch.no_grad()
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        if not isinstance(self.kernel, FeatureKernel):
+            return self._sample_values(w, generator)
         # f ~ GP and y = f + noise at the views; then f + K*A (μ - y) has the posterior's law
         kernel, (digits, channels, _) = self.kernel, self.mu.shape
         noise = _normal(self.mu.shape, generator)
@@ -110,6 +117,17 @@ class DensePosterior(LocalPosterior):
         half = _solve(self.factor, (self.root * (self.mu - y))[..., None])
         update = self.root * _solve(self.factor, half, True).squeeze(-1)  # A (μ - y) [P, J, Q]
         return kernel.features(w) @ prior + kernel.gram(w, self.w) @ update.mT
+
+    def _sample_values(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
+        new = self.kernel.gram(self.w, w)  # [P, Q, S]
+        cross = _solve(self.factor, self.root[..., None] * new[:, None])  # L⁻¹S^½K*ᵀ [P, J, Q, S]
+        mean = (cross * self.whitened).sum(-2)
+        covariance = self.kernel.gram(w, w)[:, None] - cross.mT @ cross  # [P, J, S, S]
+        # angles may coincide: a root by eigenvalues needs no positive definite matrix
+        values, vectors = torch.linalg.eigh(covariance)
+        noise = _normal(mean.shape, generator)[..., None]
+        drawn = vectors @ (values.clamp_min(0).sqrt()[..., None] * noise)
+        return (mean + drawn.squeeze(-1)).mT
 
     def inverse(self) -> Tensor:
         """A [P, J, Q, Q]."""
@@ -203,7 +221,7 @@ class FourierPosterior(LocalPosterior):
     Λ = I + ΦᵀSΦ, ŵ = Λ⁻¹ ΦᵀSμ.
     """
 
-    def __init__(self, kernel: Kernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor):
+    def __init__(self, kernel: FeatureKernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor):
         self.kernel, self.views = kernel, w
         self.count, mask = observed.double().sum(-1)[:, None], _mask(observed)
         self.w = _fill(w, mask, 0.0)
@@ -272,8 +290,9 @@ def local_posterior(
     kernel: Kernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor
 ) -> LocalPosterior:
     """Posterior given angles [P, Q], encodings [P, Q, J] and a mask [P, Q], by the cheaper path."""
-    path = FourierPosterior if 2 * kernel.rank() <= w.shape[-1] else DensePosterior
-    return path(kernel, w, mu, var, observed)
+    if isinstance(kernel, FeatureKernel) and 2 * kernel.rank() <= w.shape[-1]:
+        return FourierPosterior(kernel, w, mu, var, observed)
+    return DensePosterior(kernel, w, mu, var, observed)
 
 
 def global_posterior(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -6,10 +6,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ive
-from sklearn.gaussian_process.kernels import ConstantKernel, ExpSineSquared
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared, Matern
 
 from fgpvae.errors import UserError
-from fgpvae.kernels import Periodic, fourier_basis
+from fgpvae.kernels import KERNELS, ON_A_LINE, Periodic, fourier_basis
 
 SCALES = [0.3, 0.5, 1.0, 2.0, 100.0]
 angles = st.lists(st.floats(-20, 20), min_size=1, max_size=12)
@@ -185,3 +185,62 @@ def test_parameters_are_fixed_unless_asked_for():
 def test_bad_parameters_are_refused_by_name(name, bad):
     with pytest.raises(UserError, match=name.replace("_", " ")):
         Periodic(**{name: bad})
+
+
+# Kernels on a line
+
+THEIRS = {
+    "squared-exponential": RBF,
+    "matern32": lambda length_scale: Matern(length_scale, nu=1.5),
+    "matern52": lambda length_scale: Matern(length_scale, nu=2.5),
+}
+lines = pytest.mark.parametrize("name", ON_A_LINE)
+
+
+def test_every_kernel_on_a_line_is_checked():
+    assert set(THEIRS) == set(ON_A_LINE) == set(KERNELS) - {"periodic"}
+
+
+@lines
+@pytest.mark.parametrize("length_scale", [0.05, 0.5, 2.0])
+def test_kernels_on_a_line_agree_with_scikit_learn(name, length_scale):
+    a, b = circle(7) - 3, circle(5, seed=1) - 3
+    kernel, theirs = ON_A_LINE[name](0.7, length_scale), 0.49 * THEIRS[name](length_scale)
+    for other in (a, b):
+        expected = theirs(a.numpy()[:, None], other.numpy()[:, None])
+        np.testing.assert_allclose(kernel.gram(a, other), expected, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(kernel.diagonal(a), theirs.diag(a.numpy()[:, None]), rtol=1e-14)
+
+
+@lines
+def test_kernels_on_a_line_have_the_right_gradient(name):
+    a, b = circle(4) - 3, torch.cat([circle(2, seed=1) - 3, circle(4)[:1] - 3])
+
+    def gram(log_amplitude, log_length_scale):
+        state = {"log_amplitude": log_amplitude, "log_length_scale": log_length_scale}
+        return torch.func.functional_call(Gram(ON_A_LINE[name]()), state_of(state), (a, b))
+
+    start = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (-0.3, -0.5)]
+    assert torch.autograd.gradcheck(gram, start)
+
+
+class Gram(torch.nn.Module):
+    def __init__(self, kernel):
+        super().__init__()
+        self.kernel = kernel
+
+    def forward(self, a, b):
+        return self.kernel.gram(a, b)
+
+
+def state_of(values):
+    return {f"kernel.{name}": value for name, value in values.items()}
+
+
+@lines
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.inf, math.nan])
+def test_bad_parameters_on_a_line_are_refused_by_name(name, bad):
+    with pytest.raises(UserError, match="amplitude"):
+        ON_A_LINE[name](amplitude=bad)
+    with pytest.raises(UserError, match="length scale"):
+        ON_A_LINE[name](length_scale=bad)

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import ConstantKernel, ExpSineSquared
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared, Matern
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
 from fgpvae import gaussian
 from fgpvae.errors import UserError
-from fgpvae.kernels import Periodic
+from fgpvae.kernels import ON_A_LINE, Periodic
 from fgpvae.posterior import (
     DensePosterior,
     FourierPosterior,
@@ -499,6 +499,49 @@ def test_samples_pass_through_views_without_noise(path):
     case.var[:] = 1e-6
     drawn = path(Periodic(), *case).sample(case.w, generator())
     torch.testing.assert_close(drawn, case.mu, atol=0.01, rtol=0)
+
+
+# Kernels on a line have no features: the dense path alone
+
+LINES = {
+    "squared-exponential": RBF(0.6),
+    "matern32": Matern(0.6, nu=1.5),
+    "matern52": Matern(0.6, nu=2.5),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_the_posterior_on_a_line_agrees_with_scikit_learn_for_ragged_views(name):
+    case = Case(P=4, Q=30, noise=0.05, share=0.5)
+    q = local_posterior(ON_A_LINE[name](1.3, 0.6), *case)
+    assert isinstance(q, DensePosterior)
+    mean, var = q.at(case.at)
+    _, _, kl = q.at_views()
+    assert (kl > 0).all()
+    for p, j, w, mu, noise in digits_and_channels(case):
+        gp = GaussianProcessRegressor(1.69 * LINES[name], alpha=noise.numpy(), optimizer=None)
+        gp.fit(w.numpy()[:, None], mu.numpy())
+        expected_mean, expected_std = gp.predict(case.at[p].numpy()[:, None], return_std=True)
+        np.testing.assert_allclose(mean[p, :, j], expected_mean, atol=1e-9)
+        np.testing.assert_allclose(var[p, :, j], expected_std**2, atol=1e-9)
+        evidence = gp.log_marginal_likelihood_value_
+        assert float(q.log_evidence[p, j]) == pytest.approx(evidence, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_samples_on_a_line_have_the_joint_moments_of_the_posterior(name):
+    kernel = ON_A_LINE[name](1.3, 0.8)
+    case, count = Case(P=2, Q=5, J=2, noise=0.2, share=0.7), 4000
+    at = torch.cat([case.at, case.at[:, :1]], 1)  # an angle may be asked for twice
+    many = draws(DensePosterior, kernel, case, at, count)
+    torch.testing.assert_close(many[:, :, 0], many[:, :, -1], atol=1e-6, rtol=0)
+    for p, j, w, mu, noise in digits_and_channels(case):
+        mean, covariance, _ = naive_posterior(kernel, w, mu, noise, case.at[p])
+        ours = many[p, :, :-1, j]
+        std = covariance.diagonal().sqrt()
+        assert ((ours.mean(0) - mean).abs() < 5 * std / count**0.5).all()
+        error = ((ours.mT.cov() - covariance) / torch.outer(std, std)).abs()
+        assert float(error.max()) < 5 * (2 / count) ** 0.5
 
 
 # Numbers at the edge
