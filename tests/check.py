@@ -29,14 +29,15 @@ def main() -> int:
     if executable_path() is None:
         install_chromium()
     python = [sys.executable, "-m"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}  # two workers, a thread each
     for command in (
         [*python, "ruff", "check", "."],
         [*python, "ruff", "format", "--check", "."],
         [*python, "mypy"],
-        [*python, "pytest"],
+        [*python, "pytest", "-n", "2", "--dist", "loadfile", "--durations", "15"],
     ):
         print("+", *command[1:], flush=True)
-        done = subprocess.run(command, cwd=ROOT, check=False)
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
         if done.returncode:
             return done.returncode
     return 0

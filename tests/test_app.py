@@ -14,7 +14,7 @@ from fgpvae import checkpoints
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
 from tests import small_runs
-from tests.browser import chromium, serve, settle
+from tests.browser import serve, settle
 from ui import colours, figures, frame, models
 
 ROOT = Path(__file__).parent.parent
@@ -325,12 +325,6 @@ def test_points_and_lines_of_a_scatter():
 
 
 # --- in the browser ---------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

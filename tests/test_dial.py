@@ -14,7 +14,7 @@ from fgpvae.data import ANGLES, Views
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAE, Model, ModelConfig, build
 from tests.apps import dial_app
-from tests.browser import ROOT, Watch, chromium, serve, settle
+from tests.browser import ROOT, Watch, serve, settle
 from ui import colours, export
 
 APP = ROOT / "tests" / "apps" / "dial_app.py"
@@ -246,12 +246,6 @@ def test_a_page_can_move_the_dial_and_the_link_says_where_it_starts():
 def address() -> Iterator[str]:
     with serve(APP) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
-from tests.browser import ROOT, Watch, chromium, serve, settle
+from tests.browser import ROOT, Watch, serve, settle
 from tests.test_extrapolate import drawing
 from ui import frame
 
@@ -25,12 +25,6 @@ expect.set_options(timeout=PATIENCE)
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with serve(ROOT / "app.py", FGPVAE_RUNS=str(tmp_path_factory.mktemp("runs"))) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 class Visit:

@@ -10,7 +10,8 @@ import psutil
 import pytest
 from playwright.sync_api import expect
 
-from tests import browser, tiny
+from tests import tiny
+from tests.browser import serve, settle
 
 PATIENCE = 240_000  # milliseconds; nothing here waits longer than it has to
 
@@ -24,12 +25,6 @@ def root(tmp_path):
         process = trainer(status.parent)
         if process is not None:
             process.kill()
-
-
-@pytest.fixture(scope="module")
-def chrome():
-    with browser.chromium() as launched:
-        yield launched
 
 
 def trainer(run):
@@ -95,9 +90,9 @@ def wait_for(condition):
     return found
 
 
-def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, chrome):
-    with browser.serve("app.py", FGPVAE_RUNS=str(root)) as address:
-        page = chrome.new_page(accept_downloads=True)
+def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, browser):
+    with serve("app.py", FGPVAE_RUNS=str(root)) as address:
+        page = browser.new_page(accept_downloads=True)
         page.goto(f"{address}/train")
         shows(page, "seedling", "finished")
         begin(page, "mine", 150)
@@ -118,23 +113,25 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, chrome
         page.locator(".st-key-links").get_by_text("Compare").click()
         chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
         expect(chosen).to_be_visible(timeout=PATIENCE)
-        page.get_by_role("button", name="Evaluate").click()
+        page.get_by_role("button", name="Evaluate", exact=True).click()
         expect(page.locator("table.figures")).to_contain_text("runs/mine", timeout=PATIENCE)
-        assert saved(page, page.get_by_role("button", name="PNG")).startswith(b"\x89PNG")
+        assert saved(page, page.get_by_role("button", name="PNG", exact=True)).startswith(
+            b"\x89PNG"
+        )
         assert saved(page, page.locator("[data-title*=PNG i]").first).startswith(b"\x89PNG")
         for name in ("latents", "rotate"):
             page.goto(f"{address}/{name}?model=runs/mine")
             picker = page.get_by_label("Model", exact=True)
             expect(picker).to_have_value("runs/mine", timeout=PATIENCE)
-            browser.settle(page)
+            settle(page)
             expect(page.get_by_test_id("stException")).to_have_count(0)
         page.close()
 
 
-def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, chrome):
+def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, browser):
     run = root / "long"
-    with browser.serve("app.py", FGPVAE_RUNS=str(root)) as address:
-        page = chrome.new_page()
+    with serve("app.py", FGPVAE_RUNS=str(root)) as address:
+        page = browser.new_page()
         page.goto(f"{address}/train")
         shows(page, "seedling", "finished")
         begin(page, "long", 5000)
@@ -145,8 +142,8 @@ def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, chrome)
     before = epochs_done(run)
     assert trainer(run) is not None  # training outlives the server
 
-    with browser.serve("app.py", FGPVAE_RUNS=str(root)) as address:
-        page = chrome.new_page()
+    with serve("app.py", FGPVAE_RUNS=str(root)) as address:
+        page = browser.new_page()
         page.goto(f"{address}/train?run=long")
         shows(page, "long", "training")
         assert wait_for(lambda: epochs_done(run) > before)
@@ -162,7 +159,7 @@ def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, chrome)
 
         press(page, "Delete")
         expect(page.get_by_role("dialog")).to_contain_text("removed for good", timeout=PATIENCE)
-        page.get_by_role("button", name="Keep it").click()
+        page.get_by_role("button", name="Keep it", exact=True).click()
         expect(page.get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
         assert run.exists()
         press(page, "Delete")
