@@ -26,12 +26,15 @@ from fgpvae.checkpoints import CONFIG, LARGEST_FILE, WEIGHTS, parse_model, save_
 from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS
 from fgpvae.errors import UserError
 from fgpvae.runs import Run
-from fgpvae.training import RunConfig, Trainer
+from fgpvae.training import RunConfig, Trainer, network_weights
 
-LARGEST_ROOT = 2048  # MB that all runs may take, unless FGPVAE_RUNS_LIMIT_MB says otherwise
-NICE = 10  # how far training steps back, unless FGPVAE_RUNS_NICE says otherwise
-MOST_EPOCHS = 5000  # of a run that is started from a page
+# limits, each unless FGPVAE_RUNS_... says otherwise; docs/deploy.md tells what they protect
+LARGEST_ROOT = 2048  # LIMIT_MB that all runs may take
+NICE = 10  # NICE: how far training steps back
+MOST_EPOCHS = 5000  # EPOCHS of a run that is started from a page
+MOST_KEPT = 200  # KEPT: runs in a directory
 MOST_QUEUED = 50
+COPIES = 5  # of the weights, that a run keeps: the model, its state, two moments, an average
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,59}")
 ROOT_LOCK, DELETED = ".lock", ".deleted-"
 CALIBRATION_SECONDS = 0.5
@@ -52,7 +55,12 @@ def cores() -> int:
 
 def slots() -> int:
     """How many runs may train at a time: one core is left to everything else."""
-    return max(cores() - 1, 1)
+    return _setting("FGPVAE_RUNS_AT_ONCE", max(cores() - 1, 1))
+
+
+def most_epochs() -> int:
+    """Of a run that is started from a page."""
+    return _setting("FGPVAE_RUNS_EPOCHS", MOST_EPOCHS)
 
 
 def check_name(name: str) -> str:
@@ -87,7 +95,11 @@ def start(root: Path, name: str, config: RunConfig) -> Run:
     check_name(name)
     _check_epochs(config.training.epochs)
     with _changing(root):
-        _check_room(root)
+        _check_room(root / name, config)
+        found, broken = runs.list_runs(root)
+        most = _setting("FGPVAE_RUNS_KEPT", MOST_KEPT)
+        if len(found) + len(broken) >= most:
+            raise UserError(f"There are {most} runs already; delete one first.")
         if os.path.lexists(root / name):
             raise UserError(f"There is a run '{name}' already; choose another name.")
         try:
@@ -103,11 +115,11 @@ def resume(run: Run, epochs: int | None = None) -> Run:
     """Put a run that stopped, failed or was interrupted in the queue again; it loses nothing."""
     config = run.config
     if epochs is not None:
-        _check_epochs(epochs)
         config = replace(config, training=replace(config.training, epochs=epochs))
+    _check_epochs(config.training.epochs)
     folder = run.path.parent
     with _changing(folder):
-        _check_room(folder)
+        _check_room(run.path, config)
         with _idle(run):
             now = runs.open_run(run.path)
             if now.state == runs.FINISHED and config.training.epochs <= now.epoch:
@@ -183,6 +195,11 @@ def advance_queue(root: Path) -> list[str]:
         for run in sorted(queue, key=lambda run: (run.queued, run.name)):
             if active >= slots():
                 break
+            try:
+                _check_disk(run.path, run.config)  # those before it may have filled it up
+            except UserError as error:
+                _fail(run, str(error))
+                continue
             active += 1
             _launch(run, threads=max((cores() - 1) // active, 1))
             started.append(run.name)
@@ -296,10 +313,14 @@ def _launch(run: Run, threads: int) -> None:
         with _children_lock:
             _children.append(child)
     except OSError as error:
-        message = f"The training process could not be started: {error.strerror}."
-        files.write_json(run.path / runs.STATUS, {"state": runs.FAILED, "message": message})
+        _fail(run, f"The training process could not be started: {error.strerror}.")
     finally:
         os.close(lock)
+
+
+def _fail(run: Run, message: str) -> None:
+    status = {"state": runs.FAILED, "message": message, "epoch": run.epoch}
+    files.write_json(run.path / runs.STATUS, status)
 
 
 @contextmanager
@@ -331,16 +352,25 @@ def _idle(run: Run) -> Iterator[None]:
 
 
 def _check_epochs(epochs: int) -> None:
-    if not 1 <= epochs <= MOST_EPOCHS:
-        raise UserError(f"A run started here has from 1 to {MOST_EPOCHS} epochs, not {epochs}.")
+    if not 1 <= epochs <= most_epochs():
+        raise UserError(f"A run started here has from 1 to {most_epochs()} epochs, not {epochs}.")
 
 
-def _check_room(root: Path) -> None:
-    used, limit = used_bytes(root), limit_bytes()
-    if used >= limit:
-        raise UserError(
-            f"The runs take {used >> 20} MB of the {limit >> 20} MB they may; delete one first."
-        )
-    found, _ = runs.list_runs(root)
+def _check_room(run: Path, config: RunConfig) -> None:
+    """Is there room in the queue and on the disk for one more run to train?"""
+    if _setting("FGPVAE_RUNS_AT_ONCE", 1) == 0:
+        raise UserError("Training is switched off on this server.")
+    _check_disk(run, config)
+    found, _ = runs.list_runs(run.parent)
     if sum(run.state == runs.QUEUED for run in found) >= MOST_QUEUED:
         raise UserError(f"There are {MOST_QUEUED} runs waiting already; try again later.")
+
+
+def _check_disk(run: Path, config: RunConfig) -> None:
+    used, limit = used_bytes(run.parent), limit_bytes()
+    more = max(4 * COPIES * network_weights(config.model) - used_bytes(run), 0)
+    if used + more > limit:
+        raise UserError(
+            f"The runs take {used >> 20} MB of the {limit >> 20} MB they may, and this one needs "
+            f"about {-(-more >> 20)} MB more; delete one first."
+        )

@@ -128,7 +128,12 @@ def estimate(config: RunConfig) -> None:
         if said is not None and pending:
             st.rerun()
         active = sum(run.active for run in runs.list_runs(background.root())[0])
-        wait = " It waits until another run is done." if active >= background.slots() else ""
+        try:
+            full = active >= background.slots()
+        except UserError as error:
+            st.error(str(error))
+            return
+        wait = " It waits until another run is done." if full else ""
         st.caption(f"{said}.{wait}" if said else "Timing a few steps…")
 
     st.fragment(show, run_every=0.7 if pending else None)()
@@ -421,7 +426,11 @@ def more(run: Run) -> None:
     st.write(
         "The run goes on from its last weights. A cosine schedule is stretched to the new end."
     )
-    epochs = st.number_input("Epochs in all", done + 1, background.MOST_EPOCHS, 2 * done)
+    most = background.most_epochs()
+    if done >= most:
+        st.write(f"It has {done} epochs, and a run started here has at most {most}.")
+        return
+    epochs = st.number_input("Epochs in all", done + 1, most, min(2 * done, most))
     if st.button("Go on", type="primary", key="sure-more"):
         attempt(lambda: background.resume(run, int(epochs)), run.name)
 

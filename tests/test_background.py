@@ -16,6 +16,8 @@ import torch
 from fgpvae import background, checkpoints, files, runs
 from fgpvae.checkpoints import CONFIG, WEIGHTS, load_pretrained
 from fgpvae.errors import UserError
+from fgpvae.models import ModelConfig
+from fgpvae.networks import NetworkConfig
 from fgpvae.training import DataConfig
 from tests.test_runs import same_weights, tiny, train
 
@@ -277,6 +279,62 @@ def test_limits_on_epochs_disk_and_queue(root, no_slot, monkeypatch):
     monkeypatch.setenv("FGPVAE_RUNS_LIMIT_MB", "4")
     background.start(root, "c", tiny())
     assert sorted(run.name for run in runs.list_runs(root)[0]) == ["a", "b", "c"]
+
+
+def test_limits_of_a_deployment(root, no_slot, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS_EPOCHS", "20")
+    with pytest.raises(UserError, match="from 1 to 20 epochs, not 21"):
+        background.start(root, "long", tiny(21))
+    # one that was begun from a terminal is not a way around
+    runs.create(root / "longer", tiny(30))
+    with pytest.raises(UserError, match="from 1 to 20 epochs, not 30"):
+        background.resume(background.find(root, "longer"))
+    monkeypatch.setenv("FGPVAE_RUNS_KEPT", "2")
+    first = background.start(root, "first", tiny())
+    with pytest.raises(UserError, match="There are 2 runs already; delete one first"):
+        background.start(root, "second", tiny())
+    background.stop(first)
+    monkeypatch.setenv("FGPVAE_RUNS_AT_ONCE", "0")
+    for action in (
+        lambda: background.start(root, "second", tiny()),
+        lambda: background.resume(first),
+    ):
+        with pytest.raises(UserError, match="Training is switched off on this server"):
+            action()
+    assert background.find(root, "first").state == runs.STOPPED
+    assert sorted(run.name for run in runs.list_runs(root)[0]) == ["first", "longer"]
+
+
+def test_how_many_train_at_once_is_a_setting(monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS_AT_ONCE", "3")
+    assert background.slots() == 3
+    monkeypatch.setenv("FGPVAE_RUNS_AT_ONCE", "-1")
+    with pytest.raises(UserError, match="FGPVAE_RUNS_AT_ONCE must be a whole number"):
+        background.slots()
+
+
+def test_a_run_too_large_for_what_is_left_is_refused_before_it_fills_the_disk(
+    root, no_slot, monkeypatch
+):
+    wide = ModelConfig(latents=8, local=4, network=NetworkConfig("dense", widths=(2048,)))
+    monkeypatch.setenv("FGPVAE_RUNS_LIMIT_MB", "60")
+    with pytest.raises(UserError, match=r"The runs take 0 MB of the 60 MB .* needs about \d+ MB"):
+        background.start(root, "large", tiny(model=wide))
+    # admitted one by one while they were empty, they must not fill it together
+    monkeypatch.setenv("FGPVAE_RUNS_LIMIT_MB", "70")
+    for name in ("a", "b"):
+        background.start(root, name, tiny(model=wide))
+    with (root / "a" / "ballast").open("wb") as file:
+        file.truncate(65 * 2**20)
+    background.stop(background.find(root, "a"))
+    monkeypatch.setattr(background, "slots", lambda: 1)
+    assert background.advance_queue(root) == []
+    run = background.find(root, "b")
+    assert (run.state, run.active) == (runs.FAILED, False)
+    assert "The runs take 65 MB of the 70 MB they may" in run.message
+    monkeypatch.setattr(background, "slots", lambda: 0)
+    background.delete(background.find(root, "a"))
+    assert background.resume(run).state == runs.QUEUED
 
 
 def test_where_runs_are_kept(monkeypatch, tmp_path):

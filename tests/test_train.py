@@ -5,6 +5,7 @@ import dataclasses
 import json
 import math
 import re
+from html import unescape
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,8 @@ from fgpvae.training import RunConfig
 from tests import tiny
 from ui import curves, estimates
 from ui import settings as form
+
+SLOTS = background.slots
 
 
 def leaves(kind, path=""):
@@ -298,6 +301,29 @@ def test_more_epochs_put_a_finished_run_in_the_queue(own):
     app.button(key="sure-more").click().run()
     assert runs.open_run(own).state == runs.QUEUED
     assert checkpoints.load_config(own).training.epochs == 5
+
+
+def test_more_epochs_end_where_the_server_says(own, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS_EPOCHS", "3")  # less than twice the two it has
+    app = train()
+    press(app, "More epochs")
+    assert (app.number_input[0].value, app.number_input[0].max) == (3, 3)
+    monkeypatch.setenv("FGPVAE_RUNS_EPOCHS", "2")
+    app.run()
+    assert not app.exception
+    assert not app.number_input
+    assert "a run started here has at most 2" in texts(app)
+
+
+@pytest.mark.parametrize("name", ["EPOCHS", "AT_ONCE", "LIMIT_MB", "KEPT"])
+def test_a_limit_that_is_no_number_is_a_sentence(name, root, monkeypatch):
+    if name == "AT_ONCE":
+        monkeypatch.setattr(background, "slots", SLOTS)
+    monkeypatch.setenv(f"FGPVAE_RUNS_{name}", "many")
+    app = press(train(), "Start")
+    said = texts(app) + " ".join(error.value for error in app.error)
+    assert f"FGPVAE_RUNS_{name} must be a whole number, not 'many'." in unescape(said)
+    assert not (root / "quick").exists()
 
 
 def test_a_directory_that_is_no_run_is_listed_with_a_reason(own, root):

@@ -49,7 +49,7 @@ class Choice:
 
 
 def runs_directory() -> Path:
-    return Path(os.environ.get("FGPVAE_RUNS", "runs"))
+    return Path(os.environ.get("FGPVAE_RUNS") or "runs")
 
 
 def available() -> list[Choice]:
