@@ -146,9 +146,7 @@ def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
 
 def card(options: argparse.Namespace) -> dict[str, Any]:
     model, config = load_pretrained(options.model), evaluation.config_of(options.model)
-    if not isinstance(model, FGPVAE):
-        raise UserError("Cards are written for factorized models only.")
-    measured = cards.measure(model, config.data.classes, config.objective.noise)
+    measured = cards.measure(model, config)
     if options.out:
         text = cards.markdown(options.model, cards.about(model, config), measured)
         files.write(Path(options.out), text.encode())

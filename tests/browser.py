@@ -45,7 +45,7 @@ def serve(script: str | Path, **environment: str) -> Iterator[str]:
     )
     address = f"http://localhost:{port}"
     try:
-        _wait(f"{address}/_stcore/health", server)
+        answered(f"{address}/_stcore/health", server)
         yield address
     finally:
         server.terminate()
@@ -56,7 +56,8 @@ def serve(script: str | Path, **environment: str) -> Iterator[str]:
             server.wait()
 
 
-def _wait(url: str, server: subprocess.Popen, seconds: float = 60) -> None:
+def answered(url: str, server: subprocess.Popen, seconds: float = 60) -> None:
+    """Wait until a server answers; an error if it ends instead."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if server.poll() is not None:

@@ -1,11 +1,14 @@
 """Experiments end to end on tiny runs, their reports, and the cards."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
-from fgpvae import cards, data
+from fgpvae import cards, data, load_pretrained
 from fgpvae.errors import UserError
+from fgpvae.evaluation import config_of
 from fgpvae.experiments import Experiment, report
 from fgpvae.experiments.disentanglement import model_scores, swap_error, unseen_views
 from fgpvae.experiments.extrapolation import extrapolation, prior_samples
@@ -13,6 +16,7 @@ from fgpvae.experiments.scaling import by_number_of_views
 from fgpvae.experiments.table1 import table1, trivial
 from fgpvae.models import FGPVAE, ModelConfig
 from fgpvae.networks import NetworkConfig
+from fgpvae.presets import preset
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +105,29 @@ def test_prior_samples_are_images():
 
 
 def test_card_measures_every_class_and_number_of_views():
-    measured = cards.measure(small(mean_function=True), (3, 8), noise=0.02)
+    config = preset("best", ["data.classes=[3,8]"])
+    measured = cards.measure(small(mean_function=True), config)
     assert set(measured["one_view_mse"]) == {"all", "3", "8"}
     assert list(measured["mse_by_views"]) == list(cards.CONTEXTS)
     mean = (measured["one_view_mse"]["3"] + measured["one_view_mse"]["8"]) / 2
     assert measured["one_view_mse"]["all"] == pytest.approx(mean)
     text = cards.markdown("small", {"model": "a test"}, measured)
     assert f"{measured['one_view_mse']['8']:.4f}" in text
+    assert "worse than the mean image" in text
+
+
+@pytest.mark.parametrize("name", ["gpvae", "vae"])
+def test_card_of_a_baseline_has_what_it_can_be_asked_for(name):
+    model, config = load_pretrained(name), config_of(name)
+    measured = cards.measure(model, config)
+    text = cards.markdown(name, cards.about(model, config), measured)
+    card = (Path(__file__).parent.parent / "docs" / "models" / f"{name}.md").read_text()
+    words, numbers = (re.split(r"\d+\.\d+", text), re.findall(r"\d+\.\d+", text))
+    assert re.split(r"\d+\.\d+", card) == words
+    kept = [float(number) for number in re.findall(r"\d+\.\d+", card)]
+    assert kept == pytest.approx([float(number) for number in numbers], abs=2e-4)
+    assert ("one_view_mse" in measured) == model.takes_new_digits
+    assert "orientation" not in text
 
 
 def test_predictive_samples_differ_from_one_another():

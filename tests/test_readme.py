@@ -1,42 +1,173 @@
-"""What the README says can be done, and the figures it shows."""
+"""What the README says can be done, done; its figures and pictures, from where they come.
 
+Too long to run here, and only read by the real parser: `experiment` (hours) and `bench` (minutes).
+The set-up of the two first commands and all of the second are run by .ci/run in a fresh clone.
+"""
+
+import os
 import re
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from fgpvae.__main__ import parser
+from fgpvae import data
+from fgpvae.__main__ import main, parser
+from scripts import idea_figure, moving_picture, readme_tables
+from tests.browser import answered, chromium
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
+LONG = ("experiment", "bench")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.S)
+def blocks(language: str, text: str = TEXT) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+
+
+def block_after(marker: str) -> str:
+    return blocks("bash", TEXT.partition(f"<!-- {marker} -->")[2])[0].strip()
+
+
+def commands() -> list[list[str]]:
+    lines = [line for block in blocks("bash") for line in block.splitlines()]
+    words = [shlex.split(line, comments=True) for line in lines]
+    return [line[3:] for line in words if line[:3] == ["python", "-m", "fgpvae"]]
 
 
 def test_python_example_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (code,) = blocks("python")
+    assert len(code.splitlines()) <= 15
     exec(code, {})
-    assert (tmp_path / "seven.gif").read_bytes().startswith(b"GIF8")
+    with Image.open(tmp_path / "seven.gif") as film:
+        assert film.n_frames > 30
 
 
-def commands() -> list[list[str]]:
-    lines = [line for block in blocks("bash") for line in block.splitlines()]
-    return [line.split("#")[0].split()[3:] for line in lines if line.startswith("python -m fgpvae")]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Where a newcomer stands, with a picture of a three."""
+    folder = tmp_path_factory.mktemp("newcomer")
+    digit = data.unseen((3,)).images[0]
+    Image.fromarray((255 * digit).astype(np.uint8)).resize((140, 140)).save(folder / "three.png")
+    return folder
 
 
 @pytest.mark.parametrize("command", commands(), ids=" ".join)
-def test_commands_are_understood(command):
+def test_commands_run(command, folder, monkeypatch, capsys):
     assert callable(parser().parse_args(command).action)
+    if command[0] in LONG:
+        return
+    monkeypatch.chdir(folder)
+    short = ["--epochs", "1"] if command[0] == "train" else []
+    assert main([*command, *short]) == 0
+    assert capsys.readouterr().out.startswith("{")
+    if command[0] == "rotate":
+        assert (folder / command[command.index("--out") + 1]).stat().st_size > 0
+    if command[0] == "train":
+        assert (folder / command[command.index("--run-dir") + 1] / "model.safetensors").exists()
 
 
-@pytest.mark.parametrize("name", ["table1", "extrapolation"])
-def test_tables_are_those_of_the_results(name):
-    assert (ROOT / "results" / f"{name}.md").read_text().strip() in TEXT
+@pytest.fixture(scope="module")
+def app(tmp_path_factory) -> Iterator[str]:
+    """The last part of the README's first command, in this environment, on a port that is free."""
+    *setup, start = block_after("app command").split(" && ")
+    assert setup == ["python3 -m venv .venv", ".venv/bin/pip install -q -r requirements.txt"]
+    program, *arguments = shlex.split(start)
+    assert (program, arguments) == (".venv/bin/streamlit", ["run", "app.py"])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    choices = {
+        "STREAMLIT_SERVER_PORT": str(port),
+        "STREAMLIT_SERVER_HEADLESS": "true",
+        "FGPVAE_RUNS": str(tmp_path_factory.mktemp("runs")),
+    }
+    server = subprocess.Popen(
+        [Path(sys.executable).parent / "streamlit", *arguments],
+        cwd=ROOT,
+        env=os.environ | choices,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        answered(f"http://localhost:{port}/_stcore/health", server)
+        yield f"http://localhost:{port}"
+    finally:
+        server.terminate()
+        server.wait()
 
 
-@pytest.mark.parametrize("link", re.findall(r"\]\(((?!http)[^)#]+)", TEXT))
+def test_the_app_starts_and_its_moving_picture_can_be_taken(app):
+    with chromium() as browser:
+        frames = moving_picture.take(browser, app, "dark", 14)
+    middle = [np.asarray(frame.convert("L"), float)[150:250, 150:250] for frame in frames]
+    for before, after in pairwise(middle[:10]):
+        assert np.abs(before - after).mean() > 1  # the digit turns
+    assert np.abs(middle[10] - middle[11]).mean() > 1  # and its style changes
+    content = moving_picture.animation(frames)
+    assert content[8:12] == b"WEBP"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_moving_picture_moves_and_is_small(scheme):
+    file = ROOT / "docs" / f"rotate-{scheme}.webp"
+    assert f"docs/{file.name}" in TEXT
+    assert file.stat().st_size < moving_picture.LARGEST
+    with Image.open(file) as film:
+        assert film.n_frames > 60
+        assert film.info["loop"] == 0
+
+
+def test_the_figure_of_the_idea_is_what_the_model_says(tmp_path):
+    idea_figure.main([str(tmp_path / "idea.svg")])
+    drawn, kept = ((folder / "idea.svg").read_text() for folder in (tmp_path, ROOT / "docs"))
+
+    def curves(text: str) -> list[float]:
+        paths = re.findall(r'class="(?:mean|style)" d="M([^"]+)"', text)
+        return [float(x) for path in paths for x in re.split("[L ]", path)]
+
+    assert len(curves(drawn)) > 400
+    assert curves(drawn) == pytest.approx(curves(kept), abs=0.5)  # tenths of a pixel
+
+
+def test_the_test_command_is_what_ci_runs():
+    setup, install, check = block_after("test command").split(" && ")
+    assert setup == "python3 -m venv .venv"
+    assert install == ".venv/bin/pip install -q -r requirements-dev.txt"
+    assert check == ".venv/bin/python -m tests.check"
+    assert "-r requirements.txt" in (ROOT / "requirements-dev.txt").read_text()
+    script = (ROOT / ".ci" / "run").read_text()
+    found = re.search(r"^command=\$\((.*)\)$", script, re.M)
+    assert found
+    shown = subprocess.run(
+        ["bash", "-c", found[1]], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.strip() == block_after("test command")
+
+
+def test_tables_are_those_of_the_results():
+    assert len(readme_tables.MARKED.findall(TEXT)) == 3
+    assert readme_tables.filled(TEXT) == TEXT
+
+
+def test_a_changed_result_changes_the_readme(tmp_path, monkeypatch):
+    monkeypatch.setattr(readme_tables, "ROOT", tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "a.md").write_text("| new |\n")
+    before = "x\n<!-- results/a.md -->\n| old |\n<!-- end -->\ny\n"
+    after = "x\n<!-- results/a.md -->\n\n| new |\n\n<!-- end -->\ny\n"
+    assert readme_tables.filled(before) == after
+    assert readme_tables.filled(after) == after
+
+
+@pytest.mark.parametrize("link", re.findall(r'(?:\]\(|src="|srcset=")((?!http)[^)"#]+)', TEXT))
 def test_links_lead_somewhere(link):
     assert (ROOT / link).exists()
