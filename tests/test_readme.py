@@ -21,7 +21,7 @@ from PIL import Image
 from fgpvae import data
 from fgpvae.__main__ import main, parser
 from scripts import idea_figure, moving_picture, readme_tables
-from tests.browser import answered, chromium
+from tests.browser import answered
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
@@ -105,9 +105,8 @@ def app(tmp_path_factory) -> Iterator[str]:
         server.wait()
 
 
-def test_the_app_starts_and_its_moving_picture_can_be_taken(app):
-    with chromium() as browser:
-        frames = moving_picture.take(browser, app, "dark", 14)
+def test_the_app_starts_and_its_moving_picture_can_be_taken(app, browser):
+    frames = moving_picture.take(browser, app, "dark", 14)
     middle = [np.asarray(frame.convert("L"), float)[150:250, 150:250] for frame in frames]
     for before, after in pairwise(middle[:10]):
         assert np.abs(before - after).mean() > 1  # the digit turns
