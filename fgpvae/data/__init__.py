@@ -1,5 +1,9 @@
-"""Rotated MNIST: digits, rotation, the splits of the benchmark, padded batches, loaders."""
+"""Rotated MNIST: digits, rotation, the splits of the benchmark, padded batches, loaders.
 
+One's own objects are in `data.objects`.
+"""
+
+from . import objects
 from .augment import warp
 from .digits import (
     CLASS_COUNTS,
@@ -48,6 +52,7 @@ __all__ = [
     "leave_one_out",
     "load_idx",
     "load_openml",
+    "objects",
     "one_view",
     "recipe_ids",
     "rotate",

@@ -1,4 +1,4 @@
-"""Views of digits, padded and masked; tasks."""
+"""Views of digits, or of other objects, padded and masked; tasks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -12,7 +12,10 @@ Index = slice | int | Sequence[int] | np.ndarray | Tensor
 
 @dataclass(frozen=True)
 class Views:
-    """P digits with up to Q views each; a digit with fewer views is padded."""
+    """P digits with up to Q views each; a digit with fewer views is padded.
+
+    Objects in colour have images [P, Q, 3, H, W]; on a line an angle is a place from -1 to 1.
+    """
 
     images: Tensor  # [P, Q, 28, 28] float32, 0 where not observed
     angles: Tensor  # [P, Q] float64 radians
@@ -45,6 +48,12 @@ class Task:
     context: Views
     targets: Tensor  # [P, S, 28, 28] float32
     at: Tensor  # [P, S] float64 radians
+    # [P, S] bool: is there such a target, or is it padding? All are there if this is not given
+    asked: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.bool))
+
+    def __post_init__(self) -> None:
+        if self.asked.shape != self.at.shape:
+            object.__setattr__(self, "asked", torch.ones_like(self.at, dtype=torch.bool))
 
     def __len__(self) -> int:
         return len(self.context)
@@ -52,10 +61,15 @@ class Task:
     def __getitem__(self, index: Index) -> "Task":
         """The task for some of the digits: a slice, one or more row numbers, or a mask."""
         rows = _rows(index)
-        return Task(self.context[rows], self.targets[rows], self.at[rows])
+        return Task(self.context[rows], self.targets[rows], self.at[rows], self.asked[rows])
 
     def to(self, device: torch.device | str) -> "Task":
-        return Task(self.context.to(device), self.targets.to(device), self.at.to(device))
+        return Task(
+            self.context.to(device),
+            self.targets.to(device),
+            self.at.to(device),
+            self.asked.to(device),
+        )
 
 
 def _rows(index: Index) -> slice | Tensor:
