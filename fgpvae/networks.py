@@ -39,10 +39,13 @@ class NetworkConfig:
         if self.kind == "paper" and self.shape != (1, 28, 28):
             raise UserError("The paper's networks take grey images of 28 x 28 pixels; use wide.")
         channels, height, width = self.shape
-        sizes = 8 <= height <= 64 and 8 <= width <= 64 and height % 4 == width % 4 == 0
-        if channels not in (1, 3) or not sizes:
+        if channels not in (1, 3) or not (1 <= height <= 64 and 1 <= width <= 64):
+            raise UserError("Images must be grey or colour, with sides of at most 64 pixels.")
+        halved_twice = min(height, width) >= 8 and height % 4 == width % 4 == 0
+        if self.kind == "wide" and not halved_twice:
             raise UserError(
-                "Images must be grey or colour, with sides from 8 to 64 pixels divisible by 4."
+                "Wide networks take images with sides from 8 to 64 pixels divisible by 4; "
+                "use dense for other sizes."
             )
         if min(*self.filters, self.hidden) < 1 or max(*self.filters) > 512 or self.hidden > 4096:
             raise UserError("Network sizes must be from 1 to 512 filters and 4096 hidden units.")

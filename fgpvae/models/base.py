@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from fgpvae.data import Views
 from fgpvae.errors import UserError
-from fgpvae.kernels import TWO_PI
+from fgpvae.kernels import KERNELS, PERIODIC, TWO_PI
 from fgpvae.networks import NetworkConfig
 
 LARGEST_TRAINING_SET = 20_000_000  # codes; a file that announces more is not allocated
@@ -31,10 +31,17 @@ class ModelConfig:
     phases: tuple[float, float] = (0.4, 0.5)  # where the GP and the joint phase of a joint GP start
     training_set: tuple[int, int] = (0, 0)  # P, Q that a joint GP remembers; it says so itself
     network: NetworkConfig = field(default_factory=NetworkConfig)
+    kernel: str = PERIODIC  # over an angle; the others are over a place on a line, from -1 to 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "phases", tuple(self.phases))
         object.__setattr__(self, "training_set", tuple(self.training_set))
+        if self.kernel not in KERNELS:
+            raise UserError(
+                f"There is no kernel '{self.kernel:.60}'; choose one of {', '.join(KERNELS)}."
+            )
+        if self.kernel != PERIODIC and self.name != "fgpvae":
+            raise UserError("Only the factorized GP-VAE (fgpvae) has kernels on a line.")
         if not 1 <= self.latents <= 256:
             raise UserError(f"latents (L) must be from 1 to 256, not {self.latents}.")
         if not 0 <= self.local <= self.latents:

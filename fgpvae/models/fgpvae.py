@@ -1,5 +1,6 @@
 """The factorized GP-VAE: a GP of its own for each digit, local and global channels."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -7,30 +8,71 @@ from torch import Tensor, nn
 
 from fgpvae import gaussian
 from fgpvae.data import Views
-from fgpvae.kernels import Periodic, fourier_basis
+from fgpvae.kernels import ON_A_LINE, PERIODIC, Periodic, Stationary, fourier_basis
 from fgpvae.models.base import Model, ModelConfig, Terms
 from fgpvae.networks import Decoder, Encoder
 from fgpvae.posterior import LocalPosterior, global_posterior, local_posterior
 
+MOST_NODES = 129  # of a mean function on a line
+JITTER = 1e-8  # on the nodes' gram matrix, which for smooth kernels is nearly singular
+
 
 class MeanFunction(nn.Module):
-    """m_j(w) = φ(w)·a_j, on the Fourier features of the local kernel with amplitude 1, a ~ N(0, I).
+    """m_j(w) = φ(w)·a_j, on features φ of the local kernel with amplitude 1, a ~ N(0, I).
 
-    The features fall off as the kernel's do, so the mean is as smooth as the kernel's functions.
+    So the mean is as smooth as the kernel's functions.
     """
 
-    def __init__(self, kernel: Periodic, channels: int) -> None:
+    def __init__(self, features: int, channels: int) -> None:
         super().__init__()
-        unit = Periodic(1.0, float(kernel.length_scale.detach()), kernel.period)
-        coefficients = unit.coefficients(unit.harmonics()).detach()
-        self.register_buffer("coefficients", coefficients, persistent=False)
-        self.period = kernel.period
-        self.weights = nn.Parameter(torch.randn(2 * len(coefficients) - 1, channels))
+        self.weights = nn.Parameter(torch.randn(features, channels))
+
+    def features(self, w: Tensor) -> Tensor:
+        raise TypeError(f"{type(self).__name__} does not say what its features are")
 
     def forward(self, w: Tensor) -> Tensor:
         """Angles [...] -> [..., J]."""
-        coefficients: Tensor = self.get_buffer("coefficients")
-        return fourier_basis(w, coefficients, self.period) @ self.weights.double()
+        return self.features(w) @ self.weights.double()
+
+
+class MeanOnACircle(MeanFunction):
+    """On the Fourier features, which fall off as the kernel's do."""
+
+    coefficients: Tensor
+
+    def __init__(self, kernel: Periodic, channels: int) -> None:
+        unit = Periodic(1.0, float(kernel.length_scale.detach()), kernel.period)
+        coefficients = unit.coefficients(unit.harmonics()).detach()
+        super().__init__(2 * len(coefficients) - 1, channels)
+        self.register_buffer("coefficients", coefficients, persistent=False)
+        self.period = kernel.period
+
+    def features(self, w: Tensor) -> Tensor:
+        return fourier_basis(w, self.coefficients, self.period)
+
+
+class MeanOnALine(MeanFunction):
+    """On nodes C from -1 to 1, half a length scale apart: φ(w) = L⁻¹ k(C, w), LLᵀ = k(C, C).
+
+    φ(a)·φ(b) is then k(a, b) at the nodes and close to it between them.
+    """
+
+    nodes: Tensor
+    inverse: Tensor
+
+    def __init__(self, kernel: Stationary, channels: int) -> None:
+        length_scale = float(kernel.length_scale.detach())
+        count = min(math.ceil(4 / length_scale), MOST_NODES - 1) + 1
+        super().__init__(count, channels)
+        unit = type(kernel)(1.0, length_scale)
+        nodes = torch.linspace(-1, 1, count, dtype=torch.float64)
+        gram = unit.gram(nodes, nodes) + JITTER * torch.eye(count, dtype=torch.float64)
+        self.gram = unit.gram  # the method alone: the unit kernel is no part of the model's weights
+        self.register_buffer("nodes", nodes, persistent=False)
+        self.register_buffer("inverse", torch.linalg.cholesky(gram).inverse(), persistent=False)
+
+    def features(self, w: Tensor) -> Tensor:
+        return self.gram(w, self.nodes) @ self.inverse.mT
 
 
 @dataclass(frozen=True)
@@ -81,12 +123,17 @@ class FGPVAE(Model):
         super().__init__(config)
         self.encoder = Encoder(config.network, config.latents)
         self.decoder = Decoder(config.network, config.latents, config.local)
-        self.kernel = Periodic(
-            config.amplitude, config.length_scale, config.period, config.learn_kernel
-        )
-        self.mean_function = (
-            MeanFunction(self.kernel, config.local) if config.mean_function else None
-        )
+        shape, learned = (config.amplitude, config.length_scale), config.learn_kernel
+        self.kernel: Stationary
+        self.mean_function: MeanFunction | None = None
+        if config.kernel == PERIODIC:
+            self.kernel = circle = Periodic(*shape, config.period, learned)
+            if config.mean_function:
+                self.mean_function = MeanOnACircle(circle, config.local)
+        else:
+            self.kernel = ON_A_LINE[config.kernel](*shape, learned)
+            if config.mean_function:
+                self.mean_function = MeanOnALine(self.kernel, config.local)
 
     def posterior(self, mu: Tensor, var: Tensor, w: Tensor, observed: Tensor) -> Posterior:
         """q(Z | Y) from encodings [P, Q, L] at angles [P, Q]."""
