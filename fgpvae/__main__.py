@@ -18,11 +18,13 @@ import torch
 from PIL import Image
 from tqdm import tqdm
 
-from fgpvae import background, cards, evaluation, files, images, presets, runs
+from fgpvae import background, cards, data, evaluation, files, images, presets, runs
 from fgpvae.bench import bench
-from fgpvae.checkpoints import load_config, load_pretrained
+from fgpvae.checkpoints import load_config, load_objects, load_pretrained
 from fgpvae.errors import UserError
+from fgpvae.kernels import KERNELS, PERIODIC
 from fgpvae.models import FGPVAE
+from fgpvae.training import OBJECTS, RunConfig
 
 GRID = 720  # angles at which the orientation of a picture is scored
 MOST_IMAGES = 720  # in a strip or GIF
@@ -32,13 +34,19 @@ LARGEST_PICTURE = 2**26  # bytes
 def train(options: argparse.Namespace) -> dict[str, Any]:
     directory = Path(options.run_dir)
     if options.resume:
-        if options.preset or options.set or options.seed is not None:
+        if options.preset or options.set or options.seed is not None or options.data:
             raise UserError("A run that is resumed keeps its settings; only --epochs may change.")
         kept, config, epochs = load_config(directory), None, options.epochs
         total = epochs or kept.training.epochs
     else:
         top = {} if options.seed is None else {"seed": options.seed}
-        config, epochs = presets.preset(options.preset or "quick", options.set, **top), None
+        if options.preset == OBJECTS:
+            config = _own_objects(options, top)
+        elif options.data or options.period or options.kernel:
+            raise UserError("--data, --period and --kernel belong to --preset objects.")
+        else:
+            config = presets.preset(options.preset or "quick", options.set, **top)
+        epochs = None
         if options.epochs is not None:
             config = replace(config, training=replace(config.training, epochs=options.epochs))
         total = config.training.epochs
@@ -51,6 +59,17 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
                 background.advance_queue(directory.parent)
     summary = runs.open_run(directory).summary()
     return {"run": str(directory), "state": summary["state"], **(summary["last"] or {})}
+
+
+def _own_objects(options: argparse.Namespace, top: dict[str, Any]) -> RunConfig:
+    """The config of a run on one's own objects, which are copied into its directory."""
+    if not options.data:
+        raise UserError("The preset objects needs --data: a NumPy archive or a folder of images.")
+    objects = data.objects.load(options.data)
+    base = presets.for_objects(objects, Path(options.data).name, options.period, options.kernel)
+    config = presets.changed(base, options.set, **top)
+    runs.keep_objects(Path(options.run_dir), objects)
+    return config
 
 
 def _follow(training: Generator[runs.Progress, None, None], bar: Any, received: list[int]) -> None:
@@ -92,7 +111,13 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
                 bar.n = share
                 bar.refresh()
 
-            results[name] = evaluation.evaluate(model, config.data, config.seed, progress)
+            if config.data.split == OBJECTS:
+                own = load_objects(Path(name))
+                results[name] = evaluation.evaluate_objects(
+                    model, own, config.data, config.seed, progress
+                )
+            else:
+                results[name] = evaluation.evaluate(model, config.data, config.seed, progress)
     return results[options.models[0]] if len(results) == 1 else results
 
 
@@ -100,6 +125,8 @@ def rotate(options: argparse.Namespace) -> dict[str, Any]:
     model = load_pretrained(options.model)
     if not isinstance(model, FGPVAE):
         raise UserError("Only a factorized GP-VAE can turn a digit that it was not trained on.")
+    if model.config.kernel != PERIODIC or model.config.network.shape != (1, 28, 28):
+        raise UserError("This model was trained on other objects than digits.")
     normalised = images.normalise(files.read(Path(options.picture), LARGEST_PICTURE))
     view = torch.from_numpy(normalised.digit)
     result: dict[str, Any] = {"notes": list(normalised.notes)}
@@ -146,6 +173,8 @@ def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
 
 def card(options: argparse.Namespace) -> dict[str, Any]:
     model, config = load_pretrained(options.model), evaluation.config_of(options.model)
+    if config.data.split == OBJECTS:
+        raise UserError("Cards are written for models of digits only.")
     measured = cards.measure(model, config)
     if options.out:
         text = cards.markdown(options.model, cards.about(model, config), measured)
@@ -219,6 +248,9 @@ def parser() -> argparse.ArgumentParser:
 
     command = add("train", train, "Train a model.", "--preset quick --run-dir runs/my-run")
     command.add_argument("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
+    command.add_argument("--data", help="own objects: an archive (.npz) or a folder of images")
+    command.add_argument("--period", type=float, default=0.0, help="of own views; none on a line")
+    command.add_argument("--kernel", help=f"over own views: {', '.join(KERNELS)}")
     command.add_argument("--run-dir", required=True, help="where everything about the run is kept")
     command.add_argument("--seed", type=int, help="the same seed gives the same weights")
     command.add_argument("--epochs", type=int, help="instead of the preset's")

@@ -22,11 +22,19 @@ from pathlib import Path
 from statistics import median
 
 from fgpvae import files, runs
-from fgpvae.checkpoints import CONFIG, LARGEST_FILE, WEIGHTS, parse_model, save_config
-from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS
+from fgpvae.checkpoints import (
+    CONFIG,
+    LARGEST_FILE,
+    OBJECTS_FILE,
+    WEIGHTS,
+    load_objects,
+    parse_model,
+    save_config,
+)
+from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS, objects
 from fgpvae.errors import UserError
 from fgpvae.runs import Run
-from fgpvae.training import RunConfig, Trainer, network_weights
+from fgpvae.training import OBJECTS, RunConfig, Trainer, network_weights
 
 # limits, each unless FGPVAE_RUNS_... says otherwise; docs/deploy.md tells what they protect
 LARGEST_ROOT = 2048  # LIMIT_MB that all runs may take
@@ -171,6 +179,8 @@ def zip_run(run: Run) -> bytes:
     content = {CONFIG: files.read(run.path / CONFIG, files.LARGEST_JSON), WEIGHTS: weights}
     if (run.path / runs.METRICS).exists():
         content[runs.METRICS] = files.read(run.path / runs.METRICS, runs.LARGEST_METRICS)
+    if run.config.data.split == OBJECTS:
+        content[OBJECTS_FILE] = objects.pack(load_objects(run.path))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, part in content.items():
@@ -237,6 +247,8 @@ def _setting(name: str, default: int) -> int:
 
 def estimate_seconds(config: RunConfig) -> float:
     """How long a run takes on this machine when it has it to itself, from a few timed steps."""
+    if config.data.split == OBJECTS:
+        raise UserError("How long a run on own objects takes is not estimated.")
     plain = replace(
         config, preset="", seed=0, training=replace(config.training, epochs=1, warmup=0)
     )

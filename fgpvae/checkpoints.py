@@ -21,6 +21,8 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from fgpvae import files, models
+from fgpvae.data import objects
+from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.files import write_json
 from fgpvae.models import Model, ModelConfig
@@ -29,6 +31,7 @@ from fgpvae.training import RunConfig, network_weights
 FORMAT = 1
 PRETRAINED = Path(__file__).parent / "assets" / "pretrained"
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
+OBJECTS_FILE = "objects.npz"  # a run's own copy of the objects that it is trained on
 LARGEST_FILE = 256 * 2**20  # bytes of a model or of an archive of one
 LARGEST_DIRECTORY = 2**14  # bytes of the list of files in an archive
 
@@ -192,6 +195,23 @@ def read_part(run: Path, name: str, limit: int) -> bytes:
 def load_config(run: Path) -> RunConfig:
     """The config of a run, from its directory or archive."""
     return _parse_config(read_part(run, CONFIG, files.LARGEST_JSON), f"{run.name}/{CONFIG}")
+
+
+def load_objects(run: Path) -> Objects:
+    """The objects of a run, from its directory or archive: its own copy, and no other file.
+
+    Where they came from is written in the config, but a run may be anybody's: a path in it is
+    never opened.
+    """
+    if (run / OBJECTS_FILE).is_symlink():
+        raise UserError(
+            f"'{OBJECTS_FILE}' of '{run.name}' is a link to elsewhere, which is not read."
+        )
+    try:
+        content = read_part(run, OBJECTS_FILE, objects.LARGEST_ARCHIVE)
+    except UserError as error:
+        raise UserError(f"The objects of '{run.name}' are gone: {error}") from None
+    return objects.parse(content, f"{run.name}/{OBJECTS_FILE}")
 
 
 def shipped_config(name: str) -> RunConfig:

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from fgpvae.checkpoints import from_dict, to_dict
+from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
+from fgpvae.kernels import PERIODIC
 from fgpvae.models import ModelConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
-from fgpvae.training import DataConfig, RunConfig, TrainingConfig
+from fgpvae.training import MOST_IMAGES, OBJECTS, DataConfig, RunConfig, TrainingConfig
 
 PRESETS: dict[str, RunConfig] = {
     # appendix A of the paper; the weights are averaged because the last epoch is what is reported
@@ -82,6 +84,30 @@ PRESETS: dict[str, RunConfig] = {
             context_dropout=1.0,
         ),
     ),
+    # one's own objects; what depends on them is set by `for_objects`
+    "objects": RunConfig(
+        preset="objects",
+        model=ModelConfig(
+            latents=20,
+            local=4,
+            amplitude=0.1,
+            length_scale=0.5,
+            mean_function=True,
+            kernel="squared-exponential",
+            network=NetworkConfig("dense", widths=(384, 192), gated=True),
+        ),
+        data=DataConfig(OBJECTS, "own", views=512),
+        objective=ObjectiveConfig("elbo", noise=0.01, learn_noise=True),
+        training=TrainingConfig(
+            epochs=100,
+            learning_rate=2e-3,
+            schedule="cosine",
+            warmup=20,
+            average=0.99,
+            context_dropout=0.7,
+            weight_decay=0.01,
+        ),
+    ),
     # the baselines of the paper, on the data that they were published with
     "vae": RunConfig(
         preset="vae",
@@ -127,6 +153,28 @@ def preset(name: str, changes: Iterable[str] = (), **top: Any) -> RunConfig:
     if name not in PRESETS:
         raise UserError(f"There is no preset '{name}'; choose one of {', '.join(PRESETS)}.")
     return changed(PRESETS[name], changes, **top)
+
+
+def for_objects(
+    objects: Objects, source: str = "own", period: float = 0.0, kernel: str | None = None
+) -> RunConfig:
+    """The preset for one's own objects: their shape, their track, and a kernel that suits it."""
+    base, track = PRESETS[OBJECTS], objects.track(period)
+    fitting = PERIODIC if period else base.model.kernel
+    model = dataclasses.replace(
+        base.model,
+        kernel=kernel or fitting,
+        length_scale=1.0 if period else base.model.length_scale,
+        network=dataclasses.replace(base.model.network, shape=objects.shape),
+    )
+    views = objects.most_views()
+    batch = max(1, min(base.training.batch, MOST_IMAGES // views))
+    return dataclasses.replace(
+        base,
+        model=model,
+        data=dataclasses.replace(base.data, source=source, views=views, track=track),
+        training=dataclasses.replace(base.training, batch=batch),
+    )
 
 
 def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:

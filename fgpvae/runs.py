@@ -2,6 +2,7 @@
 
 config.json        what is trained
 metrics.jsonl      one line an epoch, append only
+objects.npz        a copy of one's own objects, where a run is trained on such
 model.safetensors  the newest weights, ready for inference
 state.pt           everything needed to go on
 status.json        state, progress, heartbeat
@@ -29,15 +30,18 @@ import torch
 from fgpvae import data, evaluation, files, models
 from fgpvae.checkpoints import (
     CONFIG,
+    OBJECTS_FILE,
     WEIGHTS,
     from_dict,
     load_config,
+    load_objects,
     save_config,
     save_model,
     to_dict,
 )
+from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
-from fgpvae.training import FixedViews, FreshViews, RunConfig, Source, Step, Trainer
+from fgpvae.training import OBJECTS, FixedViews, FreshViews, RunConfig, Source, Step, Trainer
 
 METRICS, STATE, STATUS = "metrics.jsonl", "state.pt", "status.json"
 LOCK, STOP, LOG = "lock", "stop", "log.txt"
@@ -61,9 +65,18 @@ class Progress:
     metrics: dict[str, Any] | None  # the line that was written, if an epoch ended
 
 
-def build_source(config: RunConfig) -> tuple[Source, data.Task | None]:
-    """The batches of a run, and the validation task where digits were kept back for one."""
+def build_source(
+    config: RunConfig, directory: Path | None = None
+) -> tuple[Source, data.Task | None]:
+    """The batches of a run, and the validation task where digits were kept back for one.
+
+    Own objects are those in the run's directory.
+    """
     settings, size = config.data, config.training.batch
+    if settings.split == OBJECTS:
+        if directory is None:
+            raise UserError("Own objects are kept with their run: it needs a directory.")
+        return _object_source(config, load_objects(directory)), None
     if config.model.network.shape != (1, 28, 28):
         raise UserError("The digits are grey images of 28 x 28 pixels: set network.shape to that.")
     if settings.split == "continuous":
@@ -78,6 +91,27 @@ def build_source(config: RunConfig) -> tuple[Source, data.Task | None]:
         views, kept = data.split_validation(views, settings.validation)
         task = data.leave_one_out(kept)
     return FixedViews(views, size, config.seed, settings.warp), task
+
+
+def _object_source(config: RunConfig, objects: Objects) -> FixedViews:
+    if objects.shape != config.model.network.shape:
+        raise UserError(
+            f"The images of these objects have the shape {list(objects.shape)}: set "
+            "model.network.shape to that."
+        )
+    if objects.most_views() > config.data.views:
+        raise UserError(f"An object has more than the {config.data.views} views of data.views.")
+    views = data.objects.split(objects, config.data.track, config.seed).train
+    return FixedViews(views, config.training.batch, config.seed)
+
+
+def keep_objects(directory: Path, objects: Objects) -> None:
+    """Copy the objects of a run that is about to begin into its directory."""
+    with files.explained(directory, "made"):
+        directory.mkdir(parents=True, exist_ok=True)
+    with locked(directory):
+        _refuse_second(directory)
+        files.write(directory / OBJECTS_FILE, data.objects.pack(objects))
 
 
 def load_digits(source: str, classes: tuple[int, ...]) -> data.Digits:
@@ -99,11 +133,15 @@ def create(directory: Path, config: RunConfig) -> None:
         _create(directory, config)
 
 
-def _create(directory: Path, config: RunConfig) -> None:
+def _refuse_second(directory: Path) -> None:
     if (directory / CONFIG).exists():
         raise UserError(
             f"'{directory.name}' already holds a run; resume it or choose another name."
         )
+
+
+def _create(directory: Path, config: RunConfig) -> None:
+    _refuse_second(directory)
     files.write_json(directory / STATUS, {"state": QUEUED, "queued": time.time()})
     save_config(config, directory)
 
@@ -165,7 +203,7 @@ class _Recorder:
     def run(self) -> Generator[Progress, None, None]:
         self.report(state=PREPARING)
         try:
-            source, validation = build_source(self.config)
+            source, validation = build_source(self.config, self.directory)
             trainer = Trainer(self.config, source)
             if (self.directory / STATE).exists():
                 self.load(trainer)

@@ -18,33 +18,39 @@ from torch import Tensor, nn
 from fgpvae import models, objectives
 from fgpvae.data import TRAIN_DIGITS, Digits, Views, rotate_fast, warp
 from fgpvae.data.digits import check_classes
+from fgpvae.data.objects import Track
 from fgpvae.errors import UserError
+from fgpvae.kernels import ON_A_LINE, PERIODIC, TWO_PI
 from fgpvae.models import Model, ModelConfig
 from fgpvae.networks import Decoder, Encoder
 from fgpvae.objectives import ObjectiveConfig
 
 MOST_WEIGHTS = 20_000_000  # of encoder and decoder
 MOST_IMAGES = 2**14  # in a batch
+OBJECTS = "objects"  # the split of one's own data
 
 
 @dataclass(frozen=True)
 class DataConfig:
     """Which views a run is trained on."""
 
-    split: str = "factorized"  # or shuffled, or continuous: new angles in every batch
-    source: str = "embedded"  # or openml, or a directory of IDX files
+    split: str = "factorized"  # or shuffled, or continuous: new angles in every batch; or objects
+    source: str = "embedded"  # or openml, or a directory of IDX files; where objects came from
     classes: tuple[int, ...] = (3,)
     digits: int = TRAIN_DIGITS  # of each class, in the fixed splits
     views: int = 11  # Q, views of a digit in a batch
     validation: int = 0  # training digits of each class kept back to choose models by
     warp: float = 0.0  # strength of random smooth deformations, the same for all views of a digit
+    track: Track = field(default_factory=Track)  # of the views of one's own objects
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", check_classes(self.classes))
-        if self.split not in ("factorized", "shuffled", "continuous"):
+        if self.split not in ("factorized", "shuffled", "continuous", OBJECTS):
             raise UserError(
                 f"There is no split '{self.split}'; choose factorized, shuffled or continuous."
             )
+        if self.split == OBJECTS and (self.validation or self.warp):
+            raise UserError("Own objects are neither kept for validation nor warped: set both 0.")
         if not 1 <= self.views <= 512:
             raise UserError(f"views (Q) must be from 1 to 512, not {self.views}.")
         if self.split == "factorized" and self.views > 15:
@@ -123,6 +129,8 @@ class RunConfig:
             raise UserError(
                 "Keeping the best weights needs digits to choose by: set data.validation."
             )
+        if self.data.split == OBJECTS:
+            self._check_objects()
         weights = network_weights(self.model)
         if weights > MOST_WEIGHTS:
             raise UserError(
@@ -134,6 +142,17 @@ class RunConfig:
                 f"A batch of {self.training.batch} digits with {self.data.views} views is more "
                 f"than {MOST_IMAGES} images."
             )
+
+    def _check_objects(self) -> None:
+        if self.model.name != "fgpvae":
+            raise UserError("Own objects are learned by the factorized GP-VAE (fgpvae) alone.")
+        if (self.model.kernel == PERIODIC) != bool(self.data.track.period):
+            raise UserError(
+                "Views with a period need the periodic kernel, and views on a line one of "
+                f"{', '.join(ON_A_LINE)}."
+            )
+        if self.model.kernel == PERIODIC and self.model.period != TWO_PI:
+            raise UserError("The period of own views is data.track.period; leave the model's.")
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from fgpvae.data import ANGLES, HELD_OUT
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
 from fgpvae.runs import Run
-from fgpvae.training import RunConfig, network_weights
+from fgpvae.training import OBJECTS, RunConfig, network_weights
 from ui import colours, curves, estimates, figures, frame, models, settings
 from ui.models import Choice
 
@@ -35,6 +35,7 @@ RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
 LOST_NOTHING = (
     "Its process ended before the run did. Nothing is lost: it goes on from where it was."
 )
+CLONE = "Put them into the form above."
 USES = {"Rotate": "model", "Compare": "models", "Latents": "model"}  # pages and what they ask for
 STYLE = """
 [class*="st-key-run-"] button { justify-content: flex-start; text-align: left; width: 100%;
@@ -68,7 +69,7 @@ def fill() -> None:
 @st.fragment
 def new_run() -> None:
     with frame.card("A new run", "Trains beside the app, also when you close the page.", "new"):
-        names = sorted(PRESETS, key=lambda name: name != FIRST)
+        names = sorted(settings.OFFERED, key=lambda name: name != FIRST)
         preset = st.segmented_control(
             "Preset",
             names,
@@ -277,6 +278,8 @@ def described(config: RunConfig) -> str:
         channels += f", J = {model.local}"
     every = len(config.data.classes) == 10
     digits = "all digits" if every else f"digit {', '.join(map(str, config.data.classes))}"
+    if config.data.split == OBJECTS:
+        digits = f"objects of {config.data.source[:60]}"
     return (
         f"{MODELS[model.name].title} · {config.preset} · {channels} · "
         f"{network_weights(model):,} weights · {digits} · seed {config.seed}"
@@ -309,6 +312,9 @@ def turned(choice: Choice) -> str:
 
 def strip(run: Run) -> None:
     """The pictures of the newest checkpoint."""
+    if run.config.data.split == OBJECTS:
+        st.caption("What it makes of its objects is on the Rotate page.")
+        return
     choice = models.find(models.OWN + run.name)
     if choice is None:
         st.caption("The first pictures appear as soon as the run is ready.")
@@ -337,7 +343,9 @@ def actions(run: Run) -> None:
                 act(lambda: background.resume(run))
         elif st.button("More epochs", key="do-more"):
             ask("more", run)
-        if st.button("Clone settings", key="do-clone", help="Put them into the form above."):
+        own = run.config.data.split == OBJECTS
+        clone = "Own objects are trained from the command line." if own else CLONE
+        if st.button("Clone settings", key="do-clone", disabled=own, help=clone):
             st.session_state["train-clone"] = run.config
             st.rerun()
         why = "Stop it first." if busy else None
@@ -359,7 +367,7 @@ def actions(run: Run) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="links"):
             st.caption("See it in", width="content")
             for page in frame.pages():
-                if page.title in USES:
+                if page.title in USES and not (own and page.title == "Compare"):
                     name = {USES[page.title]: models.OWN + run.name}
                     st.page_link(page, label=page.title, query_params=name)
 

@@ -10,7 +10,7 @@ import streamlit as st
 import fgpvae
 from fgpvae import checkpoints, runs
 from fgpvae.models import MODELS
-from fgpvae.training import RunConfig
+from fgpvae.training import OBJECTS, RunConfig
 from ui import frame
 
 BEST = "best"  # what pages start with, if it is there
@@ -39,6 +39,11 @@ class Choice:
         return MODELS[self.config.model.name].title
 
     @property
+    def objects(self) -> bool:
+        """Trained on one's own objects, not on digits."""
+        return self.config.data.split == OBJECTS
+
+    @property
     def classes(self) -> tuple[int, ...]:
         """The classes of digits that it was trained on."""
         return tuple(self.config.data.classes)
@@ -52,12 +57,19 @@ def runs_directory() -> Path:
     return Path(os.environ.get("FGPVAE_RUNS") or "runs")
 
 
-def available() -> list[Choice]:
-    """Shipped models first, the best one in front, then own runs, newest first."""
+def available(objects: bool = False) -> list[Choice]:
+    """Shipped models first, the best one in front, then own runs, newest first.
+
+    Runs on other `objects` than digits are for the pages that ask for them.
+    """
     names = sorted(fgpvae.pretrained_names(), key=lambda name: (name != BEST, name))
     shipped = [_choice(name, checkpoints.PRETRAINED / f"{name}.safetensors") for name in names]
     found, _ = runs.list_runs(runs_directory())
-    own = [_choice(OWN + run.name, run.path / checkpoints.WEIGHTS) for run in found]
+    own = [
+        _choice(OWN + run.name, run.path / checkpoints.WEIGHTS)
+        for run in found
+        if objects or run.config.data.split != OBJECTS
+    ]
     return [choice for choice in (*shipped, *own) if choice is not None]
 
 
@@ -72,12 +84,13 @@ def pick(
     default: str | None = None,
     width: int | str = "stretch",
     label_visibility: str = "visible",
+    objects: bool = False,
 ) -> Choice:
     """A box to choose a model, in the link as ?model=name and the same on every page.
 
     Without any model the page ends here, with a card that says how to get one.
     """
-    choices = {choice.name: choice for choice in available() if only is None or only(choice)}
+    choices = {choice.name: choice for choice in available(objects) if only is None or only(choice)}
     if not choices:
         with frame.empty(
             "No model yet",

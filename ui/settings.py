@@ -11,7 +11,7 @@ from fgpvae import UserError
 from fgpvae.checkpoints import from_dict, to_dict
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
-from fgpvae.training import RunConfig
+from fgpvae.training import OBJECTS, RunConfig
 
 Values = dict[str, Any]  # by path: "model.latents"
 COLUMNS = 3
@@ -275,7 +275,17 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
     ),
 }
 SETTINGS = {setting.path: setting for group in GROUPS.values() for setting in group}
-DERIVED = ("preset", "model.training_set", "model.network.shape")  # nothing to choose
+DERIVED = (  # nothing to choose
+    "preset",
+    "model.training_set",
+    "model.network.shape",
+    "model.kernel",
+    "data.track.period",
+    "data.track.low",
+    "data.track.high",
+)
+# own objects come through the command line: a page reads no files of the machine
+OFFERED = tuple(name for name, config in PRESETS.items() if config.data.split != OBJECTS)
 
 PRESET_LINES = {
     "quick": "A few minutes: dense networks and a mean function; turns new digits from one view.",
