@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from fgpvae import UserError, comparison
 from fgpvae.comparison import TRAINING, UNSEEN, UPRIGHT, Answer, Question
 from fgpvae.data import ANGLES, HELD_OUT
-from ui import charts, colours, frame, matrix, models, results
+from ui import charts, colours, frame, matrix, models, plot, results
 from ui.models import Choice
 
 DEGREES = [f"{degrees:g}°" for degrees in np.rad2deg(ANGLES)]
@@ -148,7 +148,7 @@ def table(own: list[results.Measured]) -> None:
         lines = without_a_model(metric)
         if metric == "test_mse" and result:
             lines = {results.TRIVIAL.get(n, n): value for n, value in result["trivial"].items()}
-        charts.show(charts.errors(rows, metric, lines), "table")
+        plot.show(charts.errors(rows, metric, lines), "chart-table", "table")
         st.html(results.table_html(rows, metric))
         notes(own)
         trivial = result["trivial"] if result else lines
@@ -269,7 +269,8 @@ def context(own: list[results.Measured]) -> None:
                 "extrapolation", "extrapolation", "The error against the number of views given."
             )
             return
-        charts.show(charts.error_by_views(curves + reference_curves()), "views")
+        made = charts.error_by_views(curves + reference_curves())
+        plot.show(made, "chart-views", "views")
         foot(result, results.curves_csv(curves), "views.csv")
 
 
@@ -291,7 +292,7 @@ def scaling(own: list[results.Measured]) -> None:
             st.markdown(f"Time in P: exponent **{exponent:.2f}**")
             points = [(e.row.name, e.digits, e.row.seconds.mean) for e in known]
             made = charts.by_digits(result, "seconds_an_epoch", "seconds an epoch", points)
-            charts.show(made, "seconds-by-digits")
+            plot.show(made, "chart-seconds-by-digits", "seconds-by-digits")
         with error_in_p:
             st.markdown("Error of new digits in P", help="Every run has the same number of steps.")
             points = [
@@ -300,14 +301,14 @@ def scaling(own: list[results.Measured]) -> None:
                 if e.row.errors["extrapolation_mse"].values
             ]
             made = charts.by_digits(result, "extrapolation_mse", "mean squared error", points)
-            charts.show(made, "error-by-digits")
+            plot.show(made, "chart-error-by-digits", "error-by-digits")
         with time_in_q:
             st.markdown(
                 "Time of a posterior in Q",
                 help="One channel of 20 digits, forward and backward. Joint: one Gaussian over "
                 "all 20 Q images, as in a model that does not factorise.",
             )
-            charts.show(charts.by_views(result), "seconds-by-views")
+            plot.show(charts.by_views(result), "chart-seconds-by-views", "seconds-by-views")
         foot(result, results.scaling_csv(result), "scaling.csv")
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 import torch
 
@@ -15,9 +14,10 @@ from fgpvae.data import ANGLES
 from fgpvae.kernels import Periodic
 from fgpvae.models import FGPVAE
 from fgpvae.posterior import local_posterior
-from ui import colours, figures, frame, models
+from ui import colours, figures, frame, models, plot
 from ui.clickgp import clickgp
 from ui.models import Choice
+from ui.plot import Axis, Plot
 
 SCREENS = {
     1: "Two kernels",
@@ -114,34 +114,17 @@ def two_kernels() -> None:
     made = kernel_pictures(sigma, r, PERIODS[name])
     curve, drawn, gram = st.columns(3, gap="medium")
     with curve, card("How alike?", "Two views of one digit, by their angle."):
-        line = {"color": colours.LOCAL, "width": 2.5}
-        plot = figures.figure(
-            go.Scatter(
-                x=np.rad2deg(FINE),
-                y=made["curve"],
-                line=line,
-                hovertemplate="%{x:.0f}°: %{y:.2f}<extra></extra>",
-            ),
-            height=250,
-        )
-        plot.update_yaxes(range=[0, max(1.05, 1.05 * sigma**2)], title="covariance")
-        figures.show(figures.angle_axis(plot, None), key="k_curve")
+        degrees = np.rad2deg(FINE)
+        y = Axis("covariance", 0, max(1.05, 1.05 * sigma**2))
+        made_curve = Plot("Covariance by the angle between two views", figures.TURN, y, 250)
+        tips = [f"{d:.0f}°: {k:.2f}" for d, k in zip(degrees, made["curve"], strict=True)]
+        made_curve.line(degrees, made["curve"], colours.LOCAL, width=2.5, tips=tips)
+        plot.show(made_curve, "k_curve")
     with drawn, card("What it can become", "Five channels drawn from the prior."):
-        shades = np.linspace(1, 0.35, 5)
-        plot = figures.figure(
-            *(
-                go.Scatter(
-                    x=np.rad2deg(FINE),
-                    y=each,
-                    line={"color": figures.faded(colours.LOCAL, shade), "width": 1.8},
-                    hoverinfo="skip",
-                )
-                for each, shade in zip(made["drawn"].T, shades, strict=True)
-            ),
-            height=250,
-        )
-        plot.update_yaxes(range=[-5, 5])
-        figures.show(figures.angle_axis(plot, None), key="k_drawn")
+        functions = Plot("Five functions from the prior", figures.TURN, Axis("", -5, 5), 250)
+        for each, shade in zip(made["drawn"].T, np.linspace(1, 0.35, 5), strict=True):
+            functions.line(degrees, each, colours.LOCAL, width=1.8, alpha=shade)
+        plot.show(functions, "k_drawn")
     with gram, card("As a matrix", "Three digits at sixteen angles."):
         st.html(
             figures.matrix(
@@ -285,34 +268,26 @@ def divide_the_matrix() -> None:
         f"the {M} Fourier features of the kernel make the cost linear in Q as well.",
     ):
         many = np.geomspace(2, 4000, 40)
-        below = "bottom" if divided < fourier else "top"
-        above = "top" if divided < fourier else "bottom"
+        under, over = (18, -14) if divided < fourier else (-14, 18)
         lines = (
-            ("one process", (many * Q) ** 3 / 3, joint, figures.GREY, "solid", "top"),
-            ("one for each digit", many * Q**3 / 3, divided, colours.LOCAL, "solid", below),
-            ("with Fourier features", many * fourier / P, fourier, colours.LOCAL, "dot", above),
+            ("one process", (many * Q) ** 3 / 3, joint, figures.GREY, None, -14),
+            ("one for each digit", many * Q**3 / 3, divided, colours.LOCAL, None, under),
+            ("with Fourier features", many * fourier / P, fourier, colours.LOCAL, "2 4", over),
         )
-        plot = figures.figure(height=300)
+        least, most = min(lines[1][1].min(), lines[2][1].min()), lines[0][1].max()
+        made = Plot(
+            "Operations against the number of digits",
+            Axis("P, digits", log=True, ticks=[2, 10, 100, 1000, 4000]),
+            Axis("operations", log=True, ticks=plot.decades(least, most, 3)),
+        )
         for name, cost, here, colour, dash, side in lines:
-            plot.add_scatter(
-                x=many,
-                y=cost,
-                mode="lines",
-                line={"color": colour, "width": 2, "dash": dash},
-                hovertemplate=f"{name}: %{{y:.2g}}<extra></extra>",
-            )
-            plot.add_scatter(
-                x=[P],
-                y=[here],
-                mode="markers+text",
-                text=[name],
-                textposition=f"{side} {'left' if P > 50 else 'right'}",
-                marker={"color": colour, "size": 10},
-                hoverinfo="skip",
-            )
-        plot.update_xaxes(type="log", title="P, digits", tickvals=[2, 10, 100, 1000, 4000])
-        plot.update_yaxes(type="log", title="operations", exponentformat="power", dtick=3)
-        figures.show(plot, key="n_cost")
+            tips = [
+                f"{name}\nP = {p:.0f}: {engineering(c)}" for p, c in zip(many, cost, strict=True)
+            ]
+            made.line(many, cost, colour, dash=dash, tips=tips).dots([P], [here], colour, size=10)
+            anchor = "end" if P > 50 else "start"
+            made.text(name, P, here, plot.INK, anchor=anchor, dy=side)
+        plot.show(made, "n_cost")
 
 
 # --- 3 ----------------------------------------------------------------------------------------
@@ -402,61 +377,25 @@ def many_views_one_style() -> None:
         def bell(m: float, s: float) -> np.ndarray:
             return np.exp(-0.5 * ((z - m) / s) ** 2)
 
-        plot = figures.figure(height=300)
-        quiet = {"hoverinfo": "skip", "mode": "lines"}
-        plot.add_scatter(
-            x=z, y=bell(0, 1), line={"color": figures.GREY, "dash": "dash", "width": 1.5}, **quiet
+        made = Plot(
+            "What each view says, and what they say together",
+            Axis(f"global channel {channel}", -3.2, 3.2),
+            Axis("density, peaks at one height", 0, 1.08, ticks=()),
         )
+        made.line(z, bell(0, 1), figures.GREY, width=1.5, dash="6 5")
         for view in range(count):
             hue = colours.angle_colour(ANGLES[order[view]])
-            plot.add_scatter(
-                x=z, y=bell(mu[view], sd[view]), line={"color": hue, "width": 1.3}, **quiet
-            )
-        plot.add_scatter(
-            x=z,
-            y=bell(mean[count], spread[count]),
-            line={"color": colours.GLOBAL, "width": 3},
-            fill="tozeroy",
-            fillcolor=figures.faded(colours.GLOBAL, 0.15),
-            **quiet,
-        )
-        plot.update_yaxes(
-            showticklabels=False, range=[0, 1.08], title="density, peaks at one height"
-        )
-        plot.update_xaxes(range=[-3.2, 3.2], title=f"global channel {channel}")
-        figures.show(plot, key="g_bells")
+            made.line(z, bell(mu[view], sd[view]), hue, width=1.3)
+        made.line(z, bell(mean[count], spread[count]), colours.GLOBAL, width=3, fill=0.15)
+        plot.show(made, "g_bells")
     with right, card("Surer with each view", "Mean and two standard deviations."):
         steps = np.arange(17)
-        plot = figures.figure(height=300)
-        plot.add_scatter(
-            x=[*steps, *steps[::-1]],
-            y=[*(mean + 2 * spread), *(mean - 2 * spread)[::-1]],
-            fill="toself",
-            fillcolor=figures.faded(colours.GLOBAL, 0.15),
-            line={"width": 0},
-            hoverinfo="skip",
-        )
-        plot.add_scatter(
-            x=steps,
-            y=mean,
-            mode="lines",
-            line={"color": colours.GLOBAL, "width": 2.5},
-            customdata=spread,
-            hovertemplate="%{x} views: %{y:.2f} ± %{customdata:.2f}<extra></extra>",
-        )
-        plot.add_scatter(
-            x=[count],
-            y=[mean[count]],
-            mode="markers",
-            marker={
-                "color": colours.GLOBAL,
-                "size": 12,
-                "line": {"color": figures.ink(), "width": 2},
-            },
-            hoverinfo="skip",
-        )
-        plot.update_xaxes(title="views given", tickvals=[0, 4, 8, 12, 16])
-        figures.show(plot, key="g_surer")
+        made = Plot("Mean and spread by views", Axis("views given", ticks=[0, 4, 8, 12, 16]))
+        made.band(steps, mean - 2 * spread, mean + 2 * spread, colours.GLOBAL)
+        tips = [f"{n} views: {mean[n]:.2f} ± {spread[n]:.2f}" for n in steps]
+        made.line(steps, mean, colours.GLOBAL, width=2.5, tips=tips)
+        made.dots([count], [mean[count]], colours.GLOBAL, size=12, outline=plot.INK)
+        plot.show(made, "g_surer")
     with frame.card("The product of Gaussians", "Precisions add up; the prior counts as one."):
         formula(
             r"\bar\sigma^2=\Big(1+\sum_{q=1}^{Q}\frac{1}{\sigma_q^2}\Big)^{-1},\qquad"
@@ -529,7 +468,7 @@ def learning() -> None:
     columns = st.columns(3, gap="medium")
     for column, (name, title, sentence) in zip(columns, plots, strict=True):
         with column, card(title, sentence, key=f"record-{name}"):
-            figures.show(history(lines, name, epoch, target), key=f"r_{name}")
+            plot.show(history(lines, name, epoch, target), f"r_{name}")
     if geco and objective is not None:
         st.markdown(moment(line, objective))
     st.html(
@@ -563,46 +502,25 @@ def learning() -> None:
         st.caption("The bar is a moving average; λ stays within bounds.")
 
 
-def history(lines: list[dict[str, Any]], name: str, epoch: int, target: float | None) -> go.Figure:
+def history(lines: list[dict[str, Any]], name: str, epoch: int, target: float | None) -> Plot:
     """One quantity over the epochs, with a dot at the chosen one and a line at the target."""
     epochs, values = [each["epoch"] for each in lines], [each[name] for each in lines]
-    plot = figures.figure(height=230)
-    plot.add_scatter(
-        x=epochs,
-        y=values,
-        mode="lines",
-        line={"color": figures.ink(), "width": 1.6},
-        hovertemplate="epoch %{x}: %{y:.4g}<extra></extra>",
-    )
-    if name == "mse" and target:
-        plot.add_scatter(
-            x=[epochs[0], epochs[-1]],
-            y=[target, target],
-            mode="lines+text",
-            text=["", "κ²"],
-            textposition="bottom left",
-            line={"color": figures.GREY, "dash": "dash", "width": 1.5},
-            hoverinfo="skip",
-        )
-    plot.add_scatter(
-        x=[epochs[epoch - 1]],
-        y=[values[epoch - 1]],
-        mode="markers",
-        marker={"color": colours.GLOBAL, "size": 11},
-        hoverinfo="skip",
-    )
+    y = Axis()
     if name == "multiplier":
         low, high = np.floor(np.log10(min(values))), np.ceil(np.log10(max(values)) + 0.01)
-        plot.update_yaxes(type="log", range=[low, high], dtick=1, exponentformat="power")
+        y = Axis("", 10**low, 10**high, log=True)
     elif name == "mse":
-        ticks = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2]
         shown = [*values, target or values[-1]]
-        reach = [np.log10(0.75 * min(shown)), np.log10(1.2 * max(shown))]
-        plot.update_yaxes(
-            type="log", range=reach, tickvals=ticks, ticktext=[f"{t:g}" for t in ticks]
+        ticks = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+        y = Axis("", 0.75 * min(shown), 1.2 * max(shown), log=True, ticks=ticks)
+    made = Plot(f"{name} over the epochs", Axis("epoch"), y, height=230)
+    if name == "mse" and target:
+        made.rule(figures.GREY, y=target, dash="6 5").text(
+            "κ²", epochs[-1], target, dy=10, anchor="end"
         )
-    plot.update_xaxes(title="epoch")
-    return plot
+    tips = [f"epoch {e}: {value:.4g}" for e, value in zip(epochs, values, strict=True)]
+    made.line(epochs, values, plot.INK, width=1.6, tips=tips)
+    return made.dots([epochs[epoch - 1]], [values[epoch - 1]], colours.GLOBAL, size=11)
 
 
 def moment(line: dict[str, Any], objective: Any) -> str:

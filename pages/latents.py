@@ -10,7 +10,7 @@ from fgpvae import UserError, data, latents, metrics
 from fgpvae.data import ANGLES, Views
 from fgpvae.experiments.disentanglement import swap_error
 from fgpvae.models import FGPVAE
-from ui import colours, figures, frame, models
+from ui import colours, figures, frame, loops, models, plot
 from ui.models import Choice
 
 DEGREES = np.rad2deg(ANGLES)
@@ -93,55 +93,31 @@ def point_colours(mode: str, views: Views, still: bool) -> list[str]:
     return [palette[label] for label in views.labels.tolist() for _ in range(Q)]
 
 
-def choose(chart: str, still: bool) -> None:
-    """A point was clicked. Clicking it again clears Plotly's selection, and it stays chosen."""
-    found = st.session_state[chart]["selection"]["points"]
-    if found:
-        st.session_state["z_clicked"] = divmod(int(found[0]["point_index"]), len(ANGLES))
-    if clicked := st.session_state.get("z_clicked"):
-        st.session_state["z_digit"], view = clicked
-        if not still:
-            st.session_state["z_view"] = float(DEGREES[view])
+def choose(digit: int, view: int | None) -> None:
+    """A point was clicked."""
+    st.session_state["z_digit"] = digit
+    if view is not None:
+        st.session_state["z_view"] = float(DEGREES[view])
 
 
-def space(choice: Choice, block: str, views: Views, chosen: tuple[int, int]) -> None:
-    """One PCA in its card."""
+def space(choice: Choice, block: str, views: Views) -> loops.Space:
+    """One PCA."""
     pooled = st.session_state["z_from"] == "all its views" and encoded(choice).pooled is not None
     still = pooled and block == "global"
     projection = projected(choice, block, pooled)
-    labels = views.labels.tolist()
-    hover = [
-        f"digit {p}, a {labels[p]}, " + ("at every angle" if still else f"at {w}")
-        for p in range(len(views))
-        for w in LABELS
-    ]
-    spatial = st.session_state["z_space"] == "3-D"
-    shares = projection.shares[: 3 if spatial else 2]
-    made = figures.scatter(
-        projection.points,
-        point_colours(st.session_state["z_colour"], views, still),
-        projection.shares,
-        hover,
-        chosen,
-        spatial,
-    )
+    shares = projection.shares[: 3 if st.session_state["z_space"] == "3-D" else 2]
     scattered = block == "global" and not still
-    with frame.card(TITLE[block], SCATTERED if scattered else SENTENCE[block]):
-        chart = f"z_{block}_{choice.name}"
-        if spatial:
-            figures.show(made, key=f"{chart}_3d")
-        else:
-            figures.show(
-                made,
-                key=chart,
-                on_select=lambda: choose(chart, still),
-                selection_mode="points",
-            )
-        count = encoded(choice).blocks[block]
-        st.caption(
-            f"{shares.sum():.0%} of the variance of {count.stop - count.start} channels is in the "
-            f"{len(shares)} components that you see."
-        )
+    channels = encoded(choice).blocks[block]
+    return loops.Space(
+        TITLE[block],
+        SCATTERED if scattered else SENTENCE[block],
+        f"{shares.sum():.0%} of the variance of {channels.stop - channels.start} channels is in "
+        f"the {len(shares)} components that you see.",
+        projection.points,
+        projection.shares,
+        point_colours(st.session_state["z_colour"], views, still),
+        still,
+    )
 
 
 def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.ndarray) -> None:
@@ -253,35 +229,28 @@ def matrices(choice: Choice) -> None:
     model, found = choice.load(), encoded(choice)
     divided = isinstance(model, FGPVAE) and len(found.blocks) == 2
     first, second, third = st.columns(3, gap="medium")
-    where = "%{x} and %{y}: %{z:.2f}"
-    turns = {"tickvals": list(range(0, 16, 4)), "ticktext": LABELS[::4]}
     if divided:
         with (
             first,
             frame.card("What the prior expects", "Local channels at two angles: how alike?"),
         ):
-            made = figures.heatmap(latents.prior_gram(model), LABELS, colours.LOCAL, where)
-            figures.show(made.update_xaxes(**turns).update_yaxes(**turns), key="z_prior")
+            made = figures.heatmap(latents.prior_gram(model), LABELS, colours.LOCAL, "prior")
+            plot.show(made, "z_prior")
         with second, frame.card("What the encoder says", "The same, measured over all the digits."):
             moved = latents.about_prior_mean(model, found.channels("local"))
             measured = latents.angle_correlation(moved)
-            made = figures.heatmap(measured, LABELS, colours.LOCAL, where)
-            figures.show(made.update_xaxes(**turns).update_yaxes(**turns), key="z_said")
+            plot.show(figures.heatmap(measured, LABELS, colours.LOCAL, "encoder"), "z_said")
     with (
         third if divided else first,
         frame.card("Which channels go together", "Correlation of channels, whatever its sign."),
     ):
         strength = np.abs(latents.channel_correlation(found.mu))
         channels = [str(k + 1) for k in range(len(strength))]
-        made = figures.heatmap(strength, channels, figures.ink(), "channels " + where)
-        every = max(len(channels) // 4, 1)
-        ticks = {"tickvals": list(range(0, len(channels), every)), "ticktext": channels[::every]}
-        made.update_xaxes(**ticks).update_yaxes(**ticks)
+        made = figures.heatmap(strength, channels, plot.INK, "channels")
         if divided:
             edge = found.blocks["global"].start - 0.5
-            line = {"color": colours.GLOBAL, "width": 1.5}
-            made.add_hline(edge, line=line).add_vline(edge, line=line)
-        figures.show(made, key="z_channels")
+            made.rule(colours.GLOBAL, x=edge).rule(colours.GLOBAL, y=edge)
+        plot.show(made, "z_channels")
 
 
 # figure, name, how to read it, how to write it
@@ -436,7 +405,7 @@ with st.container(horizontal=True, gap="medium"):
         ["2-D", "3-D"],
         default="2-D",
         key="z_space",
-        help="A point can be clicked in two dimensions; in three one can turn the space.",
+        help="Two components that hold most of the variance, or three: drag to turn the space.",
         **KEPT,
     )
     st.segmented_control(
@@ -455,19 +424,8 @@ if choice.title in SPLIT:
 P, first = len(views), int((views.labels == 3).int().argmax())  # a three, if there is one
 if st.session_state.get("z_digit", 0) >= P:
     st.session_state["z_digit"] = first
-digit = st.session_state.get("z_digit", first)
-view = int(np.argmin(np.abs(DEGREES - float(st.session_state.get("z_view", 0)))))
 
-spaces = st.columns(len(found.blocks), gap="medium")
-for column, block in zip(spaces, found.blocks, strict=True):
-    with column:
-        space(choice, block, views, (digit, view))
-if colour == "angle":
-    st.html(figures.angle_legend())
-elif colour == "class":
-    palette = figures.several(10)
-    st.html(figures.chips([str(k) for k in choice.classes], [palette[k] for k in choice.classes]))
-
+spaces, legend = st.container(), st.container()
 with frame.card("This digit", "The point that stands out, true and as the model makes it again."):
     which, turn, some = st.columns([2, 2, 2], gap="medium")
     with which:
@@ -475,7 +433,7 @@ with frame.card("This digit", "The point that stands out, true and as the model 
             "Digit", 0, P - 1, first, key="z_digit", bind="query-params", persist_state="session"
         )
     with turn:
-        st.select_slider(
+        degrees = st.select_slider(
             "View",
             [float(d) for d in DEGREES],
             key="z_view",
@@ -491,7 +449,24 @@ with frame.card("This digit", "The point that stands out, true and as the model 
             key="z_given",
             **KEPT,
         )
+    view = int(np.argmin(np.abs(DEGREES - degrees)))
     given = np.isin(np.arange(16), VIEWS_GIVEN[count])
+    with spaces:  # only now it is known which point a link means
+        loops.loops(
+            "z_spaces",
+            [space(choice, block, views) for block in found.blocks],
+            (digit, view),
+            [f"digit {p}, a {label}" for p, label in enumerate(views.labels.tolist())],
+            LABELS,
+            spatial=st.session_state["z_space"] == "3-D",
+            clicked=choose,
+        )
+    if colour == "angle":
+        legend.html(figures.angle_legend())
+    elif colour == "class":
+        palette = figures.several(10)
+        names = [str(k) for k in choice.classes]
+        legend.html(figures.chips(names, [palette[k] for k in choice.classes]))
     this_digit(choice, views, digit, view, given)
 
 with frame.card(

@@ -1,13 +1,16 @@
 """The frame of the app, and its pages Latents and How it works."""
 
 import importlib
+import json
 import math
 import re
 from pathlib import Path
+from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 import pytest
 import torch
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from fgpvae import checkpoints
@@ -15,7 +18,7 @@ from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
 from tests import small_runs
 from tests.browser import serve, settle
-from ui import colours, figures, frame, models
+from ui import colours, figures, frame, loops, models, plot
 
 ROOT = Path(__file__).parent.parent
 PAGES = [name for name, _ in frame.PAGES]
@@ -63,6 +66,12 @@ def texts(at: AppTest) -> str:
 
 def html(at: AppTest) -> str:
     return "\n".join(each.proto.body for each in at.get("html"))
+
+
+def sent(at: AppTest, component: str) -> dict:
+    """The data of a component, as the browser gets them."""
+    found = [e.proto for e in at.get("bidi_component") if e.proto.component_name == component]
+    return json.loads(found[0].json)
 
 
 # --- the frame --------------------------------------------------------------------------------
@@ -167,11 +176,13 @@ def test_a_link_to_a_model_that_is_gone_shows_another(app):
 def test_latents_shows_every_kind_of_model(app, name):
     at = app("latents", model=f"runs/{name}")
     assert fine(at), at.exception
-    said = texts(at)
+    said, spaces = texts(at), sent(at, "fgpvae_loops")["spaces"]
     divided = name == "turning"
-    assert ("Local channels" in said) == divided
+    titles = ["Local channels", "Global channels"] if divided else ["All channels"]
+    if name == "cvae":  # it is told the angle
+        titles = ["Global channels"]
+    assert [space["title"] for space in spaces] == titles
     assert ("What each global channel does" in said) == divided
-    assert ("does not divide its channels" in said) == (name not in ("turning", "cvae"))
     assert "This digit" in said
     assert html(at).count("true") >= 1
 
@@ -314,14 +325,41 @@ def test_grid_escapes_names():
     assert drawn.count("<img") == 2
 
 
-def test_points_and_lines_of_a_scatter():
-    points = np.random.default_rng(0).normal(size=(3, 4, 3))
-    made = figures.scatter(points, ["#000000"] * 12, np.ones(3) / 3, ["x"] * 12, (1, 2))
-    lines, dots, *_, chosen = made.data
-    assert len(lines.x) == 3 * (4 + 2)
-    np.testing.assert_allclose(lines.x[:5], [*points[0, :, 0], points[0, 0, 0]])
-    np.testing.assert_allclose(dots.y, points[..., 1].ravel())
-    np.testing.assert_allclose([chosen.x[0], chosen.y[0]], points[1, 2, :2])
+def test_places_keep_their_proportions_on_the_way_to_the_browser():
+    points = np.random.default_rng(0).normal(size=(3, 4, 3)) * [1, 5, 2]
+    shades = ["#000000", "#ffffff"] * 6
+    space = loops.Space("a", "b", "c", points, np.ones(3) / 3, shades)
+    for dimensions in (2, 3):
+        sent = loops._data(space, dimensions)
+        found = np.array(sent["points"]).reshape(12, dimensions)
+        true = points[..., :dimensions].reshape(12, dimensions)
+        span = np.ptp(true, axis=0).max()
+        np.testing.assert_allclose(
+            (found - found[0]) / loops.STEPS, (true - true[0]) / span, atol=2 / loops.STEPS
+        )
+        assert [sent["palette"][k] for k in sent["colours"]] == shades
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "log", "ticks", "texts"),
+    [
+        (-0.2, 1.05, False, [0, 0.5, 1], ["0", "0.5", "1"]),
+        (-5, 5, False, [-4, -2, 0, 2, 4], ["−4", "−2", "0", "2", "4"]),
+        (5, 2e6, True, [10, 100, 1e3, 1e4, 1e5, 1e6], ["10", "100", "1000", "10000", "10⁵", "10⁶"]),
+    ],
+)
+def test_axes_have_few_round_numbers(low, high, log, ticks, texts):
+    axis = plot.Plot("a", plot.Axis("", low, high, log)).data()["x"]
+    assert axis["ticks"] == [list(pair) for pair in zip(ticks, texts, strict=True)]
+
+
+def test_an_axis_holds_all_of_its_values_and_gaps_are_not_numbers():
+    made = plot.Plot("a").line([1, 2, 3], [5, math.nan, -2], "#000000").band([0], [-9], [7], "#000")
+    sent = made.data()
+    assert sent["x"]["low"] < 0
+    assert sent["x"]["high"] > 3
+    assert (sent["y"]["low"] < -9, sent["y"]["high"] > 7) == (True, True)
+    assert sent["marks"][0]["y"] == [5, None, -2]
 
 
 # --- in the browser ---------------------------------------------------------------------------
@@ -355,13 +393,14 @@ def test_the_first_page_has_two_addresses(browser, address, name):
     assert page.get_by_text("Page not found").count() == 0
 
 
+LOOPS = "[...document.querySelectorAll('*')].find(each => each.loops)?.loops"
 GP = "[...document.querySelectorAll('*')].find(each => each.clickgp)?.clickgp"
 
 
 def test_points_can_be_clicked_into_the_process(browser, address):
     page = opened(browser, address, "/how?screen=3", viewport={"width": 1280, "height": 900})
     page.wait_for_function(f"() => {GP}")
-    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("button", name="Clear", exact=True).click()
     page.wait_for_function(f"() => {GP}.points().length === 0")
     stage = page.locator(".stage").bounding_box()
     for across, down in ((0.2, 0.3), (0.5, 0.7), (0.8, 0.45)):
@@ -396,8 +435,8 @@ def test_points_can_be_clicked_into_the_process(browser, address):
     page.wait_for_timeout(500)
     settle(page)
     page.get_by_role("link", name="Train", exact=True).click()
-    page.get_by_role("heading", level=1, name="Train").wait_for(timeout=60_000)
-    page.get_by_role("link", name="How it works").click()
+    page.get_by_role("heading", level=1, name="Train", exact=True).wait_for(timeout=60_000)
+    page.get_by_role("link", name="How it works", exact=True).click()
     page.wait_for_function(f"() => {GP}", timeout=60_000)
     assert page.evaluate(f"{GP}.points()") == kept
 
@@ -416,20 +455,74 @@ def test_samples_of_the_process_spread_as_the_posterior_says(browser, address):
     assert np.std(drawn) == pytest.approx(expected["sd"], rel=0.25)
 
 
+def linked(page) -> tuple[int, int]:
+    """The digit and the view that the address names, once it names both."""
+    expect(page).to_have_url(re.compile(r"^(?=.*z_digit=\d)(?=.*z_view=\d)"), timeout=60_000)
+    query = parse_qs(urlparse(page.url).query)
+    return int(query["z_digit"][0]), int(float(query["z_view"][0].rstrip("°")) / 22.5)
+
+
+def click_a_point(page, digit: int, view: int) -> tuple[int, int]:
+    """What the address says after a click there; of points that coincide it may be any."""
+    place = page.evaluate(f"{LOOPS}.at(0, {digit}, {view})")
+    page.mouse.click(place["x"], place["y"])
+    found = linked(page)
+    there = page.evaluate(f"place => {LOOPS}.at(0, ...place)", list(found))
+    assert math.dist(there.values(), place.values()) < 3
+    assert page.evaluate(f"{LOOPS}.standing()") == list(found)
+    return found
+
+
 def test_clicking_a_point_shows_its_digit_and_goes_into_the_link(browser, address):
-    page = opened(
-        browser,
-        address,
-        "/latents?model=runs%2Fturning",
-        viewport={"width": 1280, "height": 900},
-    )
-    dots = page.locator(".st-key-card-local-channels .scatterlayer .trace .points path")
-    dots.first.wait_for(timeout=60_000)
-    box = dots.nth(333).bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_url("**z_digit=*", timeout=60_000)
-    settle(page)
-    assert page.get_by_text("This digit", exact=True).is_visible()
+    path, size = "/latents?model=runs%2Fturning", {"width": 1280, "height": 900}
+    page = opened(browser, address, path, viewport=size)
+    page.wait_for_function(f"() => {LOOPS}", timeout=60_000)
+    digit, view = click_a_point(page, 20, 5)
+    shown = page.get_by_role("img", name=re.compile(f"^digit {digit} at sixteen"))
+    expect(shown).to_be_visible(timeout=60_000)
+
+    # by the keyboard: the next view of the digit before
+    page.locator(".stage canvas").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    digit, view = (digit - 1) % 60, (view + 1) % 16
+    expect(page).to_have_url(re.compile(rf"z_digit={digit}\b"), timeout=60_000)
+    assert linked(page) == (digit, view)
+    again = opened(browser, address, page.url.removeprefix(address))
+    again.wait_for_function(f"() => {LOOPS}", timeout=60_000)
+    assert again.evaluate(f"{LOOPS}.standing()") == [digit, view]
+
+
+def test_a_space_of_three_dimensions_turns_and_its_points_can_be_clicked(browser, address):
+    path = "/latents?model=runs%2Fturning&z_space=3-D"
+    page = opened(browser, address, path, viewport={"width": 1280, "height": 900})
+    page.wait_for_function(f"() => {LOOPS}", timeout=60_000)
+    before = page.evaluate(f"{LOOPS}.at(0, 7, 3)")
+    box = page.locator(".stage canvas").first.bounding_box()
+    page.mouse.move(box["x"] + 100, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 220, box["y"] + 140, steps=5)
+    page.mouse.up()
+    after = page.evaluate(f"{LOOPS}.at(0, 7, 3)")
+    assert math.dist(before.values(), after.values()) > 5
+    click_a_point(page, 33, 9)
+
+
+def test_a_chart_says_the_value_under_the_pointer_and_by_the_arrow_keys(browser, address):
+    page = opened(browser, address, "/how?screen=1&k_r=0.7&k_sigma=1.2")
+    chart = page.get_by_role("img", name="Covariance by the angle between two views", exact=True)
+    expect(chart).to_be_visible(timeout=60_000)
+    chart.focus()
+    page.keyboard.press("ArrowLeft")  # from the end
+    for _ in range(40):
+        page.keyboard.press("ArrowLeft")
+    value = 1.2**2 * math.exp(-2 * math.sin(math.radians(240) / 2) ** 2 / 0.7**2)
+    tip = page.get_by_role("status").filter(has_text="°:")
+    expect(tip).to_have_text(f"240°: {value:.2f}")
+    line = chart.locator("path").first.bounding_box()
+    page.mouse.move(line["x"] + line["width"] / 2, line["y"] + line["height"] - 2)
+    least = 1.2**2 * math.exp(-2 / 0.7**2)
+    expect(tip).to_have_text(f"180°: {least:.2f}")
 
 
 @pytest.mark.parametrize(

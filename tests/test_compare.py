@@ -241,15 +241,16 @@ def test_the_figure_has_means_error_bars_published_and_lines():
     errors["one_view_mse"] = Spread()
     row = Row("paper", "FGP-VAE", False, errors, published={"mse": 0.0284, "sd": 0.0004})
     made = charts.errors([row], "test_mse", {"geometric rotation": 0.0005})
-    seeds, mean, published = made.data
-    assert list(seeds.x) == [0.02, 0.04]
-    assert mean.x[0] == pytest.approx(0.03)
-    assert mean.error_x.array[0] == pytest.approx(np.std([0.02, 0.04], ddof=1))
-    assert (published.x[0], published.error_x.array[0]) == (0.0284, 0.0004)
-    assert made.layout.shapes[0].x0 == 0.0005
+    rule, seeds, mean, published, name, reference = made.marks
+    assert seeds["x"] == [0.02, 0.04]
+    assert mean["x"] == [pytest.approx(0.03)]
+    assert mean["xbar"] == [pytest.approx(np.std([0.02, 0.04], ddof=1))]
+    assert (published["x"], published["xbar"]) == ([0.0284], [0.0004])
+    assert rule["at"] == [0.0005, None]
+    assert (name["text"], reference["text"]) == ("FGP-VAE · paper", "geometric rotation 0.0005")
     other = charts.errors([row], "one_view_mse", {})
-    assert not other.data
-    assert "takes no new digits" in other.layout.annotations[0].text
+    assert [mark["kind"] for mark in other.marks] == ["text"]
+    assert "takes no new digits" in other.marks[0]["text"]
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12), st.floats(1e-3, 10))

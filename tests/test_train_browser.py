@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from tests import tiny
 from tests.browser import serve, settle
 
+CHART = "Save as PNG: Error of every model"
 PATIENCE = 240_000  # milliseconds; nothing here waits longer than it has to
 
 
@@ -61,12 +62,12 @@ def press(page, label):
 def begin(page, name, epochs):
     """Clone the settings of the chosen run, change the epochs and start."""
     press(page, "Clone settings")
-    page.get_by_role("tab", name="Training").click(timeout=PATIENCE)
+    page.get_by_role("tab", name="Training", exact=True).click(timeout=PATIENCE)
     page.get_by_label("Epochs", exact=True).fill(str(epochs))
     page.get_by_label("Name", exact=True).fill(name)
     start = page.get_by_role("button", name="Start", exact=True)
     expect(page.get_by_text(re.compile("on this machine|Timing"))).to_be_visible(timeout=PATIENCE)
-    expect(start).to_be_enabled()
+    expect(start).to_be_enabled(timeout=PATIENCE)
     start.click()
 
 
@@ -115,10 +116,9 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, browse
         expect(chosen).to_be_visible(timeout=PATIENCE)
         page.get_by_role("button", name="Evaluate", exact=True).click()
         expect(page.locator("table.figures")).to_contain_text("runs/mine", timeout=PATIENCE)
-        assert saved(page, page.get_by_role("button", name="PNG", exact=True)).startswith(
-            b"\x89PNG"
-        )
-        assert saved(page, page.locator("[data-title*=PNG i]").first).startswith(b"\x89PNG")
+        for name in ("PNG", CHART):
+            picture = saved(page, page.get_by_role("button", name=name, exact=True))
+            assert picture.startswith(b"\x89PNG")
         for name in ("latents", "rotate"):
             page.goto(f"{address}/{name}?model=runs/mine")
             picker = page.get_by_label("Model", exact=True)
@@ -149,7 +149,7 @@ def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, browser
         assert wait_for(lambda: epochs_done(run) > before)
         trainer(run).kill()
         shows(page, "long", "interrupted")
-        expect(page.get_by_text("Nothing is lost")).to_be_visible()
+        expect(page.get_by_text("Nothing is lost")).to_be_visible(timeout=PATIENCE)
         reached = epochs_done(run)
         press(page, "Resume")
         shows(page, "long", "training")

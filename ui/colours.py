@@ -35,11 +35,5 @@ def angle_colours(angles: Iterable[float]) -> list[str]:
     return [angle_colour(float(w)) for w in angles]
 
 
-def plotly_scale() -> list[tuple[float, str]]:
-    """The circular map as a Plotly colour scale over 0 to 2π (`cmin=0, cmax=2π`)."""
-    closed = [*CYCLE, CYCLE[0]]
-    return [(index / len(CYCLE), colour) for index, colour in enumerate(closed)]
-
-
 def _rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -1,4 +1,4 @@
-"""Figures that pages share: Plotly charts on a transparent ground, and pictures in a grid.
+"""Figures that pages share: heat maps, pictures in a grid, small multiples.
 
 Text and lines take the theme's colour; an angle has its own (`ui.colours`), local channels are
 warm, global ones cool, truth is grey.
@@ -8,69 +8,23 @@ import base64
 import colorsys
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
-from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
-import streamlit as st
 from PIL import Image
 
 from ui import colours
+from ui.plot import Axis, Plot
 
-TRANSPARENT = "rgba(0,0,0,0)"
-HAIRLINE = "rgba(128,136,152,0.28)"
-FAINT = "rgba(128,136,152,0.14)"
 GREY = "#7a8194"  # for text in pictures, which do not know the theme; legible on both grounds
-STATIC = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
-
-
-def dark() -> bool:
-    return st.context.theme.type == "dark"
-
-
-def ink() -> str:
-    """The theme's text colour, for what Plotly does not colour by itself."""
-    return "#e8eaf0" if dark() else "#1b1f2a"
+TURN = Axis(ticks=(0, 90, 180, 270, 360), labels=("0°", "90°", "180°", "270°", "360°"))
 
 
 def faded(colour: str, alpha: float) -> str:
     """#rrggbb as rgba."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha:g})"
-
-
-def figure(*traces: Any, height: int = 300, **layout: Any) -> go.Figure:
-    """A quiet figure: no ground, small margins, hairline grid, no legend."""
-    made = go.Figure(list(traces))
-    made.update_layout(
-        height=height,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        paper_bgcolor=TRANSPARENT,
-        plot_bgcolor=TRANSPARENT,
-        showlegend=False,
-        dragmode=False,
-        hoverlabel={"font_size": 13},
-        font_size=13,
-    )
-    for axis in (made.update_xaxes, made.update_yaxes):
-        axis(gridcolor=FAINT, zeroline=False, linecolor=HAIRLINE, automargin=True)
-    made.update_layout(**layout)
-    return made
-
-
-def show(made: go.Figure, key: str | None = None, **options: Any) -> Any:
-    """`st.plotly_chart` in the width of its container, without a tool bar."""
-    return st.plotly_chart(made, width="stretch", key=key, config=STATIC, **options)
-
-
-def angle_axis(made: go.Figure, title: str | None = "angle") -> go.Figure:
-    """An x axis from 0 to 360 degrees (values in degrees)."""
-    marks = [0, 90, 180, 270, 360]
-    made.update_xaxes(
-        range=[-4, 364], tickvals=marks, ticktext=[f"{mark}°" for mark in marks], title=title
-    )
-    return made
 
 
 def several(count: int) -> list[str]:
@@ -81,142 +35,16 @@ def several(count: int) -> list[str]:
     return ["#" + "".join(f"{round(255 * part):02x}" for part in colour) for colour in rgb]
 
 
-def scatter(
-    points: np.ndarray,
-    colour: Sequence[str],
-    shares: np.ndarray,
-    hover: Sequence[str],
-    chosen: tuple[int, int] | None = None,
-    spatial: bool = False,
-    height: int = 420,
-) -> go.Figure:
-    """Views [P, Q, 3] as points, those of a digit joined by a line; one digit stands out.
-
-    `colour` and `hover` are for the P Q points, digit after digit; `chosen` is a digit and a view.
-    """
-    Q = points.shape[1]
-    dimensions = 3 if spatial else 2
-    flat = points[..., :dimensions].reshape(-1, dimensions)
-    standing = chosen is not None
-
-    traces = [
-        _points(
-            _loops(points[..., :dimensions]),
-            mode="lines",
-            # lines in space have no transparency
-            line={"color": _thread() if spatial else FAINT if standing else HAIRLINE, "width": 1},
-            hoverinfo="skip",
-        ),
-        _points(
-            flat,
-            mode="markers",
-            marker={
-                "color": list(colour),
-                "size": 4 if spatial else 7,
-                "opacity": 0.55 if standing else 0.9,
-                "line": {"width": 0},
-            },
-            text=list(hover),
-            hovertemplate="%{text}<extra></extra>",
-            **(
-                {}
-                if spatial
-                else {name: {"marker": {"opacity": 0.55}} for name in ("selected", "unselected")}
-            ),
-        ),
-    ]
-    if chosen is not None:
-        digit, view = chosen
-        loop = points[digit, :, :dimensions]
-        mine = list(colour[digit * Q : digit * Q + Q])
-        around = {"color": ink(), "width": 1}
-        traces += [
-            _points(
-                np.concatenate([loop, loop[:1]]),
-                mode="lines",
-                line={"color": ink(), "width": 3 if spatial else 1.5},
-                hoverinfo="skip",
-            ),
-            _points(
-                loop,
-                mode="markers",
-                marker={"color": mine, "size": 6 if spatial else 10, "line": around},
-                hoverinfo="skip",
-            ),
-            _points(
-                loop[view : view + 1],
-                mode="markers",
-                marker={
-                    "color": mine[view],
-                    "size": 11 if spatial else 18,
-                    "line": {"color": ink(), "width": 2 if spatial else 2.5},
-                },
-                hoverinfo="skip",
-            ),
-        ]
-    made = figure(*traces, height=height)
-    titles = [f"component {k + 1} · {share:.0%}" for k, share in enumerate(shares)]
-    plain = {"showticklabels": False, "showgrid": False}
-    if spatial:
-        axis = plain | {"backgroundcolor": TRANSPARENT, "showline": True, "linecolor": HAIRLINE}
-        axis |= {"zeroline": False, "ticks": "", "showspikes": False}
-        made.update_layout(
-            scene={
-                f"{name}axis": axis | {"title": {"text": title, "font": {"size": 11}}}
-                for name, title in zip("xyz", titles, strict=True)
-            }
-            | {"aspectmode": "data", "camera": {"eye": {"x": 1.5, "y": 1.5, "z": 1.0}}},
-            dragmode="turntable",
-        )
-        return made
-    made.update_xaxes(title=titles[0], **plain)
-    made.update_yaxes(title=titles[1], scaleanchor="x", **plain)
-    return made
-
-
-def _thread() -> str:
-    return "#343b4b" if dark() else "#dcdee3"
-
-
-def _points(xyz: np.ndarray, **options: Any) -> Any:
-    kind = go.Scatter if xyz.shape[-1] == 2 else go.Scatter3d
-    return kind(**dict(zip("xyz", xyz.T, strict=False)), **options)
-
-
-def _loops(points: np.ndarray) -> np.ndarray:
-    """Closed lines [P (Q + 2), D], a gap after each digit."""
-    P, _, D = points.shape
-    closed = np.concatenate([points, points[:, :1], np.full((P, 1, D), np.nan)], 1)
-    return closed.reshape(-1, D)
-
-
 def heatmap(
-    values: np.ndarray,
-    labels: Sequence[str],
-    colour: str,
-    hover: str,
-    limits: tuple[float, float] = (0.0, 1.0),
-    height: int = 300,
-) -> go.Figure:
-    """A square matrix from no colour at the lower limit to full colour at the upper."""
-    made = figure(
-        go.Heatmap(
-            z=np.round(values, 4),
-            x=list(labels),
-            y=list(labels),
-            zmin=limits[0],
-            zmax=limits[1],
-            colorscale=[(0, faded(colour, 0.04)), (1, colour)],
-            xgap=1,
-            ygap=1,
-            hovertemplate=hover + "<extra></extra>",
-            showscale=False,
-        ),
-        height=height,
-    )
-    made.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain", showgrid=False)
-    made.update_xaxes(constrain="domain", showgrid=False, side="top", tickangle=0)
-    return made
+    values: np.ndarray, names: Sequence[str], colour: str, what: str, height: int = 300
+) -> Plot:
+    """A square matrix of values from 0, no colour, to 1, full colour; its first row on top."""
+    n = len(values)
+    ticks = list(range(0, n, max(n // 4, 1)))
+    x = Axis("", -0.5, n - 0.5, ticks=ticks, labels=[names[k] for k in ticks])
+    y = replace(x, low=n - 0.5, high=-0.5)
+    made = Plot(f"Correlations, {what}", x, y, height, square=True)
+    return made.cells(values, names, colour)
 
 
 # --- pictures ---------------------------------------------------------------------------------

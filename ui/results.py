@@ -15,7 +15,7 @@ import streamlit as st
 
 from fgpvae import comparison, runs
 from fgpvae.experiments.common import seconds_an_epoch
-from ui import colours, figures, frame
+from ui import colours, frame, plot
 from ui.models import Choice
 
 RESULTS = ("table1", "extrapolation", "scaling")
@@ -124,7 +124,7 @@ class Row:
     @property
     def colour(self) -> str:
         if self.own:
-            return figures.ink()
+            return plot.INK
         return colours.GLOBAL if self.title == "FGP-VAE" else colours.TRUTH
 
 
