@@ -20,7 +20,7 @@ from PIL import Image
 
 from fgpvae import data
 from fgpvae.__main__ import main, parser
-from scripts import idea_figure, moving_picture, readme_tables
+from scripts import idea_figure, make_sprites, moving_picture, readme_tables
 from tests.browser import answered
 
 ROOT = Path(__file__).parent.parent
@@ -53,8 +53,9 @@ def test_python_example_runs(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Where a newcomer stands, with a picture of a three."""
+    """Where a newcomer stands, with a picture of a three and an archive of sprites."""
     folder = tmp_path_factory.mktemp("newcomer")
+    np.savez_compressed(folder / "sprites.npz", **make_sprites.make(40, 6, 24, 32))
     digit = data.unseen((3,)).images[0]
     Image.fromarray((255 * digit).astype(np.uint8)).resize((140, 140)).save(folder / "three.png")
     return folder
