@@ -146,11 +146,18 @@ def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dty
 def _least_numbers(config: ModelConfig) -> int:
     """How many numbers a model with this config has at least."""
     digits, views = config.training_set
-    return network_weights(config) + digits * views * config.latents
+    plain = dataclasses.replace(config.network, gated=False)  # a model need not use the gate
+    weights = network_weights(dataclasses.replace(config, network=plain))
+    return weights + digits * views * config.latents
 
 
 def pretrained_names() -> list[str]:
-    """The models that come with the package."""
+    """The models that come with the package.
+
+    >>> import fgpvae
+    >>> {"best", "paper"} <= set(fgpvae.pretrained_names())
+    True
+    """
     return sorted(path.stem for path in PRETRAINED.glob("*.safetensors"))
 
 
@@ -160,7 +167,13 @@ def _shipped(name: str) -> Model:
 
 
 def load_pretrained(name: str | Path) -> Model:
-    """A model that comes with the package, by name, or that of a run: its directory or archive."""
+    """A model that comes with the package, by name, or that of a run: its directory or archive.
+
+    >>> import fgpvae
+    >>> model = fgpvae.load_pretrained("paper")
+    >>> model.title, model.config.latents, model.config.local
+    ('FGP-VAE', 16, 8)
+    """
     if str(name) in pretrained_names():
         return _shipped(str(name))
     path = Path(name)

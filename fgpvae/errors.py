@@ -2,4 +2,12 @@
 
 
 class UserError(ValueError):
-    """Bad input or a bad file; the message is complete and fit to be shown as it is."""
+    """Bad input or a bad file; the message is complete and fit to be shown as it is.
+
+    >>> from fgpvae import UserError, load_pretrained
+    >>> try:
+    ...     load_pretrained("bets")
+    ... except UserError as error:
+    ...     print(error)
+    'bets' is neither a run nor one of the shipped models: best, ...
+    """

@@ -19,6 +19,7 @@ every_model = pytest.mark.parametrize("name", MODELS)
 NETWORKS = {
     "paper": NetworkConfig(),
     "wide": NetworkConfig("wide", filters=(4, 8), hidden=32, dropout=0.1),
+    "gated": NetworkConfig("dense", widths=(16,), gated=True),
 }
 
 

@@ -1,5 +1,18 @@
 """Rotated MNIST: digits, rotation, the splits of the benchmark, padded batches, loaders.
 
+>>> from fgpvae import data
+>>> threes = data.embedded((3,))  # the benchmark's digits, upright
+>>> threes.images.shape
+(400, 28, 28)
+>>> data.rotate(threes.images[:2], data.ANGLES).shape  # radians, counter-clockwise
+(2, 16, 28, 28)
+
+A task is a context of views and what is to be imagined from it:
+
+>>> task = data.extrapolation()  # digits never trained on, at an angle never trained on
+>>> task.context.images.shape, task.at.shape, task.targets.shape
+(torch.Size([40, 11, 28, 28]), torch.Size([40, 1]), torch.Size([40, 1, 28, 28]))
+
 One's own objects are in `data.objects`.
 """
 

@@ -1,4 +1,14 @@
-"""A photo, scan, drawing or upload -> a 28 x 28 digit, MNIST style; and digits -> files."""
+"""A photo, scan, drawing or upload -> a 28 x 28 digit, MNIST style; and digits -> files.
+
+>>> from fgpvae import data, images
+>>> seven = data.unseen((7,)).images[0]
+>>> paper = images.to_png(1 - seven, scale=20)  # a scan: large, dark on light
+>>> found = images.normalise(paper).digit
+>>> found.shape, bool(abs(found - seven).mean() < 0.1)
+((28, 28), True)
+>>> images.to_gif(data.rotate(found[None], data.ANGLES)[0])[:6]
+b'GIF89a'
+"""
 
 from fgpvae.images.export import strip, to_gif, to_png
 from fgpvae.images.normalising import Normalised, Options, Step, normalise

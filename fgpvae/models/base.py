@@ -17,7 +17,16 @@ LARGEST_TRAINING_SET = 20_000_000  # codes; a file that announces more is not al
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Everything needed to build a model. A model ignores the fields that it has no use for."""
+    """Everything needed to build a model. A model ignores the fields that it has no use for.
+
+    >>> from fgpvae import FGPVAE, ModelConfig
+    >>> model = FGPVAE(ModelConfig(latents=12, local=4))
+    >>> sum(weights.numel() for weights in model.parameters())
+    4947
+    >>> ModelConfig(latents=4, local=8)
+    Traceback (most recent call last):
+    fgpvae.errors.UserError: local (J) must be from 0 to latents, not 8.
+    """
 
     name: str = "fgpvae"
     latents: int = 16  # L
@@ -72,7 +81,21 @@ class Terms:
 
 
 class Model(nn.Module):
-    """Base of all models: a config, `terms` to train on and `generate` to use."""
+    """Base of all models: a config, `terms` to train on and `generate` to use.
+
+    Every model is used in the same way; one that knows only the digits it was trained on
+    (`takes_new_digits` is false) needs their ids as well.
+
+    >>> import fgpvae
+    >>> task = fgpvae.data.one_view()  # unseen threes, upright, and fifteen angles to imagine
+    >>> errors = {}
+    >>> for name in ("wide", "cvae", "vae"):
+    ...     model = fgpvae.load_pretrained(name)
+    ...     images = model.generate(task.context.images, task.context.angles, task.at)
+    ...     errors[model.title] = float((images - task.targets).square().mean())
+    >>> sorted(errors, key=errors.get)
+    ['FGP-VAE', 'CVAE', 'VAE']
+    """
 
     title: ClassVar[str]  # how tables and pages call it
     takes_new_digits: ClassVar[bool] = True

@@ -117,6 +117,32 @@ class Posterior:
 
 
 class FGPVAE(Model):
+    """The factorized GP-VAE: any digit, from any number of views at any angles, in closed form.
+
+    >>> import torch
+    >>> import fgpvae
+    >>> model = fgpvae.load_pretrained("best")
+    >>> digits = torch.from_numpy(fgpvae.data.unseen((7,)).images[:2])  # [P, 28, 28]
+    >>> views, angles = digits[:, None], torch.zeros(2, 1)  # one view each, upright
+    >>> at = torch.tensor([[0.0, 1.5], [0.5, 3.0]])  # where to imagine either
+    >>> model.generate(views, angles, at).shape
+    torch.Size([2, 2, 28, 28])
+
+    What it knows of a digit is a distribution: the local channels of a view that it was given are
+    certain, those on the other side of the circle are not.
+
+    >>> posterior = model.infer(views, angles, torch.ones(2, 1, dtype=torch.bool))
+    >>> _, variance = posterior.at(torch.tensor([[0.0, 3.14]], dtype=torch.float64).expand(2, 2))
+    >>> bool((variance[:, 0] < variance[:, 1]).all())
+    True
+
+    Where a mean function ties angles to orientations, the angle of a picture can be asked for.
+
+    >>> grid = torch.arange(360, dtype=torch.float64).deg2rad()
+    >>> model.orientation(digits, grid).shape
+    torch.Size([2, 360])
+    """
+
     title = "FGP-VAE"
 
     def __init__(self, config: ModelConfig) -> None:
