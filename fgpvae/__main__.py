@@ -18,7 +18,7 @@ import torch
 from PIL import Image
 from tqdm import tqdm
 
-from fgpvae import background, cards, data, evaluation, files, images, presets, runs
+from fgpvae import background, cards, data, distributed, evaluation, files, images, presets, runs
 from fgpvae.bench import bench
 from fgpvae.checkpoints import load_config, load_objects, load_pretrained
 from fgpvae.errors import UserError
@@ -31,7 +31,19 @@ MOST_IMAGES = 720  # in a strip or GIF
 LARGEST_PICTURE = 2**26  # bytes
 
 
-def train(options: argparse.Namespace) -> dict[str, Any]:
+def train(options: argparse.Namespace) -> dict[str, Any] | None:
+    """In this process, or beside the others that torchrun has started."""
+    with distributed.join() as workers:
+        if workers.rank == 0:
+            return _train(options, workers)
+        with _signals() as received:
+            _follow(
+                runs.assist(Path(options.run_dir), workers), tqdm(disable=True), received, workers
+            )
+        return None
+
+
+def _train(options: argparse.Namespace, workers: distributed.Workers) -> dict[str, Any]:
     directory = Path(options.run_dir)
     if options.resume:
         if options.preset or options.set or options.seed is not None or options.data:
@@ -50,10 +62,11 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
         if options.epochs is not None:
             config = replace(config, training=replace(config.training, epochs=options.epochs))
         total = config.training.epochs
-    training = runs.execute(directory, config, epochs, options.lock)
+    training = runs.execute(directory, config, epochs, options.lock, workers)
+    bar = tqdm(total=total, unit="epoch", disable=_quiet(options))
     with _signals() as received:
         try:
-            _follow(training, tqdm(total=total, unit="epoch", disable=_quiet(options)), received)
+            _follow(training, bar, received, workers)
         finally:
             if options.lock is not None and not received:
                 background.advance_queue(directory.parent)
@@ -72,15 +85,23 @@ def _own_objects(options: argparse.Namespace, top: dict[str, Any]) -> RunConfig:
     return config
 
 
-def _follow(training: Generator[runs.Progress, None, None], bar: Any, received: list[int]) -> None:
+def _follow(
+    training: Generator[runs.Progress, None, None],
+    bar: Any,
+    received: list[int],
+    workers: distributed.Workers,
+) -> None:
     with closing(training), bar:
         for progress in training:
             bar.n = round(progress.step.epoch, 2)
             if line := progress.metrics:
                 bar.set_postfix_str(f"mse {line['mse']:.4f}, kl {line['kl']:.1f}", refresh=False)
             bar.update(0)
-            if received:
+            if received and workers.count == 1:
                 raise KeyboardInterrupt
+            workers.leaving |= bool(received)  # all of them stop after the same step
+    if workers.stopping and received and workers.rank == 0:
+        raise KeyboardInterrupt
 
 
 @contextmanager
@@ -224,7 +245,7 @@ class _Parser(argparse.ArgumentParser):
         raise UserError(f"{message}; see {self.prog} --help.")
 
 
-Command = Callable[[argparse.Namespace], dict[str, Any]]
+Command = Callable[[argparse.Namespace], dict[str, Any] | None]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -311,7 +332,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("fgpvae: interrupted; what was trained is kept", file=sys.stderr)
         return 130
-    print(json.dumps(result) if options.json else json.dumps(result, indent=2))
+    if result is not None:
+        print(json.dumps(result) if options.json else json.dumps(result, indent=2))
     return 0
 
 

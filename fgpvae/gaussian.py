@@ -5,6 +5,8 @@ import math
 import torch
 from torch import Tensor
 
+from fgpvae import noise
+
 LOG_2PI = math.log(2 * math.pi)
 
 
@@ -24,5 +26,4 @@ def kl(mean_q: Tensor, var_q: Tensor, mean: Tensor, var: Tensor) -> Tensor:
 
 
 def sample(mean: Tensor, var: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    noise = torch.randn(mean.shape, dtype=mean.dtype, generator=generator)
-    return mean + var.sqrt() * noise
+    return mean + var.sqrt() * noise.normal(mean.shape, mean.dtype, generator).to(mean.device)

@@ -40,6 +40,7 @@ from fgpvae.checkpoints import (
     to_dict,
 )
 from fgpvae.data.objects import Objects
+from fgpvae.distributed import WorkerLost, Workers
 from fgpvae.errors import UserError
 from fgpvae.training import OBJECTS, FixedViews, FreshViews, RunConfig, Source, Step, Trainer
 
@@ -151,12 +152,14 @@ def execute(
     config: RunConfig | None = None,
     epochs: int | None = None,
     lock: int | None = None,
+    workers: Workers | None = None,
 ) -> Generator[Progress, None, None]:
     """Train in this process, keeping the run directory up to date; yields after every step.
 
     With a config a run is begun; without one, that in the directory goes on from where it stands,
     for `epochs` in all if they are given. Closing the generator writes a checkpoint first. `lock`
-    is the run's lock if the process that started this one has taken it already.
+    is the run's lock if the process that started this one has taken it already. The first of
+    many workers does this, the others `assist`.
     """
     with files.explained(directory, "made"):
         directory.mkdir(parents=True, exist_ok=True)
@@ -180,14 +183,30 @@ def execute(
         files.remove_unfinished(directory)
         if config != run.config:
             save_config(config, directory)
-        yield from _Recorder(directory, config, run.epoch).run()
+        yield from _Recorder(directory, config, run.epoch, workers or Workers()).run()
+
+
+def assist(directory: Path, workers: Workers) -> Generator[Progress, None, None]:
+    """Train beside the first worker, from its config and its state, and write nothing."""
+    told = workers.tell()
+    if not told:
+        return
+    config = from_dict(RunConfig, json.loads(told))
+    trainer = Trainer(config, build_source(config, directory)[0], workers)
+    state = torch.load(io.BytesIO(workers.tell()), weights_only=True)
+    trainer.load_state(state)
+    torch.set_num_threads(state["threads"])
+    began = time.monotonic()
+    while trainer.step < trainer.total and not workers.stopping:
+        step = trainer.advance()
+        yield Progress(step, trainer.total, time.monotonic() - began, None)
 
 
 class _Recorder:
     """Keeps a run directory up to date while its model is trained."""
 
-    def __init__(self, directory: Path, config: RunConfig, epoch: float) -> None:
-        self.directory, self.config = directory, config
+    def __init__(self, directory: Path, config: RunConfig, epoch: float, workers: Workers) -> None:
+        self.directory, self.config, self.workers = directory, config, workers
         self.status: dict[str, Any] = {
             "pid": os.getpid(),
             "started": psutil.Process().create_time(),
@@ -204,12 +223,18 @@ class _Recorder:
         self.report(state=PREPARING)
         try:
             source, validation = build_source(self.config, self.directory)
-            trainer = Trainer(self.config, source)
+            self.workers.tell(json.dumps(to_dict(self.config)).encode())
+            trainer = Trainer(self.config, source, self.workers)
             if (self.directory / STATE).exists():
                 self.load(trainer)
             else:
                 self.checkpoint(trainer)
+            if self.workers.count > 1:
+                self.workers.tell(self.state(trainer))
             yield from self.train(trainer, validation)
+        except WorkerLost as error:
+            self.fail(str(error), INTERRUPTED)
+            raise
         except UserError as error:
             self.fail(str(error))
             raise
@@ -223,7 +248,7 @@ class _Recorder:
         began = saved = beat = time.monotonic()
         first = trainer.step
         self.report(state=RUNNING, epoch=first / trainer.source.steps)
-        while trainer.step < trainer.total:
+        while trainer.step < trainer.total and not self.workers.stopping:
             before = time.monotonic()
             step = trainer.advance()
             now = time.monotonic()
@@ -233,8 +258,7 @@ class _Recorder:
                 left = (now - began) / (step.step - first) * (trainer.total - step.step)
                 self.report(epoch=step.epoch, seconds_left=round(left, 1))
                 beat = now
-                if (self.directory / STOP).exists():
-                    break
+                self.workers.leaving |= (self.directory / STOP).exists()
             if now - saved > CHECKPOINT_SECONDS:
                 self.checkpoint(trainer)
                 saved = time.monotonic()
@@ -279,24 +303,29 @@ class _Recorder:
         self.status |= changes | {"heartbeat": time.time()}
         files.write_json(self.directory / STATUS, self.status, durable=False)
 
-    def fail(self, message: str) -> None:
+    def fail(self, message: str, state: str = FAILED) -> None:
         with suppress(UserError):  # a full disk has been reported already
-            self.report(state=FAILED, message=message, seconds_left=None)
+            self.report(state=state, message=message, seconds_left=None)
 
     def checkpoint(self, trainer: Trainer) -> None:
         trainer.check_finite()
+        files.write(self.directory / STATE, self.state(trainer))
+        if self.config.training.keep == "last" or math.isinf(self.best):
+            save_model(trainer.result(), self.directory / WEIGHTS)
+
+    def state(self, trainer: Trainer) -> bytes:
+        """All that is needed to go on."""
         state = trainer.state() | {
             "run": json.dumps(to_dict(self.config)),
             "sums": self.sums,
             "best": self.best,
             "spent": self.spent,
             "threads": torch.get_num_threads(),
+            "workers": self.workers.count,
         }
         buffer = io.BytesIO()
         torch.save(state, buffer)
-        files.write(self.directory / STATE, buffer.getvalue())
-        if self.config.training.keep == "last" or math.isinf(self.best):
-            save_model(trainer.result(), self.directory / WEIGHTS)
+        return buffer.getvalue()
 
     def belongs(self, run: str) -> bool:
         """Was a state written by this run? Only the number of epochs may have changed."""
@@ -319,8 +348,9 @@ class _Recorder:
             self.best = float(state.get("best", math.inf))
             self.spent = float(state["spent"])
             # sums of floats depend on how they are shared out
-            threads = int(state.get("threads", torch.get_num_threads()))
-            torch.set_num_threads(min(max(threads, 1), 256))
+            if state.get("workers", 1) == self.workers.count:
+                threads = int(state.get("threads", torch.get_num_threads()))
+                torch.set_num_threads(min(max(threads, 1), 256))
         except Exception:  # damage has many forms; none of them is worth a different sentence
             raise UserError(
                 f"{STATE} of '{self.directory.name}' is damaged or belongs to another run, so it "

@@ -15,14 +15,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fgpvae import models, objectives
+from fgpvae import models, noise, objectives
 from fgpvae.data import TRAIN_DIGITS, Digits, Views, rotate_fast, warp
 from fgpvae.data.digits import check_classes
 from fgpvae.data.objects import Track
+from fgpvae.distributed import Workers
 from fgpvae.errors import UserError
 from fgpvae.kernels import ON_A_LINE, PERIODIC, TWO_PI
-from fgpvae.models import Model, ModelConfig
+from fgpvae.models import Model, ModelConfig, Terms
 from fgpvae.networks import Decoder, Encoder
+from fgpvae.noise import Part
 from fgpvae.objectives import ObjectiveConfig
 
 MOST_WEIGHTS = 20_000_000  # of encoder and decoder
@@ -187,12 +189,12 @@ def random_generator(seed: int, purpose: int, index: int) -> torch.Generator:
 
 
 class Source(Protocol):
-    """Batches by number."""
+    """Batches by number, whole or a worker's part of one."""
 
     digits: int
     steps: int  # batches in an epoch
 
-    def batch(self, step: int) -> Views: ...
+    def batch(self, step: int, part: Part | None = None) -> Views: ...
     def everything(self) -> Views: ...
 
 
@@ -220,11 +222,13 @@ class FixedViews:
         self.shuffle = Shuffle(len(views), size, seed)
         self.digits, self.steps = len(views), self.shuffle.steps
 
-    def batch(self, step: int) -> Views:
-        views = self.views[self.shuffle.rows(step)]
+    def batch(self, step: int, part: Part | None = None) -> Views:
+        rows = self.shuffle.rows(step)
+        views = self.views[rows if part is None else part.of(rows)]
         if not self.strength:
             return views
-        return warp(views, self.strength, random_generator(self.seed, 1, step))
+        with noise.drawn_for(part):
+            return warp(views, self.strength, random_generator(self.seed, 1, step))
 
     def everything(self) -> Views:
         return self.views
@@ -242,13 +246,13 @@ class FreshViews:
         self.shuffle = Shuffle(len(self.labels), size, seed)
         self.digits, self.steps = len(self.labels), self.shuffle.steps
 
-    def batch(self, step: int) -> Views:
+    def batch(self, step: int, part: Part | None = None) -> Views:
         rows, generator = self.shuffle.rows(step), random_generator(self.seed, 1, step)
-        return self.turned(rows, generator)
+        with noise.drawn_for(part):
+            return self.turned(rows if part is None else part.of(rows), generator)
 
     def turned(self, rows: Tensor, generator: torch.Generator) -> Views:
-        angles = torch.rand(len(rows), self.views, dtype=torch.float64, generator=generator)
-        angles = 2 * math.pi * angles
+        angles = 2 * math.pi * noise.uniform((len(rows), self.views), torch.float64, generator)
         observed = torch.ones(angles.shape, dtype=torch.bool)
         images = rotate_fast(self.images[rows].float(), angles)
         views = Views(images, angles, observed, rows, self.labels[rows])
@@ -261,18 +265,21 @@ class FreshViews:
 def random_context(observed: Tensor, share: float, generator: torch.Generator) -> Tensor:
     """For a share of the digits only a random part of the views, from 1 to all, is context."""
     P, Q = observed.shape
-    rank = torch.rand(P, Q, generator=generator).masked_fill(~observed, 2.0).argsort(-1).argsort(-1)
+    order = noise.uniform((P, Q), generator=generator).masked_fill(~observed, 2.0)
+    rank = order.argsort(-1).argsort(-1)
     count = observed.sum(-1, keepdim=True)
-    kept = 1 + (torch.rand(P, 1, generator=generator) * count).long()
-    everything = torch.rand(P, 1, generator=generator) >= share
+    kept = 1 + (noise.uniform((P, 1), generator=generator) * count).long()
+    everything = noise.uniform((P, 1), generator=generator) >= share
     return observed & (everything | (rank < kept))
 
 
 class Trainer:
     """Model, objective and optimiser of a run, and how far it has come."""
 
-    def __init__(self, config: RunConfig, source: Source) -> None:
-        self.config, self.source = config, source
+    def __init__(self, config: RunConfig, source: Source, workers: Workers | None = None) -> None:
+        self.config, self.source, self.workers = config, source, workers or Workers()
+        if self.workers.count > 1 and config.model.network.dropout:
+            raise UserError("Many workers cannot share dropout: set model.network.dropout to 0.")
         torch.manual_seed(config.seed)
         self.model: Model = models.build(config.model)
         self.model.prepare(source.everything)
@@ -303,23 +310,19 @@ class Trainer:
         if self.step % source.steps == 0:
             self.model.start_epoch(source.everything, self.step / self.total)
         self.model.train()
-        views = source.batch(self.step)
-        context = None
-        if config.context_dropout:
-            generator = random_generator(self.config.seed, 3, self.step)
-            context = random_context(views.observed, config.context_dropout, generator)
-        # the samples that the model draws come from torch's own generator
-        torch.manual_seed(random_generator(self.config.seed, 2, self.step).initial_seed())
-        try:
-            terms = self.model.terms(views, context)
-        except UserError as error:
-            raise UserError(self._stopped(str(error).rstrip("."))) from None
-        loss = self.objective(terms) - self.model.log_prior() / source.digits
+        terms = self._terms()
+        prior = self.model.log_prior()
+        if self.workers.rank:
+            prior = prior.detach()  # it has one gradient, that of the first worker
+        loss = self.objective(terms) - prior / source.digits
         value = float(loss.detach())
         if not math.isfinite(value):
             raise UserError(self._what_is_not_finite(terms))
         self.optimizer.zero_grad()
-        loss.backward()
+        if loss.requires_grad:  # not for a worker without digits
+            loss.backward()
+        if self.workers.count > 1:
+            self._add_gradients()
         if config.clip:
             nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
         for group in self.optimizer.param_groups:
@@ -331,6 +334,45 @@ class Trainer:
         kl = float(terms.kl.detach().mean())
         epoch = self.step / source.steps
         return Step(self.step, epoch, value, mse, kl, self.objective.multiplier())
+
+    def _terms(self) -> Terms:
+        """The terms of the whole batch, computed from this worker's part of it."""
+        size, k = self.config.training.batch, self.step % self.source.steps
+        part = self.workers.part(min(size, self.source.digits - k * size))
+        if part is None:
+            return self._own_terms(None)
+        if len(part):
+            try:
+                own = self._own_terms(part)
+            except UserError:
+                # the others learn of it by numbers that are not finite, and stop as well
+                nan = torch.full((len(part),), math.nan)
+                self.workers.gather(Terms(nan, nan, nan), part)
+                raise
+        else:
+            own = Terms(torch.zeros(0), torch.zeros(0, dtype=torch.int64), torch.zeros(0))
+        return self.workers.gather(own, part)
+
+    def _own_terms(self, part: Part | None) -> Terms:
+        config = self.config.training
+        views = self.source.batch(self.step, part)
+        with noise.drawn_for(part):
+            context = None
+            if config.context_dropout:
+                generator = random_generator(self.config.seed, 3, self.step)
+                context = random_context(views.observed, config.context_dropout, generator)
+            # the samples that the model draws come from torch's own generator
+            torch.manual_seed(random_generator(self.config.seed, 2, self.step).initial_seed())
+            try:
+                return self.model.terms(views, context)
+            except UserError as error:
+                raise UserError(self._stopped(str(error).rstrip("."))) from None
+
+    def _add_gradients(self) -> None:
+        if self.workers.rank:
+            # the objective has seen all digits: its gradient is whole already, on every worker
+            self.objective.zero_grad()
+        self.workers.add_gradients([*self.model.parameters(), *self.objective.parameters()])
 
     def learning_rate(self) -> float:
         config = self.config.training

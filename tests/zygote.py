@@ -6,8 +6,11 @@ processes of their own that tests may kill at any moment.
 
 import json
 import os
+import pydoc
+import socket
 import subprocess
 import sys
+import traceback
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,11 +36,19 @@ def serve() -> None:
             os.dup2(out, 2)
             for name, value in request["constants"].items():
                 setattr(runs, name, value)
+            os.environ.update(request["environment"])
             code = 1
             try:
-                code = main(request["arguments"])
+                if request["function"]:
+                    pydoc.locate(request["function"])(*request["arguments"])
+                    code = 0
+                else:
+                    code = main(request["arguments"])
+            except BaseException:
+                traceback.print_exc()
             finally:
                 sys.stdout.flush()
+                sys.stderr.flush()
                 os._exit(code)
         print(pid, flush=True)
 
@@ -57,12 +68,44 @@ class Zygote:
         self.process.stdin.flush()
         return int(self.answer())
 
-    def start(self, *arguments: object, **constants: float) -> "Child":
-        """`python -m fgpvae ARGUMENTS`, with constants of fgpvae.runs changed."""
+    def start(
+        self,
+        *arguments: object,
+        function: str = "",
+        environment: dict[str, str] | None = None,
+        **constants: float,
+    ) -> "Child":
+        """`python -m fgpvae ARGUMENTS`, with constants of fgpvae.runs changed.
+
+        Or a function of a module, by its name, with these arguments as strings.
+        """
         self.count += 1
         out = self.folder / f"out{self.count}"
-        words = [str(argument) for argument in arguments]
-        return Child(self, self.ask(arguments=words, constants=constants, out=str(out)), out)
+        pid = self.ask(
+            arguments=[str(argument) for argument in arguments],
+            constants=constants,
+            environment=environment or {},
+            function=function,
+            out=str(out),
+        )
+        return Child(self, pid, out)
+
+    def start_workers(
+        self, count: int, *arguments: object, function: str = "", **constants: float
+    ) -> list["Child"]:
+        """The same in as many processes as torchrun would start, the first one first."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(count)}
+        return [
+            self.start(
+                *arguments,
+                function=function,
+                environment=common | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
+                **constants,
+            )
+            for rank in range(count)
+        ]
 
     def run(self, *arguments: object, **constants: float) -> tuple[int, str]:
         """Exit code and output of a command."""

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..noise import normal
 from .views import Views
 
 AFFINE = 0.10  # standard deviation of shear, stretch and size at strength 1
@@ -19,8 +20,8 @@ def warp(views: Views, strength: float, generator: torch.Generator) -> Views:
     image is rotated and no other angle is used.
     """
     P, Q, height, width = views.images.shape
-    linear = torch.eye(2) + strength * AFFINE * torch.randn(P, 2, 2, generator=generator)
-    knots = strength * ELASTIC * torch.randn(P, 2, KNOTS, KNOTS, generator=generator)
+    linear = torch.eye(2) + strength * AFFINE * normal((P, 2, 2), generator=generator)
+    knots = strength * ELASTIC * normal((P, 2, KNOTS, KNOTS), generator=generator)
     y, x = torch.meshgrid(
         torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij"
     )

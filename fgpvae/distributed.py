@@ -1,0 +1,148 @@
+"""Many workers, one run: each has its own digits of every batch.
+
+A digit's views never leave their worker, so all that travels in a step is the terms of each digit
+(three numbers) and the sum of the gradients. Every worker then knows the loss of the whole batch,
+and with it GECO's multiplier, to the last bit, and takes the same step. The gradient of that loss
+through a worker's own digits, added up over workers, is the gradient of the whole batch, however
+unevenly the digits are shared out.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from fgpvae.errors import UserError
+from fgpvae.models import Terms
+from fgpvae.noise import Part
+
+PATIENCE = timedelta(minutes=10)  # for a worker that says nothing, and for one that validates
+
+
+class WorkerLost(UserError):
+    """Another worker has gone; what was trained since the last checkpoint is lost with it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another worker was lost; the last checkpoint is kept, and the run goes on from it "
+            "with --resume."
+        )
+
+
+class Workers:
+    """The processes that train one run; alone by default."""
+
+    def __init__(self, rank: int = 0, count: int = 1, device: torch.device | None = None) -> None:
+        self.rank, self.count = rank, count
+        self.device = device or torch.device("cpu")  # where messages are sent from
+        self.leaving = False  # this worker wants to stop
+        self.agreed = False  # one of them does, and all know it
+        self.begun = count == 1  # have the others been told what to do?
+        self.bytes, self.seconds = 0, 0.0  # of messages so far
+
+    @property
+    def stopping(self) -> bool:
+        """Is the step just taken the last one? The same answer for all workers."""
+        return self.agreed if self.count > 1 else self.leaving
+
+    def part(self, digits: int) -> Part | None:
+        """This worker's digits of a batch; None is all of them."""
+        if self.count == 1:
+            return None
+        first, last = (digits * k // self.count for k in (self.rank, self.rank + 1))
+        return Part(first, last, digits)
+
+    def gather(self, own: Terms, part: Part) -> Terms:
+        """The terms of the whole batch; those of other workers' digits have no gradient."""
+        columns = (own.squared_error, own.pixels, own.kl)
+        message = torch.zeros(3, part.total + 1, dtype=torch.float64)
+        message[:, part.first : part.last] = torch.stack([c.detach().double() for c in columns])
+        message[0, -1] = self.leaving
+        message = self._sum(message)
+        self.agreed = bool(message[0, -1])
+
+        def whole(own: Tensor, all_rows: Tensor) -> Tensor:
+            rows = all_rows.to(own)
+            return torch.cat([rows[: part.first], own, rows[part.last : part.total]])
+
+        return Terms(*map(whole, columns, message))
+
+    def add_gradients(self, parameters: Iterable[Tensor]) -> None:
+        """Every gradient becomes the sum of all workers'; one that none of them has stays None."""
+        learned = [p for p in parameters if p.requires_grad]
+        for dtype in sorted({p.dtype for p in learned}, key=str):
+            group = [p for p in learned if p.dtype == dtype]
+            present = torch.tensor([p.grad is not None for p in group], dtype=dtype)
+            flat = [p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1) for p in group]
+            total = self._sum(
+                torch.cat([present.to(self.device), *(g.to(self.device) for g in flat)])
+            )
+            pieces = total[len(group) :].split([p.numel() for p in group])
+            for p, known, piece in zip(group, total[: len(group)].tolist(), pieces, strict=True):
+                if known:
+                    p.grad = torch.empty_like(p) if p.grad is None else p.grad
+                    p.grad.copy_(piece.view(p.shape))
+
+    def tell(self, content: bytes = b"") -> bytes:
+        """What the first worker says; the others' own words are ignored."""
+        if self.count == 1:
+            return content
+        self.begun = True
+        size = torch.tensor([len(content)])
+        self._broadcast(size)
+        if not size:
+            return b""
+        mine = content if self.rank == 0 else bytes(int(size))
+        message = torch.frombuffer(bytearray(mine), dtype=torch.uint8)
+        self._broadcast(message)
+        return message.numpy().tobytes()
+
+    def _broadcast(self, message: Tensor) -> None:
+        sent = message.to(self.device)
+        with self._talking(sent):
+            dist.broadcast(sent, 0)
+        message.copy_(sent)
+
+    def _sum(self, message: Tensor) -> Tensor:
+        message = message.to(self.device)
+        with self._talking(message):
+            dist.all_reduce(message)
+        return message
+
+    @contextmanager
+    def _talking(self, message: Tensor) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        except RuntimeError:  # whatever the library says of it, there is no answer
+            raise WorkerLost from None
+        self.seconds += time.perf_counter() - began
+        self.bytes += message.numel() * message.element_size()
+
+
+@contextmanager
+def join() -> Iterator[Workers]:
+    """The workers that torchrun started with this one, or just this one."""
+    count = os.environ.get("WORLD_SIZE", "1")
+    if count == "1":
+        yield Workers()
+        return
+    try:
+        dist.init_process_group("gloo", timeout=PATIENCE)
+    except (RuntimeError, ValueError):
+        raise UserError("The workers did not find each other; start them with torchrun.") from None
+    workers = Workers(dist.get_rank(), dist.get_world_size())
+    try:
+        yield workers
+    except UserError as error:
+        raise UserError(f"Worker {workers.rank}: {error}" if workers.rank else str(error)) from None
+    finally:
+        if workers.rank == 0 and not workers.begun:
+            with suppress(WorkerLost):
+                workers.tell()  # nothing to do: whoever waits for orders goes home
+        dist.destroy_process_group()
