@@ -36,8 +36,10 @@ def blocks(model: Model) -> dict[str, slice]:
     return {"global" if isinstance(model, CVAE) else "joint": slice(0, L)}
 
 
-def digits(classes: tuple[int, ...], new: bool = True, count: int = DIGITS) -> Views:
-    """About `count` digits at all sixteen angles, equally many of each class.
+def digits(
+    classes: tuple[int, ...], new: bool = True, count: int = DIGITS, angles: Array = ANGLES
+) -> Views:
+    """About `count` digits at all sixteen angles, or others, equally many of each class.
 
     New digits are of the MNIST test file, and no model has been trained on them; otherwise they
     are the first training digits, with their ids.
@@ -47,7 +49,7 @@ def digits(classes: tuple[int, ...], new: bool = True, count: int = DIGITS) -> V
     every = UNSEEN_PER_CLASS if new else DIGITS_PER_CLASS
     found = data.unseen(classes) if new else data.embedded(classes)
     rows = np.concatenate([k * every + np.arange(each) for k in range(len(classes))])
-    views = data.task(found[rows], ANGLES, ANGLES[:1]).context
+    views = data.task(found[rows], angles, angles[:1]).context
     return replace(views, ids=torch.as_tensor(rows))
 
 
@@ -222,6 +224,35 @@ def prior_gram(model: FGPVAE, angles: Array = ANGLES) -> Array:
     """The local kernel's correlations k(w, w') / σ² [Q, Q]."""
     w = torch.as_tensor(angles)
     return _array(model.kernel.gram(w, w) / model.kernel.amplitude**2)
+
+
+@dataclass(frozen=True)
+class Styles:
+    """A Gaussian over the G global channels, as they are for real digits of one kind."""
+
+    mean: Array  # [G]
+    factor: Array  # [R, G] with covariance factorᵀ factor
+    digits: int  # that it was fitted to
+
+    def draw(self, noise: Array) -> Array:
+        """Styles [..., G] from standard normal noise [..., R]."""
+        return self.mean + noise @ self.factor
+
+
+def styles(model: Model, views: Views) -> Styles:
+    """The Gaussian fitted to the posterior means of digits, from all of their views.
+
+    The prior holds more possible than digits: a draw from it is often none. Most draws from this
+    one are.
+    """
+    found = latents(model, views)
+    if "global" not in found.blocks or len(views) < 2:
+        raise UserError(f"The {model.title} keeps no style apart from the angle, so none is drawn.")
+    own = found.channels("global", pooled=True).mean(1)  # [P, G]
+    mean = own.mean(0)
+    # the covariance is XᵀX / (P - 1) = V S² Vᵀ / (P - 1)
+    _, length, direction = np.linalg.svd(own - mean, full_matrices=False)
+    return Styles(mean, length[:, None] * direction / np.sqrt(len(own) - 1), len(own))
 
 
 @torch.no_grad()

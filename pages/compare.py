@@ -114,7 +114,7 @@ def evaluate(missing: list[Choice], place: DeltaGenerator) -> None:
 def command(experiment: str, key: str, sentence: str) -> None:
     """A card for a result that has not been computed."""
     with frame.empty("Not measured yet", sentence, key=key):
-        st.code(f"python -m fgpvae experiment {experiment} --seeds 5", language="bash")
+        st.markdown(f"`python -m fgpvae experiment {experiment} --seeds 5`")
 
 
 @st.fragment

@@ -95,6 +95,9 @@ if not views and seed is None:
     st.stop()
 
 start = links.number(link.get("angle"), 0)
+likely = sliders.likely(choice, shown.digit.label) if shown else None
+if views and not shown and len(turning.own):
+    likely = sliders.likely_of(choice, turning.own)
 if turning.scene is None:
     state = still(turning, KEY, start)
 else:
@@ -104,6 +107,7 @@ else:
         angle=start,
         style=style,
         styles=sliders.names(choice),
+        likely=likely,
         editable=seed is None,
         subject=subject,
         size=500,

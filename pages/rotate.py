@@ -40,6 +40,7 @@ else:
         held_out=HELD_OUT,
         held_out_text=hidden,
         styles=styles.names(choice),
+        likely=styles.likely(choice, digit.label),
         morph=dial.Morph("towards B", second.own) if len(second.own) else None,
         editable=kept is None,
         subject=(choice.name, digit.name),

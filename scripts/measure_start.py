@@ -8,6 +8,11 @@ several times. Prints median milliseconds from navigation to
     picture   the first digit or chart drawn
     settled   the script has ended and nothing was drawn for half a second
 
+and, because they do not depend on what else the machine does,
+
+    work      milliseconds of the processor that the page's main thread took until then
+    kB        what it loaded
+
 A Streamlit page of one word is the reference: what no page can go below. Pages take turns, so that
 a busy moment of the machine is not one page's alone.
 """
@@ -16,6 +21,7 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -29,10 +35,12 @@ from tests.browser import chromium, serve, settle  # noqa: E402
 from ui.frame import PAGES  # noqa: E402
 
 BARE = "one word"
+EXPECTED = {BARE: ["words"], "train": ["words", "controls"]}  # of the others all three
 PATIENCE = 120_000  # milliseconds
-WHAT = ("words", "controls", "picture", "settled")
+WHAT = ("words", "controls", "picture", "settled", "work", "kB")
+LOADED = "() => performance.getEntriesByType('resource').reduce((n, e) => n + e.transferSize, 0)"
 # Looks once a frame for what has come, also inside components.
-PROBE = """() => {
+PROBE = """(expected) => {
   const seen = (window.startTimes = {});
   const large = (node) => {
     const { width, height } = node.getBoundingClientRect();
@@ -60,7 +68,8 @@ PROBE = """() => {
     const missing = Object.keys(marks).filter((name) => !(name in seen));
     if (missing.length) look(document, missing);
     const app = document.querySelector("[data-testid=stApp]");
-    const ended = seen.words && app?.dataset.testScriptState === "notRunning";
+    const come = expected.every((name) => name in seen);
+    const ended = come && app?.dataset.testScriptState === "notRunning";
     if (!ended) last = Math.max(last, performance.now());
     if (ended && performance.now() - last > 500) return (seen.settled = last);
     requestAnimationFrame(frame);
@@ -69,13 +78,18 @@ PROBE = """() => {
 }"""
 
 
-def visit(browser: Browser, url: str) -> dict[str, float]:
+def visit(browser: Browser, url: str, expected: Sequence[str]) -> dict[str, float]:
     context = browser.new_context(viewport={"width": 1360, "height": 900})
-    context.add_init_script(f"({PROBE})()")
+    context.add_init_script(f"({PROBE})({json.dumps(expected)})")
     page = context.new_page()
+    devtools = context.new_cdp_session(page)
+    devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(url)
     page.wait_for_function("() => window.startTimes?.settled", timeout=PATIENCE)
     times = page.evaluate("() => startTimes")
+    metrics = devtools.send("Performance.getMetrics")["metrics"]
+    times["work"] = 1000 * next(m["value"] for m in metrics if m["name"] == "TaskDuration")
+    times["kB"] = page.evaluate(LOADED) / 1000
     context.close()
     return times
 
@@ -97,7 +111,7 @@ def measure(names: list[str], rounds: int) -> dict[str, dict[str, float | None]]
         found: dict[str, list[dict[str, float]]] = {name: [] for name in urls}
         for _ in range(rounds):
             for name, url in urls.items():
-                found[name].append(visit(browser, url))
+                found[name].append(visit(browser, url, EXPECTED.get(name, WHAT[:3])))
     return {
         name: {
             what: round(median(times), 0) if times else None

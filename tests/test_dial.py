@@ -440,12 +440,17 @@ def test_styles(page: Page, address: str):
     expect(page.get_by_text("style None")).to_be_visible()
     assert hook(page, "pose()")["style"] is None
 
-    page.get_by_role("button", name="Random style").click()
-    expect(page.get_by_text(re.compile(r"^style \["))).to_be_visible()
-    drawn = hook(page, "pose()")["style"]
-    assert len(drawn) == 8
-    assert np.ptp(drawn) > 0.1
-    page.get_by_role("button", name="Its own style").click()
+    # among styles of digits, which are all about 2 here; from the prior they are anywhere
+    page.get_by_role("button", name="Random style", exact=True).click()
+    expect(page.get_by_text(re.compile(r"^style \[[12]\."))).to_be_visible()
+    drawn = np.array(hook(page, "pose()")["style"])
+    assert drawn.shape == (8,)
+    assert 0.001 < np.abs(drawn - 2).max() < 0.1
+    page.get_by_role("button", name="From the prior", exact=True).click()
+    expect(page.get_by_text(f"style {drawn.tolist()}")).to_have_count(0)
+    anywhere = np.array(hook(page, "pose()")["style"])
+    assert np.ptp(anywhere) > 0.3
+    page.get_by_role("button", name="Its own style", exact=True).click()
     expect(page.get_by_text("style None")).to_be_visible()
     assert hook(page, "decode(0)") == own
 
@@ -462,7 +467,7 @@ def test_all_styles_are_there_on_demand(page: Page, address: str):
     show(page, f"{address}/?network=wide")
     sliders = page.get_by_role("group", name="Style of the digit").get_by_role("slider")
     expect(sliders).to_have_count(8)
-    page.get_by_role("button", name="Show all 16").click()
+    page.get_by_role("button", name="Show all 16", exact=True).click()
     expect(sliders).to_have_count(16)
 
 

@@ -198,6 +198,32 @@ def test_generated_views_come_from_the_given_ones_only(model, views):
     assert (latents.generated(model, one) - first).abs().max() > 1e-4
 
 
+@pytest.mark.parametrize("name", ["fgpvae", "cvae"])
+def test_styles_of_digits_have_the_mean_and_covariance_of_their_posteriors(name):
+    model = model_of(name)
+    views = latents.digits((3,), count=20, angles=ANGLES[::4])
+    assert views.images.shape == (20, 4, 28, 28)
+    with torch.no_grad():
+        if name == "fgpvae":
+            own = model.infer(views.images, views.angles, views.observed).global_mean
+        else:
+            own = model.identity(views.images, views.angles, views.observed)[0]
+    own = own.double().numpy()
+    found = latents.styles(model, views)
+    np.testing.assert_allclose(found.mean, own.mean(0), atol=1e-6)
+    np.testing.assert_allclose(found.factor.T @ found.factor, np.cov(own.T), atol=1e-6)
+    noise = np.random.default_rng(0).normal(size=(40_000, len(found.factor)))
+    spread = np.sqrt(np.diag(np.cov(own.T)))
+    error = np.abs(np.cov(found.draw(noise).T) - np.cov(own.T)) / np.outer(spread, spread)
+    assert error.max() < 0.05
+
+
+@pytest.mark.parametrize("name", ["vae", "gpvae"])
+def test_a_model_that_keeps_no_style_has_none_to_draw(name):
+    with pytest.raises(UserError, match="no style"):
+        latents.styles(model_of(name), latents.digits((3,), count=4))
+
+
 def test_no_digit_is_an_error(model, views):
     with pytest.raises(UserError, match="no digit"):
         latents.generated(model, views[[]])

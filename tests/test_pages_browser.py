@@ -166,7 +166,7 @@ def test_a_shared_link_opens_the_same_picture(visit: Visit, browser: Browser, ad
     drag(page, 0, 120)
     page.mouse.up()
     expect(page).to_have_url(re.compile("angle=1"))
-    page.get_by_role("button", name="Random style").click()
+    page.get_by_role("button", name="Random style", exact=True).click()
     expect(page).to_have_url(re.compile("style="))
     expect(heading(page)).to_contain_text("nobody has written")
     settle(page, PATIENCE)
@@ -193,7 +193,7 @@ def test_digits_strip_views_and_morph(visit: Visit):
     between = page.get_by_role("group", name="Styles between A and B")
     between.get_by_role("button", name="Style B", exact=True).click()
     expect(page).to_have_url(re.compile("style="))
-    page.get_by_role("button", name="Its own style").click()
+    page.get_by_role("button", name="Its own style", exact=True).click()
     expect(page).not_to_have_url(re.compile("style="))
 
 

@@ -23,6 +23,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fgpvae.latents import Styles
 from ui import colours
 from ui.export import Scene, Style
 
@@ -87,6 +88,7 @@ def dial(
     held_out_text: str = "never seen in training",
     styles: Sequence[Style] | None = None,
     morph: Morph | None = None,
+    likely: Styles | None = None,
     editable: bool = True,
     subject: Hashable = None,
     size: int = 470,
@@ -95,7 +97,8 @@ def dial(
     """Show a digit in a dial, with its style beside it (below it on a narrow screen).
 
     `angle` (degrees) and `style` are where it starts; when a page gives other values later, the
-    dial goes there. `styles` names and orders the sliders (`export.style_names`). `held_out` are
+    dial goes there. `styles` names and orders the sliders (`export.style_names`). `likely` is where
+    a random style comes from; without it, from the prior. `held_out` are
     indices of views that nobody may add. `subject` says which digit it is: with another one the
     style goes back to the digit's own.
     """
@@ -117,7 +120,7 @@ def dial(
             below = st.container()
         with right:
             if len(scene.styles):
-                _mount_styles(scene, key, styles, morph, lead)
+                _mount_styles(scene, key, styles, morph, likely, lead)
             aside = st.container()
     return DialState(
         angle=record.pose.angle,
@@ -230,7 +233,12 @@ def _mount_dial(
 
 
 def _mount_styles(
-    scene: Scene, key: str, styles: Sequence[Style] | None, morph: Morph | None, lead: str
+    scene: Scene,
+    key: str,
+    styles: Sequence[Style] | None,
+    morph: Morph | None,
+    likely: Styles | None,
+    lead: str,
 ) -> None:
     if styles is None:
         styles = [Style(g, f"style {g + 1}", 0.0) for g in range(len(scene.styles))]
@@ -244,7 +252,11 @@ def _mount_styles(
     ]
     other = None if morph is None else {"name": morph.name, "style": _rounded(morph.style)}
     data = {"key": key, "styles": rows, "own": _rounded(scene.own), "lead": lead, "hint": HINT}
-    _styles()(key=f"{key}-styles", data=data | {"morph": other})
+    drawn = None
+    if likely is not None and likely.factor.shape[1] == len(scene.styles):
+        factor = [[float(f"{value:.4g}") for value in row] for row in likely.factor]
+        drawn = {"mean": _rounded(likely.mean), "factor": factor, "digits": likely.digits}
+    _styles()(key=f"{key}-styles", data=data | {"morph": other, "likely": drawn})
 
 
 def _take_pose(key: str) -> None:

@@ -5,6 +5,7 @@ import streamlit as st
 import torch
 
 from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate
+from fgpvae.latents import Styles
 from fgpvae.models import FGPVAE, ModelConfig
 from fgpvae.networks import NetworkConfig
 from ui import dial, export
@@ -46,13 +47,15 @@ def main() -> None:
     st.set_page_config(layout="wide")
     digit = st.number_input("digit", 0, 399, 361)
     model = st.cache_resource(build)(st.query_params.get("network", "paper"))
+    styles = model.config.latents - model.config.local
     state = dial.dial(
         scene(model, digit, dial.context("dial", START)),
         key="dial",
         angle=float(st.query_params.get("angle", 0)),
         held_out=HELD_OUT,
         subject=digit,
-        morph=dial.Morph("towards zero", [0.0] * (model.config.latents - model.config.local)),
+        likely=Styles(np.full(styles, 2.0), 0.01 * np.eye(styles), 3),
+        morph=dial.Morph("towards zero", [0.0] * styles),
     )
     state.aside.caption("Below the sliders")
     st.button("to 90 degrees", on_click=dial.move, args=("dial", 90.0))

@@ -16,9 +16,11 @@ class StyleCard {
       this.all = !this.all;
       this.arrange();
     });
-    $(".random").addEventListener("click", () => {
-      this.room.glide(this.room.own.map(() => gaussian()));
+    Object.assign(this, { random: $(".random"), prior: $(".prior") });
+    this.random.addEventListener("click", () => {
+      this.room.glide(this.data.likely ? this.likely() : this.unlikely());
     });
+    this.prior.addEventListener("click", () => this.room.glide(this.unlikely()));
     $(".own").addEventListener("click", () => this.room.glide(null));
     const share = this.morph.querySelector("input");
     share.addEventListener("input", () => this.blend(Number(share.value)));
@@ -39,6 +41,10 @@ class StyleCard {
     room.own = data.own;
     this.lead.textContent = data.lead;
     this.lead.title = data.hint;
+    this.prior.hidden = !data.likely;
+    this.random.title = data.likely
+      ? `Drawn among the styles of ${data.likely.digits} real digits: a Gaussian fitted to them`
+      : this.prior.title;
     if (rebuilt) this.build();
     this.limit = Math.max(3, Math.ceil(Math.max(0, ...data.own.map(Math.abs))));
     for (const { input } of this.rows) {
@@ -53,6 +59,22 @@ class StyleCard {
       this.morph.querySelector("input").value = 0;
     }
     this.draw();
+  }
+
+  // among the styles of real digits: mean + factorᵀ noise
+  likely() {
+    const { mean, factor } = this.data.likely;
+    const style = [...mean];
+    for (const row of factor) {
+      const noise = gaussian();
+      row.forEach((value, g) => (style[g] += noise * value));
+    }
+    return style;
+  }
+
+  // among all that the prior holds possible
+  unlikely() {
+    return this.room.own.map(() => gaussian());
   }
 
   build() {
