@@ -15,6 +15,7 @@ from fgpvae.errors import UserError
 
 TWO_PI = 2 * math.pi
 NEGLIGIBLE = 1e-12  # relative size of a Fourier coefficient that no picture shows
+SHORTEST = 1e-3  # length scale; its Fourier features are 17,000
 EXACT = 1e-16  # and of one that float64 does not: next to noise s², δk matters as δk/s²
 
 
@@ -137,6 +138,11 @@ def fourier_basis(w: Tensor, coefficients: Tensor, period: float = TWO_PI) -> Te
 
 @lru_cache(maxsize=256)
 def _harmonics(length_scale: float, smallest: float) -> int:
+    if length_scale < SHORTEST:
+        raise UserError(
+            f"The length scale of a kernel is {length_scale:.2g}, shorter than {SHORTEST:g}: views "
+            "at different angles have nothing in common."
+        )
     x = length_scale**-2
     k = 0
     # the coefficients fall monotonically: 2 I_k(x) / I_0(x)

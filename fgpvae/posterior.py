@@ -17,6 +17,7 @@ from torch.autograd.function import once_differentiable
 from fgpvae.errors import UserError
 from fgpvae.gaussian import LOG_2PI
 
+LARGEST = 1e290  # Σ (1 + μ²)/s² beyond which float64 overflows somewhere
 TINY = 1e-30  # for a variance that rounds to less: its square root still has a finite gradient
 
 
@@ -348,8 +349,12 @@ def _check(
     var: Tensor,
     prior: Tensor | None,
 ) -> None:
-    """Any input that is not finite shows in the result or in Σ log s²; say which it was."""
-    finite = bool((result.sum() + log_var.sum()).isfinite())
+    """Any input that is not finite shows in the result or in Σ log s²; say which it was.
+
+    Finite ones whose squares or inverses are not would show only later, in the evidence or the KL.
+    """
+    extent = ((1 + mu.detach().square()) / var.detach()).sum()
+    finite = bool((result.sum() + log_var.sum()).isfinite() & (extent < LARGEST))
     if finite and (failed is None or not bool(failed.any())):
         return
     if not bool(mu.isfinite().all()):

@@ -435,7 +435,10 @@ class Trainer:
         for parameter, kept in self.optimizer.state.items():
             if any(value.shape not in ((), parameter.shape) for value in kept.values()):
                 raise ValueError("the optimiser's state does not fit")
-        self.step = int(state["step"])
+        step = int(state["step"])
+        if not 0 <= step <= self.total:
+            raise ValueError("a step that this run does not have")
+        self.step = step
 
     def check_finite(self) -> None:
         """A loss can be finite while its gradient was not."""

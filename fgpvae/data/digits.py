@@ -3,6 +3,7 @@
 import lzma
 import operator
 import random
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -65,7 +66,7 @@ def check_classes(classes: Iterable[int]) -> tuple[int, ...]:
     if not found:
         raise UserError("Choose at least one class of digits.")
     if not all(0 <= label <= 9 for label in found):
-        raise UserError(f"Classes are digits from 0 to 9, not {', '.join(map(str, found))}.")
+        raise UserError(f"Classes are digits from 0 to 9, not {reprlib.repr(list(found))[1:-1]}.")
     if len(set(found)) < len(found):
         raise UserError("A class of digits may be given only once.")
     return found

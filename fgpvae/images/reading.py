@@ -210,7 +210,8 @@ def _most_pixels(kind: str, mode: str, scans: int) -> int:
     """How many pixels of this kind can be decoded in bounded memory and time."""
     if kind == "JPEG":  # decoded at reduced size, but several scans hold every coefficient
         return min(MAX_PIXELS, MAX_DECODED_BYTES // (4 if scans > 1 else 2), 300_000_000 // scans)
-    held = 6 if kind == "WEBP" else {"1": 1, "L": 1, "P": 1, "I;16": 2}.get(mode, 4)
+    # WebP holds 16 bytes a pixel for an instant: two canvases, a frame and the picture
+    held = 10 if kind == "WEBP" else {"1": 1, "L": 1, "P": 1, "I;16": 3}.get(mode, 4)
     return min(MAX_PIXELS, MAX_DECODED_BYTES // held)
 
 

@@ -19,7 +19,8 @@ MODELS: dict[str, type[Model]] = {
 def build(config: ModelConfig) -> Model:
     """A model with fresh weights."""
     if config.name not in MODELS:
-        raise UserError(f"There is no model '{config.name}'; choose one of {', '.join(MODELS)}.")
+        known = ", ".join(MODELS)
+        raise UserError(f"There is no model '{config.name:.60}'; choose one of {known}.")
     return MODELS[config.name](config)
 
 

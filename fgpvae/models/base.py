@@ -55,10 +55,11 @@ class ModelConfig:
             raise UserError(f"latents (L) must be from 1 to 256, not {self.latents}.")
         if not 0 <= self.local <= self.latents:
             raise UserError(f"local (J) must be from 0 to latents, not {self.local}.")
-        for name in ("amplitude", "length_scale", "period"):
+        # a shorter length scale has Fourier features by the ten thousand
+        for name, most in (("amplitude", 1000), ("length_scale", 100), ("period", 1000)):
             value = getattr(self, name)
-            if not 1e-3 <= value <= 1e3:
-                raise UserError(f"{name} must be from 0.001 to 1000, not {value:g}.")
+            if not 1 / most <= value <= most:
+                raise UserError(f"{name} must be from {1 / most:g} to {most}, not {value:g}.")
         if not 1 <= self.digit_rank <= 64:
             raise UserError(f"digit_rank (m) must be from 1 to 64, not {self.digit_rank}.")
         if not 0 <= self.phases[0] <= self.phases[1] <= 1:

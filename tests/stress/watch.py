@@ -1,0 +1,76 @@
+"""What a process does to the world outside: files it changes, programs it starts, connections."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+CHANGES = {
+    "os.chmod",
+    "os.chown",
+    "os.link",
+    "os.mkdir",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.symlink",
+    "os.truncate",
+    "os.utime",
+    "shutil.rmtree",
+}
+PROGRAMS = {
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.system",
+    "pty.spawn",
+    "socket.connect",
+    "subprocess.Popen",
+}
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+_watching: list[tuple[Path | None, list[str]]] = []
+_hooked = False
+
+
+def _note(event: str, arguments: tuple) -> None:
+    if not _watching:
+        return
+    allowed, seen = _watching[-1]
+    if event in PROGRAMS:
+        seen.append(f"{event} {arguments[:1]}")
+    elif event == "open":
+        path, mode, flags = arguments
+        writes = bool(set(mode or "") & set("wax+")) or bool(int(flags or 0) & WRITING)
+        if writes and isinstance(path, str | bytes) and not _inside(path, allowed):
+            seen.append(f"open {path!r}")
+    elif event in CHANGES:
+        paths = [each for each in arguments[:2] if isinstance(each, str | bytes)]
+        seen.extend(f"{event} {path!r}" for path in paths if not _inside(path, allowed))
+
+
+def _inside(path: str | bytes, folder: Path | None) -> bool:
+    place = Path(os.path.abspath(os.fsdecode(path)))
+    if place == Path(os.devnull) or place == folder:
+        return True
+    if folder is None:
+        return False
+    # a link leads to where it points
+    return place.is_relative_to(folder) and place.parent.resolve().is_relative_to(folder)
+
+
+@contextmanager
+def watched(allowed: Path | None = None) -> Iterator[list[str]]:
+    """A list of all that happens outside the allowed directory, or anywhere if there is none."""
+    global _hooked
+    if not _hooked:
+        sys.addaudithook(_note)  # stays for good, so only once
+        _hooked = True
+    seen: list[str] = []
+    _watching.append((allowed and allowed.resolve(), seen))
+    try:
+        yield seen
+    finally:
+        _watching.pop()
