@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
-from tests.browser import ROOT, Watch, serve, settle
+from tests.browser import FLAGS, ROOT, Watch, executable_path, serve, settle
 from tests.test_extrapolate import drawing
 from ui import frame
 
@@ -263,6 +263,45 @@ def test_a_drawing_turns_and_its_angle_can_be_chosen(visit: Visit):
         choices.nth(1).click()
         settle(page, PATIENCE)
         expect(choices.nth(1)).to_have_attribute("kind", "primary")
+
+
+def film(picture: bytes) -> bytes:
+    """A second of video (YUV4MPEG2) of a sheet of paper with a picture on it."""
+    sheet = Image.new("L", (640, 480), 225)
+    paper = Image.open(io.BytesIO(picture)).convert("L").point(lambda value: value * 225 // 255)
+    sheet.paste(paper, (170, 70))
+    grain = np.random.default_rng(0).integers(-4, 5, (10, 480, 640))
+    frames = np.clip(np.asarray(sheet) + grain, 0, 255).astype(np.uint8)
+    grey = bytes([128]) * (2 * 320 * 240)  # no colour
+    each = b"".join(b"FRAME\n" + frame.tobytes() + grey for frame in frames)
+    return b"YUV4MPEG2 W640 H480 F10:1 Ip A1:1 C420jpeg\n" + each
+
+
+def test_a_photograph_turns(browser: Browser, address: str, tmp_path: Path):
+    (tmp_path / "paper.y4m").write_bytes(film(drawing()))
+    camera = [
+        "--use-fake-ui-for-media-stream",
+        "--use-fake-device-for-media-stream",
+        f"--use-file-for-fake-video-capture={tmp_path / 'paper.y4m'}",
+    ]
+    filming = browser.browser_type.launch(executable_path=executable_path(), args=FLAGS + camera)
+    try:
+        visit = Visit(filming, address, permissions=["camera"])
+        page = visit.open("/extrapolate?from=Camera", ready=False)
+        shutter = page.get_by_role("button", name="Take Photo", exact=True)
+        expect(shutter).to_be_enabled(timeout=90_000)
+        shutter.click()
+        page.wait_for_selector("[data-ready=yes]")
+        settle(page, PATIENCE)
+        expect(heading(page)).to_contain_text("From one picture of your digit")
+        before, angle = picture(page), pose(page)["angle"]
+        drag(page, angle, angle + 120)
+        page.mouse.up()
+        assert pose(page)["angle"] == pytest.approx((angle + 120) % 360, abs=2)
+        assert np.abs(picture(page) - before).max() > 0.2
+        visit.close()
+    finally:
+        filming.close()
 
 
 # --- both, and all others ---
