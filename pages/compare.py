@@ -247,9 +247,14 @@ def pictures(chosen: list[Choice]) -> None:
                 st.caption(f"{name}: {reason}")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.segmented_control(
-                "Digits shown", [8, 16, 40], default=8, required=True, key="shown",
-                persist_state="session", label_visibility="collapsed",
-            )  # fmt: skip
+                "Digits shown",
+                [8, 16, 40],
+                default=8,
+                required=True,
+                key="shown",
+                label_visibility="collapsed",
+                **KEEP,
+            )
             download(matrix.csv(numbers, order, columns), "digits.csv")
             picture = partial(matrix.png, truth, numbers, shown, columns)
             download(picture, "digits.png", "image/png")

@@ -14,7 +14,7 @@ from fgpvae.data import ANGLES
 from fgpvae.kernels import Periodic
 from fgpvae.models import FGPVAE
 from fgpvae.posterior import local_posterior
-from ui import colours, figures, frame, models, plot
+from ui import colours, figures, frame, links, models, plot
 from ui.clickgp import clickgp
 from ui.models import Choice
 from ui.plot import Axis, Plot
@@ -570,6 +570,8 @@ st.query_params["screen"] = str(screen)
     4: many_views_one_style,
     5: learning,
 }[screen]()
+if screen != 3:  # only there they mean something
+    links.write(points=None, kernel=None)
 
 
 def go_to(number: int) -> None:

@@ -441,6 +441,22 @@ def test_points_can_be_clicked_into_the_process(browser, address):
     assert page.evaluate(f"{GP}.points()") == kept
 
 
+def test_a_link_carries_the_points_of_the_process(browser, address):
+    page = opened(browser, address, "/how?screen=3&points=30_1.5_200_-9&kernel=1.5_0.5_nan")
+    page.wait_for_function(f"() => {GP}")
+    # what is out of reach comes to the edge; a kernel that is none is the usual one
+    assert page.evaluate(f"{GP}.points()") == [{"w": 30, "z": 1.5}, {"w": 200, "z": -3}]
+    expect(page.locator("output").first).to_have_text("1.00")
+    page.locator(".points button").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("points=35_1.5_200_-3"), timeout=60_000)
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page).to_have_url(re.compile("points=none"), timeout=60_000)
+    again = opened(browser, address, page.url.removeprefix(address))
+    again.wait_for_function(f"() => {GP}")
+    assert again.evaluate(f"{GP}.points()") == []
+
+
 def test_samples_of_the_process_spread_as_the_posterior_says(browser, address):
     page = opened(browser, address, "/how?screen=3", viewport={"width": 1280, "height": 900})
     page.wait_for_function(f"() => {GP}")

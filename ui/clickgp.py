@@ -7,9 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from ui import colours
+from ui import colours, links
 
 STATIC = Path(__file__).parent / "static"
+MOST = 40  # points
+REACH = 3.0  # of the vertical axis
+LIMITS = {"sigma": (0.2, 2.0), "r": (0.2, 3.0), "noise": (0.01, 1.0)}  # of the sliders
+NONE = "none"  # in a link, for no points
 
 
 @dataclass
@@ -23,11 +27,41 @@ class State:
     r: float = 1.0
     noise: float = 0.05
 
+    @classmethod
+    def opened(cls, points: str | None, kernel: str | None) -> "State":
+        """What a link says, as far as it makes sense."""
+        state = cls()
+        values = [] if points == NONE else links.numbers(points)
+        if values is not None and len(values) % 2 == 0 and len(values) <= 2 * MOST:
+            state.points = [
+                {"w": min(max(w, 0.0), 360.0), "z": min(max(z, -REACH), REACH)}
+                for w, z in zip(values[::2], values[1::2], strict=True)
+            ]
+        numbers = links.numbers(kernel) or []
+        if len(numbers) == len(LIMITS):
+            for (name, (low, high)), value in zip(LIMITS.items(), numbers, strict=True):
+                setattr(state, name, min(max(value, low), high))
+        return state
+
+    def link(self) -> dict[str, str | None]:
+        """What `opened` reads; nothing for what everyone starts with."""
+        start = State()
+        points = [value for point in self.points for value in (point["w"], point["z"])]
+        kernel = [self.sigma, self.r, self.noise]
+        same = kernel == [start.sigma, start.r, start.noise]
+        return {
+            "points": None if self.points == start.points else links.text(points) or NONE,
+            "kernel": None if same else links.text(kernel),
+        }
+
 
 def clickgp(key: str) -> State:
-    """Show it; what the person made is kept in the session, also when the page is left."""
+    """Show it; what the person made is in the link, and kept in the session."""
     kept = f"clickgp:{key}"
-    state: State = st.session_state.setdefault(kept, State())
+    if kept not in st.session_state:
+        asked = st.query_params
+        st.session_state[kept] = State.opened(asked.get("points"), asked.get("kernel"))
+    state: State = st.session_state[kept]
 
     def changed() -> None:
         if made := st.session_state[key].get("state"):
@@ -35,7 +69,8 @@ def clickgp(key: str) -> State:
 
     look = {"cycle": colours.CYCLE, "warm": colours.LOCAL}
     _component()(key=key, data=asdict(state) | look, on_state_change=changed)
-    return st.session_state[kept]
+    links.write(**state.link())
+    return state
 
 
 @cache
