@@ -3,7 +3,20 @@
 import streamlit as st
 
 from fgpvae.data import ANGLES, HELD_OUT
-from ui import dial, digits, downloads, frame, links, models, notices, styles, telling, truth, views
+from ui import (
+    dial,
+    digits,
+    downloads,
+    frame,
+    links,
+    models,
+    moving,
+    notices,
+    styles,
+    telling,
+    truth,
+    views,
+)
 from ui.pair import pair
 from ui.still import move as still_move
 from ui.still import still
@@ -15,7 +28,10 @@ KEY = "rotate"
 frame.guard()
 head, side = st.columns([3.6, 1], vertical_alignment="center")
 with side:
-    choice = models.pick(label_visibility="collapsed")
+    choice = models.pick(label_visibility="collapsed", objects=True)
+if choice.objects:
+    moving.page(KEY, head, choice)
+    st.stop()
 link, model = links.opened(KEY), notices.attempt(choice.load)
 digit = digits.chosen(KEY, choice, link.get("digit"))
 other = digits.chosen(f"{KEY}-second", choice, link.get("other", "new-3-9"))

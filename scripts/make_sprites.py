@@ -57,7 +57,7 @@ def make(
     for number in range(objects):
         shape = SHAPES[number % len(SHAPES)]
         colour = np.array(colorsys.hsv_to_rgb(random.random(), 0.35 + 0.6 * random.random(), 1))
-        size = min(height, width) * random.uniform(0.09, 0.16)
+        size = min(height, width) * random.uniform(0.13, 0.22)
         level = height * random.uniform(0.3, 0.7)
         count = int(random.integers(max(2, views // 2), views + 1))
         if circle:

@@ -21,6 +21,16 @@ CYCLE = (
 # fmt: on
 
 
+# A place on a line is a colour as well, from blue to yellow: a part of the circle without its ends
+# meeting.
+TRACK = CYCLE[: len(CYCLE) * 5 // 8]
+
+
+def track_colour(share: float) -> str:
+    """The colour of a place on a line, from 0 to 1."""
+    return angle_colour(math.tau * min(max(share, 0.0), 1.0) * (len(TRACK) - 1) / len(CYCLE))
+
+
 def angle_colour(w: float) -> str:
     """The colour of an angle in radians, as #rrggbb."""
     position = w / math.tau % 1 * len(CYCLE)

@@ -13,7 +13,7 @@ nothing back. When the person lets go, the pose arrives here and the page runs a
 import json
 import secrets
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -58,6 +58,14 @@ class DialState:
 
 
 @dataclass(frozen=True)
+class Scale:
+    """In what unit the views of one's own objects are read: from low to high around or along."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Morph:
     """Another digit's style, towards which a slider leads."""
 
@@ -93,6 +101,7 @@ def dial(
     subject: Hashable = None,
     size: int = 470,
     lead: str = LEAD,
+    scale: Scale | None = None,
 ) -> DialState:
     """Show a digit in a dial, with its style beside it (below it on a narrow screen).
 
@@ -100,7 +109,8 @@ def dial(
     dial goes there. `styles` names and orders the sliders (`export.style_names`). `likely` is where
     a random style comes from; without it, from the prior. `held_out` are
     indices of views that nobody may add. `subject` says which digit it is: with another one the
-    style goes back to the digit's own.
+    style goes back to the digit's own. On a line the dial is a track, and `angle` is a share of
+    the way, from 0 to 100. With a `scale` it reads in the unit of one's own views.
     """
     record = _record(key)
     held = [held_out] if isinstance(held_out, int) else list(held_out)
@@ -116,7 +126,7 @@ def dial(
         _weights()(key=f"{key}-weights", data=None if there else scene.network.blob)
         left, right = st.columns([1.1, 1], gap="medium")
         with left:
-            _mount_dial(scene, key, record, held, held_out_text, editable, size)
+            _mount_dial(scene, key, record, held, held_out_text, editable, size, scale)
             below = st.container()
         with right:
             if len(scene.styles):
@@ -196,6 +206,7 @@ def _mount_dial(
     held_out_text: str,
     editable: bool,
     size: int,
+    scale: Scale | None = None,
 ) -> None:
     picture = {
         "network": scene.network.id,
@@ -204,7 +215,7 @@ def _mount_dial(
         "frequency": scene.frequency,
         "styles": scene.styles.tolist(),
         "own": _rounded(scene.own),
-        "angles": np.rad2deg(scene.angles).round(2).tolist(),
+        "angles": angles_of(scene).tolist(),
         "observed": scene.observed.tolist(),
         "heldOut": held_out,
         "heldOutText": held_out_text,
@@ -219,11 +230,12 @@ def _mount_dial(
             "angle": record.asked.angle,
             "style": record.asked.style,
         },
-        "cycle": list(colours.CYCLE),
+        "cycle": list(colours.TRACK if scene.line else colours.CYCLE),
+        "scale": None if scale is None else asdict(scale),
         "heldOutColour": colours.HELD_OUT,
         "size": size,
     }
-    _dial()(
+    (_track if scene.line else _dial)()(
         key=key,
         data=data,
         on_pose_change=lambda: _take_pose(key),
@@ -257,6 +269,13 @@ def _mount_styles(
         factor = [[float(f"{value:.4g}") for value in row] for row in likely.factor]
         drawn = {"mean": _rounded(likely.mean), "factor": factor, "digits": likely.digits}
     _styles()(key=f"{key}-styles", data=data | {"morph": other, "likely": drawn})
+
+
+def angles_of(scene: Scene) -> np.ndarray:
+    """Where on the dial the views of a scene are: degrees, or shares of the way on a line."""
+    if scene.line:
+        return (50 * (scene.angles + 1)).round(2)
+    return np.rad2deg(scene.angles).round(2) % 360
 
 
 def _take_pose(key: str) -> None:
@@ -311,7 +330,17 @@ def _dial() -> Any:
         "fgpvae_dial",
         html=_read("dial.html"),
         css=_read("common.css", "dial.css"),
-        js=_read("room.js", "decoder.js", "dial.js"),
+        js=_read("room.js", "decoder.js", "dial.js", "turn.js", "mount.js"),
+    )
+
+
+@cache
+def _track() -> Any:
+    return st.components.v2.component(
+        "fgpvae_track",
+        html=_read("track.html"),
+        css=_read("common.css", "dial.css", "track.css"),
+        js=_read("room.js", "decoder.js", "dial.js", "track.js", "mount.js"),
     )
 
 

@@ -2,7 +2,8 @@
 
 Every model of this package makes an image as decoder(code(w)), and every code is a Fourier series
 in the angle: code(w) = C (1, cos kw, sin kw). So the browser needs the decoder's layers once, a
-small matrix C a digit, and which entries of the code are the style that sliders may move.
+small matrix C a digit, and which entries of the code are the style that sliders may move. On a line
+there is no such series, and C is a table of the code at points close to each other.
 """
 
 import hashlib
@@ -20,12 +21,15 @@ from torch import Tensor, nn
 
 from fgpvae.data import embedded
 from fgpvae.errors import UserError
+from fgpvae.kernels import Periodic
 from fgpvae.models import FGPVAE, Model
 from fgpvae.models.cvae import CVAE
 from fgpvae.models.gpvae import JointGP
 from fgpvae.networks import Decoder, UpConv
 
 MAX_HARMONICS = 256
+POINTS = 64  # of a table, in a length scale: straight lines between them are 3e-5 off at most
+MOST_POINTS = 2048
 NEGLIGIBLE = 1e-7  # of the largest coefficient; harmonics beyond which all are smaller are not sent
 
 
@@ -42,7 +46,7 @@ class Scene:
     """One digit as a model sees it from some of its views."""
 
     network: Network
-    code: np.ndarray  # [inputs, 2 H + 1] on 1, cos(k f w), sin(k f w)
+    code: np.ndarray  # [inputs, 2 H + 1] on 1, cos(k f w), sin(k f w); a table on a line
     frequency: float  # f, 1 unless the kernel's period is not 2π
     variance: np.ndarray | None  # [2 V + 1] posterior over prior variance, mean of local channels
     styles: np.ndarray  # [G] which inputs are the style
@@ -50,10 +54,11 @@ class Scene:
     own_sd: np.ndarray | None  # [G] how sure the model is of it
     angles: np.ndarray  # [Q] radians, of the views
     observed: np.ndarray  # [Q] bool
+    line: bool = False  # w is a place from -1 to 1
 
     def at(self, w: float | np.ndarray, style: np.ndarray | None = None) -> np.ndarray:
         """The decoder's input [..., inputs] at angles [...], as the browser computes it."""
-        code = series(self.code, np.asarray(w, dtype=np.float64) * self.frequency)
+        code = self._curves(self.code, np.asarray(w, dtype=np.float64))
         if style is not None:
             code[..., self.styles] = style
         return code
@@ -63,7 +68,10 @@ class Scene:
         w = np.asarray(w, dtype=np.float64)
         if self.variance is None:
             return np.zeros_like(w)
-        return np.clip(series(self.variance[None], w * self.frequency)[..., 0], 0, 1)
+        return np.clip(self._curves(self.variance[None], w)[..., 0], 0, 1)
+
+    def _curves(self, values: np.ndarray, w: np.ndarray) -> np.ndarray:
+        return table(values, w) if self.line else series(values, w * self.frequency)
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,7 @@ class Codes:
     period: float
     styles: range
     own_sd: Tensor | None
+    points: int = 0  # of a table, on a line
 
 
 @singledispatch
@@ -98,10 +107,12 @@ def codes(
 @codes.register
 def _(model: FGPVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tensor | None) -> Codes:
     posterior = model.infer(views, angles, observed)
-    mean = model.mean_function
-    harmonics = max(
-        model.kernel.harmonics(), 0 if mean is None else len(mean.get_buffer("coefficients")) - 1
-    )
+    kernel, mean, harmonics, points = model.kernel, model.mean_function, 0, 0
+    if isinstance(kernel, Periodic):
+        own = 0 if mean is None else len(mean.get_buffer("coefficients")) - 1
+        harmonics = max(kernel.harmonics(), own)
+    else:
+        points = min(round(2 * POINTS / float(kernel.length_scale)), MOST_POINTS) + 1
     amplitude = model.kernel.amplitude
 
     def variance(w: Tensor) -> Tensor:
@@ -111,9 +122,10 @@ def _(model: FGPVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tenso
         at=lambda w: posterior.mean(w[None])[0],
         variance=variance if model.config.local else None,
         harmonics=harmonics,
-        period=model.kernel.period,
+        period=model.config.period,
         styles=range(model.config.local, model.config.latents),
         own_sd=posterior.global_var[0].sqrt(),
+        points=max(points, 3) if points else 0,
     )
 
 
@@ -165,13 +177,18 @@ def scene(
     mask = model.check(images, w, w, mask)
     found = codes(model, images, w, mask, ids)
 
-    harmonics = min(found.harmonics, MAX_HARMONICS)
-    count = 4 * harmonics + 4  # the variance has twice the harmonics of the mean
-    grid = torch.arange(count, dtype=torch.float64) * (found.period / count)
-    code = _coefficients(_array(found.at(grid)))
+    if found.points:
+        grid = torch.linspace(-1, 1, found.points, dtype=torch.float64)
+        code = _array(found.at(grid)).T
+    else:
+        harmonics = min(found.harmonics, MAX_HARMONICS)
+        count = 4 * harmonics + 4  # the variance has twice the harmonics of the mean
+        grid = torch.arange(count, dtype=torch.float64) * (found.period / count)
+        code = _coefficients(_array(found.at(grid)))
     variance = None
     if found.variance is not None:
-        variance = _coefficients(_array(found.variance(grid))[:, None])[0]
+        spread = _array(found.variance(grid))
+        variance = spread if found.points else _coefficients(spread[:, None])[0]
     if not (np.isfinite(code).all() and (variance is None or np.isfinite(variance).all())):
         raise UserError("What this model makes of the digit is not made of finite numbers.")
     styles = np.arange(found.styles.start, found.styles.stop)
@@ -185,7 +202,17 @@ def scene(
         own_sd=None if found.own_sd is None else _array(found.own_sd),
         angles=_array(w[0]),
         observed=mask[0].numpy(),
+        line=bool(found.points),
     )
+
+
+def table(values: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Curves [inputs, points] on an even grid from -1 to 1, at places [...] -> [..., inputs]."""
+    last = values.shape[1] - 1
+    place = (np.clip(w, -1, 1) + 1) / 2 * last
+    left = np.minimum(np.floor(place).astype(int), last - 1)
+    share = (place - left)[..., None]
+    return (1 - share) * values.T[left] + share * values.T[left + 1]
 
 
 def series(coefficients: np.ndarray, w: np.ndarray) -> np.ndarray:

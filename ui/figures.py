@@ -51,8 +51,9 @@ def heatmap(
 
 
 def data_url(image: np.ndarray) -> str:
-    """An image [H, W] from 0 (black) to 1 (white) as the address of a PNG."""
+    """An image [H, W], or [3, H, W] in colour, from 0 (black) to 1 as the address of a PNG."""
     pixels = np.rint(255 * np.clip(np.nan_to_num(image), 0, 1)).astype(np.uint8)
+    pixels = pixels if pixels.ndim == 2 else np.moveaxis(pixels, 0, -1)
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG")
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
@@ -90,7 +91,9 @@ def grid(
     cell: int = 34,
     alt: str = "pictures",
 ) -> str:
-    """Rows of images [C, H, W] with a name each, as HTML; columns have a label and a colour bar.
+    """Rows of images [C, H, W], or [C, 3, H, W], with a name each, as HTML.
+
+    Columns have a label and a colour bar.
 
     The grid takes the width it is given; where cells would get narrower than `cell` pixels, it
     scrolls sideways inside its card.
@@ -104,6 +107,7 @@ def grid(
             outline = f"outline:2px solid {colours.GLOBAL};" if index == marked else ""
             parts.append(
                 f'<img src="{data_url(image)}" alt="" style="width:100%;aspect-ratio:1;'
+                f"object-fit:contain;background:#000;"
                 f'border-radius:6px;display:block;{outline}">'
             )
     if named:

@@ -163,6 +163,27 @@ class Series {
   }
 }
 
+// Curves [rows, points] on an even grid from -1 to 1, with straight lines between its points
+class Table {
+  constructor({ rows, values }) {
+    this.rows = rows;
+    this.values = Float64Array.from(values);
+    this.columns = this.values.length / rows;
+    this.out = new Float64Array(rows);
+  }
+
+  at(w) {
+    const { rows, columns, values, out } = this;
+    const place = ((Math.min(1, Math.max(-1, w)) + 1) / 2) * (columns - 1);
+    const left = Math.min(Math.floor(place), columns - 2);
+    const share = place - left;
+    for (let row = 0, at = left; row < rows; row++, at += columns) {
+      out[row] = (1 - share) * values[at] + share * values[at + 1];
+    }
+    return out;
+  }
+}
+
 // Enlarges a picture by a whole factor with Catmull-Rom splines, smoothly and without overshoot.
 class Enlarger {
   constructor(channels, height, width, factor) {

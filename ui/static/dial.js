@@ -10,6 +10,12 @@ const dials = new WeakMap();
 const radians = (degrees) => (degrees * Math.PI) / 180;
 const apart = (a, b) => Math.abs(((a - b + 540) % 360) - 180);
 
+// a number with as many digits as its scale deserves
+function inUnit({ low, high }, value) {
+  const places = Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(high - low)))));
+  return value.toFixed(places);
+}
+
 class Dial {
   constructor(root) {
     this.root = root;
@@ -38,7 +44,7 @@ class Dial {
       ready: () => Boolean(this.decoder),
       decode: (angle, style) => Array.from(this.decode(angle, style ?? this.room.own)),
       decodeCode: (code) => Array.from(this.decoder.run(Float64Array.from(code))),
-      unknown: (angle) => this.unknown(radians(angle)),
+      unknown: (angle) => this.unknown(this.toModel(angle)),
       pose: () => ({ angle: this.room.angle, style: this.room.style }),
     };
   }
@@ -57,8 +63,9 @@ class Dial {
     this.data = data;
     room.own = data.own;
     if (fresh) {
-      this.series = new Series(data.code);
-      this.variance = data.variance && new Series(data.variance);
+      const Curves = this.curves;
+      this.series = new Curves(data.code);
+      this.variance = data.variance && new Curves(data.variance);
       // a click may be ahead of the server, whose answer to an earlier one is this
       const ahead = this.clicked && performance.now() - this.clicked < 2000;
       const same = ahead && data.observed.every((seen, index) => seen === this.observed[index]);
@@ -70,6 +77,7 @@ class Dial {
     }
     room.receive(data.pose, this.turning);
     this.card.style.setProperty("--size", `${data.size}px`);
+    this.card.classList.toggle("whole", Boolean(data.scale));
     this.card.style.setProperty("--warm", data.heldOutColour);
     this.connect();
     this.drawRing();
@@ -86,7 +94,8 @@ class Dial {
       return;
     }
     const [channels, height, width] = this.decoder.shape;
-    if (this.enlarger?.width !== width || this.enlarger?.height !== height) {
+    const known = this.enlarger;
+    if (known?.width !== width || known?.height !== height || known?.channels !== channels) {
       this.enlarger = new Enlarger(channels, height, width, ENLARGE);
       this.digit.width = width * ENLARGE;
       this.digit.height = height * ENLARGE;
@@ -94,8 +103,66 @@ class Dial {
     this.request();
   }
 
+  // --- the circle; a track overrides this ---
+
+  curves = Series;
+
+  // an angle of the dial as the model sees it
+  toModel(angle) {
+    return radians(angle) * this.data.frequency;
+  }
+
+  apart(a, b) {
+    return apart(a, b);
+  }
+
+  // from the pointer to the handle, pixels
+  reach({ angle, radius, side }) {
+    return radius * side * radians(apart(angle, this.room.angle));
+  }
+
+  // where the dial stands after a step, or may be dragged to
+  bounded(angle) {
+    return angle;
+  }
+
+  place(button, angle) {
+    const w = radians(angle);
+    button.style.left = `${50 - 100 * RADIUS * Math.sin(w)}%`;
+    button.style.top = `${50 - 100 * RADIUS * Math.cos(w)}%`;
+  }
+
+  pointTo(angle) {
+    this.arm.style.transform = `rotate(${-angle}deg)`;
+  }
+
+  // the reading: degrees, or in the unit of one's own views
+  words(angle) {
+    const { scale } = this.data;
+    if (scale) return inUnit(scale, scale.low + (angle / this.span) * (scale.high - scale.low));
+    const shown = `${(Math.round(angle * 10) / 10) % 360}`;
+    return `${shown.includes(".") ? shown : `${shown}.0`}°`;
+  }
+
+  get span() {
+    return 360;
+  }
+
+  keys(angle, step) {
+    return {
+      ArrowLeft: angle + step,
+      ArrowUp: angle + step,
+      ArrowRight: angle - step,
+      ArrowDown: angle - step,
+      PageUp: angle + 22.5,
+      PageDown: angle - 22.5,
+      Home: 0,
+      End: 337.5,
+    };
+  }
+
   decode(angle, style) {
-    const code = this.series.at(radians(angle) * this.data.frequency);
+    const code = this.series.at(this.toModel(angle));
     this.data.styles.forEach((input, g) => (code[input] = style[g]));
     return this.decoder.run(code);
   }
@@ -103,7 +170,7 @@ class Dial {
   // the share of the prior variance that the views have left at an angle: the ring's width
   unknown(w) {
     if (!this.variance) return 0.2;
-    return Math.min(1, Math.max(0, this.variance.at(w * this.data.frequency)[0]));
+    return Math.min(1, Math.max(0, this.variance.at(w)[0]));
   }
 
   // --- drawing ---
@@ -115,7 +182,7 @@ class Dial {
   draw() {
     this.frame = null;
     const { angle } = this.room;
-    this.arm.style.transform = `rotate(${-angle}deg)`;
+    this.pointTo(angle);
     if (this.decoder) {
       this.paper.putImageData(this.enlarger.run(this.decode(angle, this.room.values())), 0, 0);
       this.card.dataset.ready = "yes";
@@ -125,9 +192,9 @@ class Dial {
 
   describe(angle) {
     const shown = `${(Math.round(angle * 10) / 10) % 360}`;
-    const text = `${shown.includes(".") ? shown : `${shown}.0`}°`;
+    const text = this.words(angle);
     const view = this.viewAt(angle);
-    const held = this.data.heldOut.some((index) => apart(this.data.angles[index], angle) < DETENT);
+    const held = this.data.heldOut.some((index) => this.apart(this.data.angles[index], angle) < DETENT);
     const seen = view !== null && this.observed[view];
     const caption = seen ? "observed" : held ? this.data.heldOutText : "imagined";
     if (this.angleText.textContent !== text) this.angleText.textContent = text;
@@ -136,11 +203,12 @@ class Dial {
     this.stage.classList.toggle("at-view", seen);
     this.stage.classList.toggle("at-held", held && !seen);
     this.grab.setAttribute("aria-valuenow", shown);
-    this.grab.setAttribute("aria-valuetext", `${shown} degrees, ${caption}`);
+    const said = this.data.scale ? text : `${shown} degrees`;
+    this.grab.setAttribute("aria-valuetext", `${said}, ${caption}`);
   }
 
   animateRing() {
-    const to = Array.from({ length: 240 }, (_, k) => this.unknown((2 * Math.PI * k) / 240));
+    const to = Array.from({ length: 240 }, (_, k) => this.unknown(this.toModel((this.span * k) / 240)));
     const from = this.widths;
     cancelAnimationFrame(this.widening);
     if (!from || still.matches) {
@@ -201,18 +269,17 @@ class Dial {
       this.views.replaceChildren(...this.buttons);
     }
     this.buttons.forEach((button, index) => {
-      const w = radians(angles[index]);
-      button.style.left = `${50 - 100 * RADIUS * Math.sin(w)}%`;
-      button.style.top = `${50 - 100 * RADIUS * Math.cos(w)}%`;
+      this.place(button, angles[index]);
       const held = heldOut.includes(index);
       const seen = this.observed[index];
       button.className = held && !seen ? "view held" : "view";
       button.disabled = !editable || held;
       button.setAttribute("aria-pressed", seen);
-      const name = `View at ${angles[index]} degrees`;
+      const where = this.data.scale ? this.words(angles[index]) : `${angles[index]}°`;
+      const name = `View at ${where.replace("°", " degrees")}`;
       const state = seen ? "observed" : held ? this.data.heldOutText : "not observed";
       button.setAttribute("aria-label", `${name}, ${state}`);
-      button.title = button.disabled ? `${angles[index]}°: ${state}` : `${angles[index]}°: click to ${seen ? "hide this view from" : "show this view to"} the model`;
+      button.title = button.disabled ? `${where}: ${state}` : `${where}: click to ${seen ? "hide this view from" : "show this view to"} the model`;
     });
   }
 
@@ -221,8 +288,8 @@ class Dial {
   viewAt(angle) {
     let best = null;
     this.data.angles.forEach((at, index) => {
-      const distance = apart(at, angle);
-      if (distance < DETENT && (best === null || distance < apart(this.data.angles[best], angle))) best = index;
+      const distance = this.apart(at, angle);
+      if (distance < DETENT && (best === null || distance < this.apart(this.data.angles[best], angle))) best = index;
     });
     return best;
   }
@@ -276,7 +343,8 @@ class Dial {
 
   press(event) {
     if (!this.room || (event.pointerType === "mouse" && event.button !== 0)) return;
-    const { angle, radius, side } = this.pointed(event);
+    const pointed = this.pointed(event);
+    const { angle, radius, side } = pointed;
     const button = event.target.closest(".view");
     if (!button && event.target !== this.grab) return;
     event.preventDefault();
@@ -285,8 +353,7 @@ class Dial {
     this.room.halt();
     this.stage.setPointerCapture(event.pointerId);
     const onRing = Math.abs(radius - RADIUS) * side < 34;
-    const reach = radius * side * radians(apart(angle, this.room.angle)); // from the handle, pixels
-    const onHandle = onRing && reach < 20;
+    const onHandle = onRing && this.reach(pointed) < 20;
     const target = button && !onHandle ? Number(button.dataset.index) : null;
     this.turning = {
       pointer: event.pointerId,
@@ -312,9 +379,10 @@ class Dial {
 
   turn(angle, event) {
     if (!event.altKey) {
-      const near = this.data.angles.find((at) => apart(at, angle) < DETENT);
+      const near = this.data.angles.find((at) => this.apart(at, angle) < DETENT);
       if (near !== undefined) angle = near;
     }
+    angle = this.bounded(angle);
     if (angle === this.room.angle) return;
     this.room.set({ angle });
     this.hurry();
@@ -341,19 +409,10 @@ class Dial {
   key(event) {
     const step = event.shiftKey ? 22.5 : 1;
     const { angle } = this.room;
-    const keys = {
-      ArrowLeft: angle + step,
-      ArrowUp: angle + step,
-      ArrowRight: angle - step,
-      ArrowDown: angle - step,
-      PageUp: angle + 22.5,
-      PageDown: angle - 22.5,
-      Home: 0,
-      End: 337.5,
-    };
+    const keys = this.keys(angle, step);
     if (event.key in keys) {
       this.run(false, false);
-      this.room.set({ angle: Math.round(keys[event.key] * 100) / 100 });
+      this.room.set({ angle: this.bounded(Math.round(keys[event.key] * 100) / 100) });
       clearTimeout(this.typing);
       this.typing = setTimeout(() => this.room.commit(), 300);
     } else if (event.key === " ") {
@@ -366,25 +425,32 @@ class Dial {
     event.preventDefault();
   }
 
+  action = "turn"; // what the button does
+
+  // where it is after it has turned this far by itself
+  onward(degrees) {
+    return this.room.angle + degrees;
+  }
+
   run(go, commit = true) {
     if (Boolean(go) === Boolean(this.playing)) return;
     cancelAnimationFrame(this.playing);
     clearInterval(this.stepping);
     this.playing = null;
     this.play.setAttribute("aria-pressed", go);
-    this.play.querySelector(".word").textContent = go ? "stop" : "turn";
+    this.play.querySelector(".word").textContent = go ? "stop" : this.action;
     if (!go) {
       if (commit) this.room.commit();
       return;
     }
     if (still.matches) {
       this.playing = -1;
-      this.stepping = setInterval(() => this.room.set({ angle: this.room.angle + 22.5 }), 900);
+      this.stepping = setInterval(() => this.room.set({ angle: this.onward(22.5) }), 900);
       return;
     }
     let last = performance.now();
     const step = (now) => {
-      this.room.set({ angle: this.room.angle + (SPEED * Math.max(0, now - last)) / 1000 });
+      this.room.set({ angle: this.onward((SPEED * Math.max(0, now - last)) / 1000) });
       last = now;
       this.playing = requestAnimationFrame(step);
     };
@@ -403,14 +469,4 @@ class Dial {
     this.room?.listeners.delete(this.changed);
     this.room?.halt();
   }
-}
-
-export default function ({ data, parentElement, setStateValue }) {
-  if (!dials.has(parentElement)) dials.set(parentElement, new Dial(parentElement));
-  const dial = dials.get(parentElement);
-  dial.update(data, setStateValue);
-  return () => {
-    dial.destroy();
-    dials.delete(parentElement);
-  };
 }

@@ -1,0 +1,221 @@
+"""Runs on one's own objects, on the pages: on a line and on a circle, in grey and in colour."""
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, Page, expect
+
+from fgpvae import models, presets
+from fgpvae.checkpoints import (
+    OBJECTS_FILE,
+    WEIGHTS,
+    load_config,
+    load_objects,
+    load_pretrained,
+    save_config,
+    save_model,
+)
+from fgpvae.data import objects
+from scripts.make_sprites import make
+from tests.browser import ROOT, Watch, serve, settle
+from ui.objects import Set
+
+RUNS = {
+    "line-colour": {"kernel": "squared-exponential", "grey": False, "height": 10, "width": 16},
+    "line-grey": {"kernel": "matern32", "grey": True, "height": 12, "width": 12},
+    "circle-colour": {"circle": True, "grey": False, "height": 12, "width": 12},
+    "circle-grey": {"circle": True, "grey": True, "height": 16, "width": 10},
+}
+PATIENCE = 90_000
+
+
+def write(root: Path, name: str) -> None:
+    """A run with fresh weights, and a decoder that draws something."""
+    options = dict(RUNS[name])
+    kernel = options.pop("kernel", None)
+    content = io.BytesIO()
+    np.savez(content, **make(objects=12, views=8, **options))
+    found = objects.parse(content.getvalue(), name)
+    config = presets.changed(
+        presets.for_objects(found, name, 360.0 if options.get("circle") else 0.0, kernel),
+        ["model.network.widths=[24]", "model.latents=8", "model.local=3", "model.amplitude=0.5"],
+    )
+    torch.manual_seed(1)
+    model = models.build(config.model).eval()
+    with torch.no_grad():
+        for parameter in model.decoder.parameters():
+            parameter.mul_(1.5)
+    path = root / name
+    path.mkdir(parents=True)
+    save_config(config, path)
+    save_model(model, path / WEIGHTS)
+    (path / OBJECTS_FILE).write_bytes(objects.pack(found))
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    for name in RUNS:
+        write(folder, name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(root: Path) -> Iterator[str]:
+    with serve(ROOT / "app.py", FGPVAE_RUNS=str(root)) as url:
+        yield url
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    yield page
+    context.close()
+
+
+def show(page: Page, address: str, name: str, more: str = "") -> Watch:
+    watch = Watch(page)
+    page.goto(f"{address}/rotate?model=runs%2F{name}{more}")
+    page.wait_for_selector("[data-ready=yes]", timeout=PATIENCE)
+    settle(page)
+    return watch
+
+
+def hook(page: Page, call: str, argument: object = None) -> object:
+    return page.locator(".stage").evaluate(
+        f"(stage, argument) => stage.getRootNode().host.fgpvae.{call}", argument
+    )
+
+
+def known(root: Path, name: str) -> Set:
+    config, found = load_config(root / name), load_objects(root / name)
+    return Set(found, config.data.track, objects.split(found, config.data.track, config.seed))
+
+
+def expected(root: Path, name: str, number: int, given: list[int], w: list[float]) -> np.ndarray:
+    """What torch draws of an object at places w, straight from the views that are given."""
+    found, model = known(root, name), load_pretrained(root / name)
+    images = torch.as_tensor(found.pixels(number))[None]
+    angles = torch.as_tensor(found.w(number))[None]
+    observed = torch.as_tensor(np.isin(np.arange(angles.shape[1]), given))[None]
+    at = torch.tensor([w], dtype=torch.float64)
+    return model.generate(images, angles, at, observed)[0].flatten(1).numpy()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_browser_draws_what_torch_draws(page: Page, address: str, root: Path, name: str):
+    watch = show(page, address, name)
+    found = known(root, name)
+    number = found.split.unseen[0]
+    line = name.startswith("line")
+    places = [0.0, 33.3, 50.0, 99.9] if line else [0.0, 100.3, 270.0, 359.0]
+    w = [place / 50 - 1 if line else np.deg2rad(place) for place in places]
+    torch_draws = expected(root, name, number, found.given(number), w)
+    assert np.ptp(torch_draws, axis=0).max() > 0.02  # it moves
+    drawn = np.array([hook(page, "decode(argument)", place) for place in places])
+    np.testing.assert_allclose(drawn, torch_draws, atol=1e-4)
+    _, height, width = found.objects.shape
+    size = page.locator("canvas.digit").evaluate("canvas => [canvas.width, canvas.height]")
+    assert size == [8 * width, 8 * height]
+    if "colour" in name:
+        red, _, blue, _ = page.locator("canvas.digit").evaluate(
+            "canvas => Array.from(canvas.getContext('2d').getImageData(0, 0, canvas.width, "
+            "canvas.height).data).reduce((sum, value, k) => (sum[k % 4] += value, sum), "
+            "[0, 0, 0, 0])"
+        )
+        assert red != blue
+    assert [error for error in watch.errors if "404" not in error] == []
+
+
+def test_a_line_has_a_track_and_a_circle_has_a_dial(page: Page, address: str):
+    show(page, address, "line-colour")
+    expect(page.get_by_role("heading", name="Move an object", exact=True)).to_be_visible()
+    track = page.get_by_role("slider", name="Place of the object on its track", exact=True)
+    expect(track).to_be_visible()
+    show(page, address, "circle-colour")
+    expect(page.get_by_role("heading", name="Rotate an object", exact=True)).to_be_visible()
+    ring = page.get_by_role("slider", name="Angle of the digit in degrees", exact=True)
+    expect(ring).to_be_visible()
+    ring.press("ArrowLeft")
+    expect(page.locator(".reading .angle")).to_have_text("1")
+
+
+def test_a_handle_is_dragged_to_the_end_and_not_beyond(page: Page, address: str, root: Path):
+    show(page, address, "line-colour")
+    low, high = known(root, "line-colour").track.ends
+    reading = page.locator(".reading .angle")
+    expect(reading).to_have_text(f"{(low + high) / 2:.2f}")
+    before = page.locator("canvas.digit").evaluate("canvas => canvas.toDataURL()")
+    box = page.locator(".rail").bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, y)
+    page.mouse.down()
+    for share in (0.6, 0.8, 1.3):
+        page.mouse.move(box["x"] + share * box["width"], y)
+    expect(reading).to_have_text(f"{high:.2f}")
+    page.mouse.up()
+    assert hook(page, "pose()")["angle"] == 100
+    expect(page).to_have_url(re.compile("angle=100"), timeout=PATIENCE)
+    assert page.locator("canvas.digit").evaluate("canvas => canvas.toDataURL()") != before
+    page.get_by_role("slider", name="Place of the object on its track", exact=True).press("Home")
+    expect(reading).to_have_text(f"{low:.2f}")
+
+
+def test_views_are_taken_away_and_given_back(page: Page, address: str, root: Path):
+    show(page, address, "line-grey", "&angle=50")
+    found = known(root, "line-grey")
+    number = found.split.unseen[0]
+    given = found.given(number)
+    dot = page.locator(f".view[data-index='{given[0]}']")
+    expect(dot).to_have_attribute("aria-pressed", "true")
+    dot.evaluate("button => button.click()")
+    expect(dot).to_have_attribute("aria-pressed", "false")
+    fewer = "the dotted view" if len(given) == 2 else f"the {len(given) - 1} dotted views"
+    expect(page.get_by_text(fewer)).to_be_visible(timeout=PATIENCE)
+    settle(page)
+    torch_draws = expected(root, "line-grey", number, given[1:], [0.2])
+    np.testing.assert_allclose(hook(page, "decode(argument)", 60.0), torch_draws[0], atol=1e-4)
+
+
+def test_another_object_is_picked_from_the_gallery(page: Page, address: str, root: Path):
+    show(page, address, "circle-grey")
+    found = known(root, "circle-grey")
+    page.get_by_role("radio", name="Training objects", exact=True).click()
+    other = next(n for n in range(12) if not found.new(n))
+    name = f"{found.objects.names[other]}, training object"
+    page.get_by_role("button", name=name, exact=True).click()
+    expect(page.get_by_text(f"was trained on {found.objects.names[other]}")).to_be_visible(
+        timeout=PATIENCE
+    )
+    expect(page).to_have_url(re.compile(f"object={other}"), timeout=PATIENCE)
+    settle(page)
+    w = [np.deg2rad(45.0)]
+    torch_draws = expected(root, "circle-grey", other, found.given(other), w)
+    np.testing.assert_allclose(hook(page, "decode(argument)", 45.0), torch_draws[0], atol=1e-4)
+    held = page.locator(".view.held")
+    expect(held).to_have_count(len(found.held(other)))
+
+
+def test_objects_that_are_gone_are_missed_in_one_sentence(page: Page, address: str, root: Path):
+    write_path = root / "bare"
+    write_path.mkdir(exist_ok=True)
+    for part in ("config.json", WEIGHTS):
+        (write_path / part).write_bytes((root / "line-grey" / part).read_bytes())
+    page.goto(f"{address}/rotate?model=runs%2Fbare")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "The objects of 'bare' are gone", timeout=PATIENCE
+    )
+
+
+def test_other_pages_leave_objects_out(page: Page, address: str):
+    page.goto(f"{address}/extrapolate?model=runs%2Fline-colour")
+    settle(page)
+    expect(page.get_by_text("runs/line-colour", exact=True)).to_have_count(0)
+    expect(page.locator("[data-testid=stException]")).to_have_count(0)

@@ -1,0 +1,172 @@
+"""The page Rotate for a model of one's own objects: a dial where views are on a circle, a track
+where they are on a line.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+import torch
+from streamlit.delta_generator import DeltaGenerator
+
+from fgpvae.metrics import mse
+from fgpvae.models import FGPVAE
+from ui import dial, export, figures, frame, links, notices, objects, pictures
+from ui.export import Scene, Style
+from ui.models import Choice
+from ui.objects import Set
+
+LEAD = "What stays the same when the object moves."
+HELD_TEXT = "kept out of training"
+
+
+def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
+    """All of the page below the box with the models."""
+    link, model = links.opened(key), notices.attempt(choice.load)
+    found = notices.attempt(lambda: objects.opened(choice))
+    assert isinstance(model, FGPVAE)  # nothing else is trained on objects
+    number = objects.chosen(key, found, link.get("object"))
+    images, w = found.pixels(number), found.w(number)
+    live = f"{key}-{'circle' if found.track.period else 'line'}"
+    start = found.given(number)
+    given = [index for index in dial.context(live, start) if index < len(w)] or start
+    observed = np.isin(np.arange(len(w)), given)
+    scene = notices.attempt(lambda: export.scene(model, images, w, observed))
+    low, high = found.track.ends
+
+    above = head.container()
+    state = dial.dial(
+        scene,
+        key=live,
+        angle=_start(links.number(link.get("angle"), -1.0), bool(found.track.period)),
+        held_out=found.held(number),
+        held_out_text=HELD_TEXT,
+        styles=_styles(choice, model, found),
+        subject=(choice.name, number),
+        size=500,
+        lead=LEAD,
+        scale=dial.Scale(low, high),
+    )
+    with above:
+        frame.heading(*_telling(found, number, len(given), state.style))
+    at = np.deg2rad(state.angle) if found.track.period else state.angle / 50 - 1
+    with state.aside, frame.card("Against the truth"):
+        _verdict(model, scene, found, number, float(at), state.style)
+
+    labels = [found.text(view) for view in found.views(number)]
+    bars = [
+        found.colour(float(x)) if seen else "transparent"
+        for x, seen in zip(w, observed, strict=True)
+    ]
+    with frame.card(
+        "Every recorded view",
+        "True, and as the model makes it. A coloured bar: the model sees this view.",
+    ):
+        st.html(
+            figures.grid(
+                [("true", images), ("model", draw(model, scene, w, state.style))],
+                labels,
+                bars,
+                alt=f"{found.objects.names[number]} at its recorded views, true and generated",
+            )
+        )
+    with frame.card("Objects"):
+        objects.gallery(key, choice, found, number)
+    links.write(
+        object=str(number),
+        angle=f"{state.angle:g}",
+        digit=None,
+        other=None,
+        views=None,
+        style=None,
+    )
+
+
+def _start(linked: float, circle: bool) -> float:
+    """Where the dial is at first: as the link says, or at 0 on a circle, halfway on a line."""
+    if circle:
+        return max(linked, 0.0)
+    return linked if 0 <= linked <= 100 else 50.0
+
+
+@torch.no_grad()
+def draw(
+    model: FGPVAE, scene: Scene, w: np.ndarray, style: Sequence[float] | None = None
+) -> np.ndarray:
+    """Pictures at places [S], in the object's own style or another: [S, H, W] or [S, 3, H, W]."""
+    codes = scene.at(np.asarray(w), None if style is None else np.asarray(style))
+    return model.decode(torch.as_tensor(codes)).numpy()
+
+
+def _telling(found: Set, number: int, views: int, style: Sequence[float] | None) -> tuple[str, str]:
+    """Title and sentence."""
+    name = found.objects.names[number]
+    title = "Rotate an object" if found.track.period else "Move an object"
+    what = "the ring" if found.track.period else "the handle"
+    if style is not None:
+        return title, f"Drag {what}. The style is no longer that of {name}: nobody has seen this."
+    met = "has never met" if found.new(number) else "was trained on"
+    dots = "the dotted view" if views == 1 else f"the {views} dotted views"
+    return title, (
+        f"Drag {what}. The model {met} {name} and sees it only at {dots}; everywhere else it "
+        "imagines."
+    )
+
+
+def _verdict(
+    model: FGPVAE,
+    scene: Scene,
+    found: Set,
+    number: int,
+    at: float,
+    style: Sequence[float] | None,
+) -> None:
+    """The truth is known at recorded views only: that nearest to where the handle is."""
+    w, images = found.w(number), found.pixels(number)
+    nearest = int(found.track.apart(w, at).argmin())
+    made = draw(model, scene, w, style)
+    seen = np.flatnonzero(scene.observed)
+    given = images[seen[found.track.apart(w[seen], w[nearest]).argmin()]]
+    rest = ~scene.observed
+    st.html(
+        pictures.row(
+            pictures.framed(images[nearest], "true"),
+            pictures.framed(made[nearest], "model"),
+            pictures.framed(np.abs(made[nearest] - images[nearest]), "difference"),
+            size=66,
+        )
+    )
+    numbers = [
+        (f"{mse(made[nearest], images[nearest]):.4f}", "MSE here"),
+        (f"{mse(given, images[nearest]):.4f}", "nearest view it sees"),
+        (f"{mse(_mean_image(found, w[nearest]), images[nearest]):.4f}", "mean image"),
+    ]
+    if rest.any():
+        numbers.append((f"{mse(made[rest], images[rest]):.4f}", "MSE of all unseen views"))
+    st.html(figures.numbers(numbers))
+    place = found.text(found.views(number)[nearest])
+    st.caption(f"At {place}, the recorded view nearest to the handle.")
+
+
+def _mean_image(found: Set, w: float) -> np.ndarray:
+    """The mean over training objects of their training view nearest to a place."""
+    train = found.split.train
+    apart = np.where(train.observed.numpy(), found.track.apart(train.angles.numpy(), w), np.inf)
+    nearest = torch.as_tensor(apart.argmin(1))
+    return train.images[torch.arange(len(train)), nearest].mean(0).numpy()
+
+
+@st.cache_data(max_entries=12, show_spinner=False)
+def _styles(choice: Choice, _model: FGPVAE, _found: Set) -> list[Style]:
+    """The global channels, those that change the picture most first."""
+    scenes = [export.scene(_model, _found.pixels(n), _found.w(n)) for n in _found.split.unseen[:8]]
+    codes = torch.as_tensor(np.concatenate([scene.at(np.zeros(1)) for scene in scenes]))
+    effect = []
+    with torch.no_grad():
+        for channel in scenes[0].styles.tolist():
+            step = torch.zeros(codes.shape[-1], dtype=codes.dtype)
+            step[channel] = 1.0
+            moved = _model.decode(codes + step) - _model.decode(codes - step)
+            effect.append(float(moved.abs().mean()) / 2)
+    ranked = sorted(range(len(effect)), key=lambda g: -effect[g])
+    return [Style(g, f"style {rank}", effect[g]) for rank, g in enumerate(ranked, start=1)]
