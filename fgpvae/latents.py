@@ -126,12 +126,19 @@ class Curves:
 
 
 @torch.no_grad()
-def curves(model: FGPVAE, mu: Array, var: Array, given: NDArray[np.bool_], grid: Array) -> Curves:
-    """Posterior at angles [S] from encodings [Q, L] at the benchmark's angles, of the `given` [Q].
+def curves(
+    model: FGPVAE,
+    mu: Array,
+    var: Array,
+    given: NDArray[np.bool_],
+    grid: Array,
+    angles: Array = ANGLES,
+) -> Curves:
+    """Posterior on a grid [S] of angles from encodings [Q, L] at `angles` [Q], of the `given` [Q].
 
     Local channels are GPs over the angle; global ones are constant.
     """
-    w = torch.as_tensor(ANGLES)[None]
+    w = torch.as_tensor(angles)[None]
     at = torch.as_tensor(grid, dtype=torch.float64)[None]
     posterior = model.posterior(
         torch.as_tensor(mu)[None], torch.as_tensor(var)[None], w, torch.as_tensor(given)[None]
@@ -161,7 +168,7 @@ def effects(model: FGPVAE, z: Array) -> Array:
     unit = torch.eye(z.shape[-1], dtype=codes.dtype)[:, None]  # [L, 1, L]
     both = torch.tensor([-1.0, 1.0], dtype=codes.dtype)[:, None]
     images = model.decode(codes + unit * both)  # [N, L, 2, H, W]
-    return _array((images[:, :, 1] - images[:, :, 0]).abs().mean((0, 2, 3)) / 2)
+    return _array((images[:, :, 1] - images[:, :, 0]).abs().flatten(2).mean((0, 2)) / 2)
 
 
 @torch.no_grad()

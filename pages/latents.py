@@ -10,7 +10,7 @@ from fgpvae import UserError, data, latents, metrics
 from fgpvae.data import ANGLES, Views
 from fgpvae.experiments.disentanglement import swap_error
 from fgpvae.models import FGPVAE
-from ui import colours, figures, frame, loops, models, plot
+from ui import colours, figures, frame, loops, models, placing, plot
 from ui.models import Choice
 
 DEGREES = np.rad2deg(ANGLES)
@@ -389,17 +389,13 @@ def disentanglement() -> None:
 
 
 frame.guard()
-frame.heading(
-    "Latents",
-    "Each point is one view of a digit, as the model keeps it. Click one to see its digit.",
-    help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
-)
-
+head = st.container()
 with st.container(horizontal=True, gap="medium"):
-    choice = models.pick(width=260)
-    views, found = shown(choice), encoded(choice)
-    modes = ["angle", "digit", "class"] if len(choice.classes) > 1 else ["angle", "digit"]
-    colour = st.segmented_control("Colour", modes, default="angle", key="z_colour", **KEPT)
+    choice = models.pick(width=260, objects=True)
+    if not choice.objects:
+        views, found = shown(choice), encoded(choice)
+        modes = ["angle", "digit", "class"] if len(choice.classes) > 1 else ["angle", "digit"]
+        colour = st.segmented_control("Colour", modes, default="angle", key="z_colour", **KEPT)
     st.segmented_control(
         "Space",
         ["2-D", "3-D"],
@@ -408,16 +404,28 @@ with st.container(horizontal=True, gap="medium"):
         help="Two components that hold most of the variance, or three: drag to turn the space.",
         **KEPT,
     )
-    st.segmented_control(
-        "A view is placed by",
-        ["all its views", "itself alone"],
-        default="all its views",
-        key="z_from",
-        disabled=found.pooled is None,
-        help="The posterior given all sixteen views of its digit, or the encoder's estimate from "
-        "this one image.",
-        **KEPT,
+    if not choice.objects:
+        st.segmented_control(
+            "A view is placed by",
+            ["all its views", "itself alone"],
+            default="all its views",
+            key="z_from",
+            disabled=found.pooled is None,
+            help="The posterior given all sixteen views of its digit, or the encoder's estimate "
+            "from this one image.",
+            **KEPT,
+        )
+thing = "an object" if choice.objects else "a digit"
+with head:
+    frame.heading(
+        "Latents",
+        f"Each point is one view of {thing}, as the model keeps it. Click one to see its "
+        f"{thing.split()[-1]}.",
+        help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
     )
+if choice.objects:
+    placing.page(choice)
+    st.stop()
 if choice.title in SPLIT:
     st.caption(SPLIT[choice.title])
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page, expect
 
-from fgpvae import models, presets
+from fgpvae import latents, models, presets
 from fgpvae.checkpoints import (
     OBJECTS_FILE,
     WEIGHTS,
@@ -219,3 +219,52 @@ def test_other_pages_leave_objects_out(page: Page, address: str):
     settle(page)
     expect(page.get_by_text("runs/line-colour", exact=True)).to_have_count(0)
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
+
+
+# Latents
+
+
+@pytest.mark.parametrize("name", ["line-colour", "circle-grey"])
+def test_latents_of_own_objects(page: Page, address: str, root: Path, name: str):
+    watch, found = Watch(page), known(root, name)
+    page.goto(f"{address}/latents?model=runs%2F{name}")
+    page.wait_for_selector("[data-drawn=yes]", timeout=PATIENCE)
+    settle(page)
+    expect(page.get_by_text("left out here")).to_be_visible(timeout=PATIENCE)
+    panels = page.locator("img[alt$='posterior over the view']")
+    expect(panels).to_have_count(3 + 5, timeout=PATIENCE)
+    first = found.objects.names[found.split.unseen[0]]
+    pictures = page.get_by_label(f"{first} at its recorded views, true and generated", exact=True)
+    expect(pictures).to_be_visible()
+    # a click on a point chooses its object and its place
+    shown = [*found.split.unseen, *(n for n in range(12) if not found.new(n))]
+    at = page.locator(".spaces").evaluate("box => box.getRootNode().host.loops.at(0, 3, 7)")
+    standing = "box => box.getRootNode().host.loops.standing()"
+    page.mouse.move(at["x"], at["y"])
+    row, place = page.locator(".spaces").evaluate(standing)  # a neighbour may be on top
+    page.mouse.click(at["x"], at["y"])
+    other = found.objects.names[shown[row]]
+    named = page.get_by_label(f"{other} at its recorded views, true and generated", exact=True)
+    expect(named).to_be_visible(timeout=PATIENCE)
+    view = found.track.to_view(place * np.pi / 8 if found.track.period else 2 * place / 15 - 1)
+    expect(page.get_by_text(f"they are at {found.text(view)}.")).to_be_visible(timeout=PATIENCE)
+    assert [error for error in watch.errors if "404" not in error] == []
+
+
+def test_a_channel_of_the_page_is_the_posterior(root: Path):
+    """What `curves` says on a line, against the model itself."""
+    found, model = known(root, "line-grey"), load_pretrained(root / "line-grey")
+    number = found.split.unseen[0]
+    images = torch.as_tensor(found.pixels(number))[None]
+    w, given = found.w(number), np.arange(len(found.w(number))) % 2 == 0
+    everything = torch.ones(1, len(w), dtype=torch.bool)
+    with torch.no_grad():
+        mu, var = (x[0].double().numpy() for x in model.encode(images, everything))
+    grid = np.linspace(-1, 1, 9)
+    curves = latents.curves(model, mu, var, given, grid, w)
+    posterior = model.infer(images, torch.as_tensor(w)[None], torch.as_tensor(given)[None])
+    with torch.no_grad():
+        mean = posterior.mean(torch.as_tensor(grid)[None])[0].numpy()
+        spread = posterior.at(torch.as_tensor(grid)[None])[1][0].sqrt().numpy()
+    np.testing.assert_allclose(curves.mean, mean, atol=1e-6)
+    np.testing.assert_allclose(curves.sd[:, :3], spread, atol=1e-6)

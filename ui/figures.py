@@ -7,6 +7,7 @@ warm, global ones cool, truth is grey.
 import base64
 import colorsys
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
@@ -186,15 +187,19 @@ def channel(
     error: np.ndarray,
     given: np.ndarray,
     limits: tuple[float, float],
+    span: tuple[float, float] | None = None,
+    hues: Sequence[str] | None = None,
 ) -> str:
     """One channel over the angle as SVG: posterior mean and band, each view's estimate and error.
 
-    Bands and bars are two standard deviations. Views that were not given are hollow.
+    Bands and bars are two standard deviations. Views that were not given are hollow. With a `span`
+    the axis has these ends instead of a turn, and each view one of `hues`.
     """
     low, high = limits
+    left, right = span or (0.0, 360.0)
 
     def x(value: float) -> float:
-        return LEFT + value / 360 * (WIDTH - LEFT - 6)
+        return LEFT + (value - left) / (right - left) * (WIDTH - LEFT - 6)
 
     def y(value: float) -> float:
         return 6 + (high - value) / (high - low) * (HEIGHT - BOTTOM - 10)
@@ -211,8 +216,8 @@ def channel(
             f'<polygon points="{_path(upper + lower[::-1])}" fill="{colour}" opacity=".2"/>',
             f'<polyline points="{_path(line)}" fill="none" stroke="{colour}" stroke-width="1.8"/>',
         ]
-    for d, value, spread, seen in zip(at, estimate, error, given, strict=True):
-        hue = colours.angle_colour(np.deg2rad(d))
+    hues = hues or colours.angle_colours(np.deg2rad(at))
+    for d, value, spread, seen, hue in zip(at, estimate, error, given, hues, strict=True):
         fill = f'fill="{hue}"' if seen else f'fill="none" stroke="{hue}"'
         shade = 1 if seen else 0.75
         parts.append(
@@ -220,13 +225,16 @@ def channel(
             f'y1="{y(value - 2 * spread):.1f}" y2="{y(value + 2 * spread):.1f}" stroke="{hue}" '
             f'stroke-width="1.4"/><circle cx="{x(d):.1f}" cy="{y(value):.1f}" r="3" {fill}/></g>'
         )
-    for degree in (0, 90, 180, 270, 360):
+    for degree in () if span else (0, 90, 180, 270, 360):
         text, anchor = f"{degree}°" if degree % 180 == 0 else "·", "middle"
         parts.append(_text(x(degree), HEIGHT - 3, text, "end" if degree == 360 else anchor))
+    for end, anchor in zip(span or (), ("start", "end"), strict=False):
+        places = 1 - math.floor(math.log10(right - left))
+        parts.append(_text(x(end), HEIGHT - 3, f"{round(end, places):g}", anchor))
     for value in (low, high):
         rounded = f"{value:.1f}".rstrip("0").rstrip(".")
         parts.append(_text(LEFT - 4, y(value) + 4, rounded, "end"))
-    title = f"{name}: posterior over the angle"
+    title = f"{name}: posterior over the {'view' if span else 'angle'}"
     drawn = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
         f'height="{HEIGHT}" font-family="sans-serif" color="{GREY}">{"".join(parts)}</svg>'

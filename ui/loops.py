@@ -38,11 +38,12 @@ def loops(
     views: Sequence[str],
     spatial: bool = False,
     clicked: Callable[[int, int | None], None] | None = None,
+    closed: bool = True,
 ) -> None:
     """Show spaces side by side; `chosen` is the digit and view that stand out.
 
     `names` are those of the digits and `views` those of their views. `clicked` is called with the
-    digit and, unless it was a still point, the view.
+    digit and, unless it was a still point, the view. `closed`: after the last view comes the first.
     """
 
     def picked() -> None:
@@ -57,6 +58,7 @@ def loops(
         "names": list(names),
         "views": list(views),
         "spatial": spatial,
+        "closed": closed,
     }
     _component()(key=key, data=data, on_picked_change=picked)
 

@@ -140,7 +140,7 @@ class Space {
         if (q) c.lineTo(flat[k], flat[k + 1]);
         else c.moveTo(flat[k], flat[k + 1]);
       }
-      c.closePath();
+      if (loops.closed) c.closePath();
     };
     this.axes(c, ink, fontFamily, width, height);
     c.strokeStyle = ink;
@@ -261,8 +261,8 @@ class Loops {
   update(data) {
     const text = JSON.stringify(data);
     if (text === this.text) return this.paint(); // the theme may have changed
-    const { spaces, chosen, names, views, spatial } = data;
-    Object.assign(this, { text, names, views, spatial, dimensions: spatial ? 3 : 2 });
+    const { spaces, chosen, names, views, spatial, closed } = data;
+    Object.assign(this, { text, names, views, spatial, closed, dimensions: spatial ? 3 : 2 });
     this.Q = views.length;
     if (!this.waiting) this.last = [...chosen];
     while (this.spaces.length > spaces.length) this.spaces.pop().close();
@@ -274,7 +274,7 @@ class Loops {
   }
 
   words(digit, view) {
-    return `${this.names[digit]}, ${view === null ? "at every angle" : `at ${this.views[view]}`}`;
+    return `${this.names[digit]}, ${view === null ? (this.closed ? "at every angle" : "everywhere") : `at ${this.views[view]}`}`;
   }
 
   standing() {
