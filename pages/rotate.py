@@ -95,4 +95,5 @@ links.write(
     angle=f"{state.angle:g}",
     views=links.text(seen),
     style=links.text(state.style),
+    object=None,
 )

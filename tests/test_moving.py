@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Browser, Page, expect
+from streamlit.testing.v1 import AppTest
 
 from fgpvae import latents, models, presets
 from fgpvae.checkpoints import (
@@ -28,29 +29,37 @@ from ui.objects import Set
 RUNS = {
     "line-colour": {"kernel": "squared-exponential", "grey": False, "height": 10, "width": 16},
     "line-grey": {"kernel": "matern32", "grey": True, "height": 12, "width": 12},
-    "circle-colour": {"circle": True, "grey": False, "height": 12, "width": 12},
+    "circle-colour": {"circle": True, "grey": False, "height": 12, "width": 16, "kind": "wide"},
     "circle-grey": {"circle": True, "grey": True, "height": 16, "width": 10},
 }
 PATIENCE = 90_000
 
 
-def write(root: Path, name: str) -> None:
+def write(root: Path, name: str, local: int = 3, as_name: str = "") -> None:
     """A run with fresh weights, and a decoder that draws something."""
     options = dict(RUNS[name])
-    kernel = options.pop("kernel", None)
+    kernel, kind = options.pop("kernel", None), options.pop("kind", "dense")
     content = io.BytesIO()
     np.savez(content, **make(objects=12, views=8, **options))
     found = objects.parse(content.getvalue(), name)
     config = presets.changed(
         presets.for_objects(found, name, 360.0 if options.get("circle") else 0.0, kernel),
-        ["model.network.widths=[24]", "model.latents=8", "model.local=3", "model.amplitude=0.5"],
+        [
+            "model.network.widths=[24]",
+            "model.network.filters=[4, 6]",
+            "model.network.hidden=24",
+            f"model.network.kind={kind}",
+            "model.latents=8",
+            "model.amplitude=0.5",
+            f"model.local={local}",
+        ],
     )
     torch.manual_seed(1)
     model = models.build(config.model).eval()
     with torch.no_grad():
         for parameter in model.decoder.parameters():
             parameter.mul_(1.5)
-    path = root / name
+    path = root / (as_name or name)
     path.mkdir(parents=True)
     save_config(config, path)
     save_model(model, path / WEIGHTS)
@@ -219,6 +228,18 @@ def test_other_pages_leave_objects_out(page: Page, address: str):
     settle(page)
     expect(page.get_by_text("runs/line-colour", exact=True)).to_have_count(0)
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("local", [0, 8])
+@pytest.mark.parametrize("script", ["rotate", "latents"])
+def test_models_with_one_kind_of_channel(tmp_path, monkeypatch, local: int, script: str):
+    write(tmp_path, "line-grey", local, "odd")
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90)
+    app.query_params["model"] = "runs/odd"
+    app.run().switch_page(f"pages/{script}.py").run()
+    assert not app.exception
+    assert any("object" in each.value for each in (*app.title, *app.caption))
 
 
 # Latents

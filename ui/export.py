@@ -28,7 +28,7 @@ from fgpvae.models.gpvae import JointGP
 from fgpvae.networks import Decoder, UpConv
 
 MAX_HARMONICS = 256
-POINTS = 64  # of a table, in a length scale: straight lines between them are 3e-5 off at most
+POINTS = 64  # of a table, in a length scale: straight lines between them are about 3e-5 off
 MOST_POINTS = 2048
 NEGLIGIBLE = 1e-7  # of the largest coefficient; harmonics beyond which all are smaller are not sent
 

@@ -53,18 +53,16 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
     with state.aside, frame.card("Against the truth"):
         _verdict(model, scene, found, number, float(at), state.style)
 
-    labels = [found.text(view) for view in found.views(number)]
-    bars = [
-        found.colour(float(x)) if seen else "transparent"
-        for x, seen in zip(w, observed, strict=True)
-    ]
+    few = found.strip(number)
+    labels = [found.text(view) for view in found.views(number)[few]]
+    bars = [found.colour(float(w[i])) if observed[i] else "transparent" for i in few]
     with frame.card(
         "Every recorded view",
         "True, and as the model makes it. A coloured bar: the model sees this view.",
     ):
         st.html(
             figures.grid(
-                [("true", images), ("model", draw(model, scene, w, state.style))],
+                [("true", images[few]), ("model", draw(model, scene, w[few], state.style))],
                 labels,
                 bars,
                 alt=f"{found.objects.names[number]} at its recorded views, true and generated",

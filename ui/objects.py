@@ -17,6 +17,7 @@ from ui.tiles import Tile, tiles
 
 SHOWN = 40  # in a gallery, until more are asked for
 MORE = 200
+STRIP = 48  # recorded views side by side
 NEW, TRAINING = "New objects", "Training objects"
 EXPLAIN = "Training objects are what the model learnt from. It has never met the new ones."
 
@@ -66,6 +67,11 @@ class Set:
     def colour(self, w: float) -> str:
         return colours.angle_colour(w) if self.track.period else colours.track_colour((w + 1) / 2)
 
+    def strip(self, number: int) -> list[int]:
+        """The views to show side by side: all of them, or some spread evenly."""
+        count = len(self.objects.by_object[number])
+        return sorted({round(k) for k in np.linspace(0, count - 1, min(count, STRIP)).tolist()})
+
     def middle(self, number: int) -> int:
         """The view nearest to the middle of the track, to show in a gallery."""
         return int(self.track.apart(self.w(number), 0.0).argmin())
@@ -81,7 +87,7 @@ def opened(choice: Choice) -> Set:
     return _opened(choice, path, version)
 
 
-@st.cache_resource(max_entries=3, show_spinner="Reading the objects of this run")
+@st.cache_resource(max_entries=2, show_spinner="Reading the objects of this run")
 def _opened(choice: Choice, path: Path, version: float) -> Set:
     config, found = choice.config, load_objects(path)
     if found.shape != config.model.network.shape:

@@ -168,12 +168,13 @@ def _this(model: FGPVAE, found: Set, number: int, given: np.ndarray) -> None:
         torch.as_tensor(w)[None],
         torch.as_tensor(given)[None],
     )[0].numpy()
-    labels = [found.text(view) for view in found.views(number)]
-    hues = [found.colour(x) if seen else "transparent" for x, seen in zip(w, given, strict=True)]
+    few = found.strip(number)
+    labels = [found.text(view) for view in found.views(number)[few]]
+    hues = [found.colour(float(w[i])) if given[i] else "transparent" for i in few]
     name = found.objects.names[number]
     st.html(
         figures.grid(
-            [("true", images), ("generated", made)],
+            [("true", images[few]), ("generated", made[few])],
             labels,
             hues,
             alt=f"{name} at its recorded views, true and generated",
