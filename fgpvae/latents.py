@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
 from torch import Tensor
 
 from fgpvae import data
@@ -111,9 +110,12 @@ def project(z: Array, dimensions: int = 3) -> Projection:
     points, shares = np.zeros((P * Q, dimensions)), np.zeros(dimensions)
     rows = z.reshape(P * Q, C)
     if float(np.ptp(rows, axis=0).max(initial=0)) > 0:
-        pca = PCA(D, svd_solver="full")
-        points[:, :D] = pca.fit_transform(rows)
-        shares[:D] = pca.explained_variance_ratio_
+        _, length, direction = np.linalg.svd(rows - rows.mean(0), full_matrices=False)
+        # a direction and its opposite are as good: the largest part of each is positive
+        largest = np.abs(direction).argmax(1)
+        direction *= np.sign(direction[np.arange(len(direction)), largest])[:, None]
+        points[:, :D] = (rows - rows.mean(0)) @ direction[:D].T
+        shares[:D] = length[:D] ** 2 / (length**2).sum()
     return Projection(points.reshape(P, Q, dimensions), shares)
 
 

@@ -13,10 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist, pdist
-from scipy.stats import norm
-from sklearn.cluster import KMeans
-from sklearn.metrics import mutual_info_score
-from sklearn.metrics.cluster import contingency_matrix, expected_mutual_information
+from scipy.special import ndtri
 
 from .data import ANGLES, HELD_OUT, rotate
 from .errors import UserError
@@ -230,6 +227,8 @@ def information(
     """
     rows, digit, w, P = _views(z, angles, observed)
     clusters = min(max(32, P), len(np.unique(rows, axis=0)))
+    from sklearn.cluster import KMeans  # slow to load, and pages want an MSE at once
+
     code = KMeans(clusters, n_init=2, random_state=seed).fit_predict(rows)  # [N]
     angle = np.round(w * ANGLE_BINS / (2 * np.pi)).astype(int) % ANGLE_BINS  # [N]
     return np.array([_information_share(code, factor) for factor in (angle, digit)])
@@ -301,8 +300,7 @@ def coverage(
         raise UserError("A standard deviation cannot be negative.")
     # |y - m| <= Phi^-1((1 + level) / 2) s
     return {
-        _level(level): float((distance <= norm.ppf((1 + level) / 2) * sd).mean())
-        for level in levels
+        _level(level): float((distance <= ndtri((1 + level) / 2) * sd).mean()) for level in levels
     }
 
 
@@ -468,6 +466,9 @@ def _purity(weights: Array) -> float:
 
 def _information_share(code: NDArray[Any], factor: NDArray[Any]) -> float:
     """(I(code; factor) - E) / (H(factor) - E), not below 0; E is I for a random pairing."""
+    from sklearn.metrics import mutual_info_score
+    from sklearn.metrics.cluster import contingency_matrix, expected_mutual_information
+
     entropy = mutual_info_score(factor, factor)
     counts = contingency_matrix(factor, code, sparse=True)
     expected = expected_mutual_information(counts, len(code))

@@ -2,7 +2,8 @@
 
 Starts the app and Chromium, drags the dial round, and takes for each pointer event the time from
 its creation until the canvas holds the new picture (pixels) and until the frame that shows it has
-been painted (paint), which includes the wait for the next of the screen's 60 frames a second.
+been painted (paint), which includes the wait for the next of the screen's 60 frames a second. Also
+how long the first digit takes: cold from the start of the server, warm from opening the page.
 
     python scripts/measure_drag.py [--script app.py] [--seconds 6] [--json]
 """
@@ -12,7 +13,11 @@ import json
 import math
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -57,13 +62,29 @@ def percentile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
+def first_digit(browser: Browser, url: str) -> float:
+    """Seconds from opening a page with nothing cached until a digit is there."""
+    context = browser.new_context(viewport={"width": 1360, "height": 900})
+    page, began = context.new_page(), time.monotonic()
+    page.goto(url)
+    page.wait_for_selector("[data-ready=yes]", timeout=120_000)
+    seconds = time.monotonic() - began
+    context.close()
+    return seconds
+
+
 def measure(script: str, path: str, seconds: float, rate: float) -> dict[str, float]:
-    with serve(script) as address, chromium() as browser:
+    with ExitStack() as stack:
+        browser = stack.enter_context(chromium())
+        began = time.monotonic()
+        address = stack.enter_context(serve(script))
         page = browser.new_page(viewport={"width": 1360, "height": 900})
         watch = Watch(page)
         page.goto(address + path)
         page.wait_for_selector("[data-ready=yes]", timeout=120_000)
+        cold = time.monotonic() - began
         settle(page)
+        warm = median(first_digit(browser, address + path) for _ in range(5))
         page.wait_for_timeout(500)
         page.evaluate(PROBE)
         box = page.locator(".stage").bounding_box()
@@ -90,6 +111,8 @@ def measure(script: str, path: str, seconds: float, rate: float) -> dict[str, fl
         settle(page)
         page.wait_for_timeout(500)
         return {
+            "first_digit_s_cold": cold,
+            "first_digit_s_warm": warm,
             "pointer_to_pixels_ms_median": percentile(times["drawn"], 0.5),
             "pointer_to_pixels_ms_p95": percentile(times["drawn"], 0.95),
             "pointer_to_paint_ms_median": percentile(times["painted"], 0.5),
