@@ -24,6 +24,7 @@ from fgpvae.checkpoints import (
 from fgpvae.data import objects
 from scripts.make_sprites import make
 from tests.browser import ROOT, Watch, serve, settle
+from ui import export
 from ui.objects import Set
 
 RUNS = {
@@ -146,12 +147,14 @@ def test_the_browser_draws_what_torch_draws(page: Page, address: str, root: Path
 def test_a_line_has_a_track_and_a_circle_has_a_dial(page: Page, address: str):
     show(page, address, "line-colour")
     expect(page.get_by_role("heading", name="Move an object", exact=True)).to_be_visible()
-    track = page.get_by_role("slider", name="Place of the object on its track", exact=True)
+    track = page.get_by_role("slider", name="View of the object", exact=True)
     expect(track).to_be_visible()
+    expect(page.locator(".rail")).to_have_count(1)
     show(page, address, "circle-colour")
     expect(page.get_by_role("heading", name="Rotate an object", exact=True)).to_be_visible()
-    ring = page.get_by_role("slider", name="Angle of the digit in degrees", exact=True)
+    ring = page.get_by_role("slider", name="View of the object", exact=True)
     expect(ring).to_be_visible()
+    expect(page.locator(".rail")).to_have_count(0)
     ring.press("ArrowLeft")
     expect(page.locator(".reading .angle")).to_have_text("1")
 
@@ -173,8 +176,31 @@ def test_a_handle_is_dragged_to_the_end_and_not_beyond(page: Page, address: str,
     assert hook(page, "pose()")["angle"] == 100
     expect(page).to_have_url(re.compile("angle=100"), timeout=PATIENCE)
     assert page.locator("canvas.digit").evaluate("canvas => canvas.toDataURL()") != before
-    page.get_by_role("slider", name="Place of the object on its track", exact=True).press("Home")
+    page.get_by_role("slider", name="View of the object", exact=True).press("Home")
     expect(reading).to_have_text(f"{low:.2f}")
+
+
+def test_a_random_style_is_drawn_and_taken_back(page: Page, address: str, root: Path):
+    show(page, address, "line-colour")
+    page.get_by_role("button", name="Random style", exact=True).click()
+    expect(page.get_by_text("nobody has seen this")).to_be_visible(timeout=PATIENCE)
+    style = hook(page, "pose()")["style"]
+    model = load_pretrained(root / "line-colour")
+    found = known(root, "line-colour")
+    number = found.split.unseen[0]
+    scene = export.scene(
+        model,
+        found.pixels(number),
+        found.w(number),
+        np.isin(np.arange(len(found.w(number))), found.given(number)),
+    )
+    with torch.no_grad():
+        codes = torch.as_tensor(scene.at(np.array(-0.4), np.array(style)))
+        draws = model.decode(codes).flatten().numpy()
+    drawn = hook(page, "decode(...argument)", [30.0, style])
+    np.testing.assert_allclose(drawn, draws, atol=1e-4)
+    page.get_by_role("button", name="Its own style", exact=True).click()
+    expect(page.get_by_text("has never met")).to_be_visible(timeout=PATIENCE)
 
 
 def test_views_are_taken_away_and_given_back(page: Page, address: str, root: Path):

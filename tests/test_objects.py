@@ -525,6 +525,7 @@ def test_a_path_in_a_foreign_config_is_never_opened(trained, tmp_path):
         (["--preset", "quick", "--data", "DATA"], "belong to --preset objects"),
         (["--preset", "objects", "--data", "DATA", "--period", "-1"], "must be positive"),
         (["--preset", "objects", "--data", "DATA", "--period", "nan"], "must be positive"),
+        (["--preset", "objects", "--data", "DATA", "--period", "1e-300"], "periods of"),
         (["--preset", "objects", "--data", "DATA", "--kernel", "linear"], "no kernel"),
         (["--preset", "objects", "--data", "DATA", "--kernel", "periodic"], "period"),
         (["--preset", "objects", "--data", "DATA", "--set", "data.warp=1"], "warped"),

@@ -130,7 +130,8 @@ def dial(
             below = st.container()
         with right:
             if len(scene.styles):
-                _mount_styles(scene, key, styles, morph, likely, lead)
+                thing = "digit" if scale is None else "object"
+                _mount_styles(scene, key, styles, morph, likely, lead, thing)
             aside = st.container()
     return DialState(
         angle=record.pose.angle,
@@ -251,6 +252,7 @@ def _mount_styles(
     morph: Morph | None,
     likely: Styles | None,
     lead: str,
+    thing: str,
 ) -> None:
     if styles is None:
         styles = [Style(g, f"style {g + 1}", 0.0) for g in range(len(scene.styles))]
@@ -268,7 +270,7 @@ def _mount_styles(
     if likely is not None and likely.factor.shape[1] == len(scene.styles):
         factor = [[float(f"{value:.4g}") for value in row] for row in likely.factor]
         drawn = {"mean": _rounded(likely.mean), "factor": factor, "digits": likely.digits}
-    _styles()(key=f"{key}-styles", data=data | {"morph": other, "likely": drawn})
+    _styles()(key=f"{key}-styles", data=data | {"morph": other, "likely": drawn, "thing": thing})
 
 
 def angles_of(scene: Scene) -> np.ndarray:

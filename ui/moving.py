@@ -9,6 +9,7 @@ import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
 
+from fgpvae import latents
 from fgpvae.metrics import mse
 from fgpvae.models import FGPVAE
 from ui import dial, export, figures, frame, links, notices, objects, pictures
@@ -18,6 +19,7 @@ from ui.objects import Set
 
 LEAD = "What stays the same when the object moves."
 HELD_TEXT = "kept out of training"
+LEARNT_FROM = 120  # objects, of which the random styles are
 
 
 def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
@@ -42,6 +44,7 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
         held_out=found.held(number),
         held_out_text=HELD_TEXT,
         styles=_styles(choice, model, found),
+        likely=_likely(choice, model, found),
         subject=(choice.name, number),
         size=500,
         lead=LEAD,
@@ -152,6 +155,14 @@ def _mean_image(found: Set, w: float) -> np.ndarray:
     apart = np.where(train.observed.numpy(), found.track.apart(train.angles.numpy(), w), np.inf)
     nearest = torch.as_tensor(apart.argmin(1))
     return train.images[torch.arange(len(train)), nearest].mean(0).numpy()
+
+
+@st.cache_data(max_entries=12, show_spinner=False)
+def _likely(choice: Choice, _model: FGPVAE, _found: Set) -> latents.Styles | None:
+    """The styles of training objects, which a random one is drawn among; None without any."""
+    if _model.config.local == _model.config.latents:
+        return None
+    return latents.styles(_model, _found.split.train[:LEARNT_FROM])
 
 
 @st.cache_data(max_entries=12, show_spinner=False)

@@ -33,6 +33,7 @@ MOST_VALUES = 2**27  # pixel values, with every object as if it had as many view
 LARGEST_ARCHIVE = 2 * MOST_VALUES  # bytes
 LARGEST_IMAGE_FILE = 2**24  # bytes
 LONGEST_NAME = 100
+MOST_PERIODS = 1e6  # from 0 to a view: further away an angle has too few digits left
 UNSEEN = 0.1  # share of the objects that nothing is trained on
 HELD_OUT = 0.15  # share of the views of a training object that are test images
 TEST, SOME_VIEWS, ONE_VIEW = "test_mse", "extrapolation_mse", "one_view_mse"
@@ -94,7 +95,10 @@ class Objects:
     def track(self, period: float = 0.0) -> Track:
         """The track of these views: a circle of the given period, or the line that they span."""
         if period:
-            return Track(period)
+            track = Track(period)
+            if not (np.abs(self.view) <= MOST_PERIODS * period).all():
+                raise UserError(f"A view is more than {MOST_PERIODS:g} periods of {period:g} away.")
+            return track
         low, high = float(self.view.min()), float(self.view.max())
         if low == high:
             raise UserError(f"All views are {low:g}: there is nothing between them to learn.")

@@ -78,6 +78,10 @@ class Dial {
     room.receive(data.pose, this.turning);
     this.card.style.setProperty("--size", `${data.size}px`);
     this.card.classList.toggle("whole", Boolean(data.scale));
+    if (data.scale) {
+      this.grab.setAttribute("aria-label", "View of the object");
+      this.digit.setAttribute("aria-label", "The object as the model draws it");
+    }
     this.card.style.setProperty("--warm", data.heldOutColour);
     this.connect();
     this.drawRing();

@@ -43,7 +43,7 @@ class StyleCard {
     this.lead.title = data.hint;
     this.prior.hidden = !data.likely;
     this.random.title = data.likely
-      ? `Drawn among the styles of ${data.likely.digits} real digits: a Gaussian fitted to them`
+      ? `Drawn among the styles of ${data.likely.digits} real ${data.thing}s: a Gaussian fitted to them`
       : this.prior.title;
     if (rebuilt) this.build();
     this.limit = Math.max(3, Math.ceil(Math.max(0, ...data.own.map(Math.abs))));
