@@ -390,9 +390,12 @@ class Run:
 
     def metrics(self) -> list[dict[str, Any]]:
         """One line an epoch; an epoch that was trained again after a crash counts once."""
-        if not (self.path / METRICS).exists():
-            return []
-        text = files.read(self.path / METRICS, LARGEST_METRICS)
+        try:
+            text = files.read(self.path / METRICS, LARGEST_METRICS)
+        except UserError:
+            if (self.path / METRICS).exists():
+                raise
+            return []  # none yet, or the run was just deleted
         lines: dict[int, dict[str, Any]] = {}
         for row in text.splitlines():
             try:
@@ -458,7 +461,8 @@ def list_runs(root: Path) -> tuple[list[Run], dict[str, str]]:
         try:
             runs.append(((path / CONFIG).stat().st_mtime, open_run(path)))
         except UserError as error:
-            broken[path.name] = str(error)
+            if (path / CONFIG).exists():  # or it was just deleted
+                broken[path.name] = str(error)
         except OSError:
             continue  # just deleted
     runs.sort(key=lambda pair: (-pair[0], pair[1].name))

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from fgpvae import files, runs
-from fgpvae.checkpoints import CONFIG, WEIGHTS, load_model, save_config
+from fgpvae.checkpoints import CONFIG, WEIGHTS, load_config, load_model, save_config
 from fgpvae.errors import UserError
 from fgpvae.models import ModelConfig
 from fgpvae.networks import NetworkConfig
@@ -385,6 +385,17 @@ def test_runs_are_listed_newest_first_and_broken_ones_are_named(tmp_path):
     assert [run.state for run in found] == [runs.QUEUED] * 3
     assert list(broken) == ["broken"]
     assert "not valid JSON" in broken["broken"]
+
+
+def test_a_run_that_is_deleted_while_one_looks_is_not_called_broken(stopped, monkeypatch):
+    def deleted_meanwhile(path):
+        shutil.rmtree(path)
+        return load_config(path)
+
+    run = runs.open_run(stopped)
+    monkeypatch.setattr(runs, "load_config", deleted_meanwhile)
+    assert runs.list_runs(stopped.parent) == ([], {})
+    assert run.metrics() == []
 
 
 # A disk that is full or may not be written

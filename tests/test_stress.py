@@ -1,8 +1,11 @@
 """Small samples of tests/stress, of which `python -m tests.stress` does all."""
 
 from itertools import islice
+from pathlib import Path
 
-from tests.stress import checkpoints, pictures, uploads
+import pytest
+
+from tests.stress import checkpoints, faults, load, pictures, uploads
 
 
 def test_uploads_give_a_digit_or_a_sentence_in_bounded_memory() -> None:
@@ -32,3 +35,35 @@ def test_damaged_runs_are_refused_in_a_sentence_and_touch_nothing() -> None:
     assert wrong == []
     assert outcome.touched == []
     assert outcome.refused > outcome.tried / 2
+
+
+def test_clocks_that_jump_change_nothing(tmp_path: Path) -> None:
+    assert faults.clocks(tmp_path) == []
+
+
+def test_a_full_and_a_read_only_disk_are_said_and_lose_nothing(tmp_path: Path) -> None:
+    result = faults.disks(tmp_path)
+    if result is None:
+        pytest.skip("mounting is not allowed here")
+    said, wrong = result
+    assert wrong == []
+    assert any("No space left on device" in sentence for sentence in said)
+    assert any("Read-only file system" in sentence for sentence in said)
+
+
+# kills at random moments are in test_runs.py
+
+
+def test_two_servers_of_three_tabs_act_on_the_same_runs(tmp_path: Path) -> None:
+    count, _, wrong = faults.many_hands(tmp_path, servers=2, seconds=2)
+    assert count > 0
+    assert wrong == []
+
+
+def test_sessions_share_models_and_digits() -> None:
+    found = load.trial(sessions=3, browsers=0, seconds=5, think=(0.2, 0.5), whole=False)
+    assert found.record.errors == []
+    assert len(found.record.times()) >= 3
+    assert max(found.held["kinds"].values()) == 1
+    assert found.held["models"] >= 1
+    assert 1 <= found.held["arrays"] <= found.held["classes"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.stress import table
 
-PARTS = ("uploads", "checkpoints", "numbers")
+PARTS = ("uploads", "checkpoints", "numbers", "faults", "load")
 
 
 def main() -> int:
