@@ -33,20 +33,23 @@ LARGEST_PICTURE = 2**26  # bytes
 
 def train(options: argparse.Namespace) -> dict[str, Any] | None:
     """In this process, or beside the others that torchrun has started."""
-    with distributed.join() as workers:
+    device, directory = distributed.choose_device(options.device), Path(options.run_dir)
+    with distributed.join(device) as workers:
         if workers.rank == 0:
-            return _train(options, workers)
+            return _train(options, workers, device)
+        training = runs.assist(directory, workers, device)
         with _signals() as received:
-            _follow(
-                runs.assist(Path(options.run_dir), workers), tqdm(disable=True), received, workers
-            )
+            _follow(training, tqdm(disable=True), received, workers)
         return None
 
 
-def _train(options: argparse.Namespace, workers: distributed.Workers) -> dict[str, Any]:
+def _train(
+    options: argparse.Namespace, workers: distributed.Workers, device: torch.device
+) -> dict[str, Any]:
     directory = Path(options.run_dir)
     if options.resume:
-        if options.preset or options.set or options.seed is not None or options.data:
+        given = (options.preset, options.set, options.data, options.classes)
+        if any(given) or options.seed is not None:
             raise UserError("A run that is resumed keeps its settings; only --epochs may change.")
         kept, config, epochs = load_config(directory), None, options.epochs
         total = epochs or kept.training.epochs
@@ -54,15 +57,16 @@ def _train(options: argparse.Namespace, workers: distributed.Workers) -> dict[st
         top = {} if options.seed is None else {"seed": options.seed}
         if options.preset == OBJECTS:
             config = _own_objects(options, top)
-        elif options.data or options.period or options.kernel:
-            raise UserError("--data, --period and --kernel belong to --preset objects.")
+        elif options.period or options.kernel:
+            raise UserError("--period and --kernel belong to --preset objects.")
         else:
-            config = presets.preset(options.preset or "quick", options.set, **top)
+            name = options.preset or ("best" if options.data else "quick")
+            config = presets.preset(name, [*_mnist(options), *options.set], **top)
         epochs = None
         if options.epochs is not None:
             config = replace(config, training=replace(config.training, epochs=options.epochs))
         total = config.training.epochs
-    training = runs.execute(directory, config, epochs, options.lock, workers)
+    training = runs.execute(directory, config, epochs, options.lock, workers, device)
     bar = tqdm(total=total, unit="epoch", disable=_quiet(options))
     with _signals() as received:
         try:
@@ -72,6 +76,24 @@ def _train(options: argparse.Namespace, workers: distributed.Workers) -> dict[st
                 background.advance_queue(directory.parent)
     summary = runs.open_run(directory).summary()
     return {"run": str(directory), "state": summary["state"], **(summary["last"] or {})}
+
+
+def _mnist(options: argparse.Namespace) -> list[str]:
+    """--data and --classes as settings: MNIST's files are turned to new angles in every batch."""
+    changes = []
+    if options.data:
+        if options.data != "openml" and not Path(options.data).is_dir():
+            raise UserError(
+                f"'{options.data}' is not a directory of MNIST's files; own objects "
+                "belong to --preset objects."
+            )
+        source = f"data.source={json.dumps(options.data)}"
+        changes += [source, "data.split=continuous", "data.views=16"]
+    if options.classes == "all":
+        changes.append(f"data.classes={list(range(10))}")
+    elif options.classes:
+        changes.append(f"data.classes=[{options.classes}]")
+    return changes
 
 
 def _own_objects(options: argparse.Namespace, top: dict[str, Any]) -> RunConfig:
@@ -95,7 +117,9 @@ def _follow(
         for progress in training:
             bar.n = round(progress.step.epoch, 2)
             if line := progress.metrics:
-                bar.set_postfix_str(f"mse {line['mse']:.4f}, kl {line['kl']:.1f}", refresh=False)
+                waiting = f"waiting {line['waiting']:.0%}"
+                figures = f"mse {line['mse']:.4f}, kl {line['kl']:.1f}, {waiting}"
+                bar.set_postfix_str(figures, refresh=False)
             bar.update(0)
             if received and workers.count == 1:
                 raise KeyboardInterrupt
@@ -269,12 +293,20 @@ def parser() -> argparse.ArgumentParser:
 
     command = add("train", train, "Train a model.", "--preset quick --run-dir runs/my-run")
     command.add_argument("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
-    command.add_argument("--data", help="own objects: an archive (.npz) or a folder of images")
     command.add_argument("--period", type=float, default=0.0, help="of own views; none on a line")
     command.add_argument("--kernel", help=f"over own views: {', '.join(KERNELS)}")
     command.add_argument("--run-dir", required=True, help="where everything about the run is kept")
     command.add_argument("--seed", type=int, help="the same seed gives the same weights")
     command.add_argument("--epochs", type=int, help="instead of the preset's")
+    command.add_argument(
+        "--data",
+        metavar="DIR|openml|OBJECTS",
+        help="MNIST's IDX files instead of the embedded digits, 16 new views of each digit in "
+        "every epoch (the default preset is then best); with --preset objects own objects: an "
+        "archive (.npz) or a folder of images",
+    )
+    command.add_argument("--classes", metavar="all|3,8,...", help="which digits")
+    command.add_argument("--device", default="auto", help="auto (default), cpu, cuda or mps")
     command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="e.g. model.latents=24"
     )

@@ -1,11 +1,14 @@
 """Speed on this machine, in one run: what `python -m fgpvae bench` prints."""
 
+import json
+import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,10 +16,14 @@ import torch
 from fgpvae import data
 from fgpvae.checkpoints import PRETRAINED, load_model, pretrained_names
 from fgpvae.data import Views, rotate_fast
+from fgpvae.kernels import Periodic
+from fgpvae.metrics import fitted_exponent
 from fgpvae.models import ModelConfig, build
+from fgpvae.posterior import FourierPosterior
 from fgpvae.presets import PRESETS
 from fgpvae.training import FixedViews, Trainer
 
+VIEWS = (8, 16, 64, 128, 256, 512)  # Q
 PUBLISHED_SECONDS = 1.6  # an epoch of the published program on two cores of this kind
 
 
@@ -61,13 +68,47 @@ def share_outside_networks(views: Views, steps: int = 40) -> float:
 
 
 def many_views(Q: int, images: int = 4096) -> Views:
-    """As many digits as give `images` images at Q angles each."""
+    """As many digits as give `images` images at Q angles; a digit has from half of them to all."""
     digits = data.embedded()
     rows = torch.arange(max(images // Q, 1)) % len(digits.labels)
     angles = torch.rand(len(rows), Q, dtype=torch.float64) * 2 * torch.pi
     turned = rotate_fast(torch.as_tensor(digits.images)[rows], angles)
-    observed = torch.ones(angles.shape, dtype=torch.bool)
+    observed = torch.arange(Q) < torch.randint((Q + 1) // 2, Q + 1, (len(rows), 1))
+    turned *= observed[..., None, None]
     return Views(turned, angles, observed, rows, torch.full((len(rows),), 3))
+
+
+def peak_memory_by_views(views: tuple[int, ...] = VIEWS) -> dict[int, float]:
+    """MB that the posterior of 20 digits, 8 channels, needs with its gradient at Q views.
+
+    In a process of its own, whose peak is read after each Q, so they have to ascend.
+    """
+    command = [sys.executable, "-c", f"from fgpvae import bench; bench._print_peaks({views})"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    before, *peaks = json.loads(done.stdout)
+    return {Q: peak - before for Q, peak in zip(views, peaks, strict=True)}
+
+
+def _print_peaks(views: tuple[int, ...]) -> None:
+    peaks = []
+    for Q in (views[0], *views):  # once more at first, for all that is loaded on the way
+        mu = torch.zeros(20, Q, 8, requires_grad=True)
+        var = torch.full((20, Q, 8), 0.1, requires_grad=True)
+        w = torch.rand(20, Q, dtype=torch.float64)
+        observed = torch.arange(Q) < torch.randint((Q + 1) // 2, Q + 1, (20, 1))
+        mean, spread, kl = FourierPosterior(Periodic(), w, mu, var, observed).at_views()
+        (mean.sum() + spread.sum() + kl.sum()).backward()
+        peaks.append(_peak_mb())
+    print(json.dumps(peaks))
+
+
+def _peak_mb() -> float:
+    """Of this process alone: the figure of `resource` starts with that of whoever started it."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    (peak,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) / 1024
 
 
 def images_a_second(repeats: int = 5) -> float:
@@ -114,14 +155,19 @@ def bench(progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]
         progress(f"{P} digits")
         result["seconds_an_epoch_by_P"][P] = seconds_an_epoch(views[:P], 20)
     result["milliseconds_an_image_by_Q"] = {}
-    for Q in (8, 16, 64, 256):
+    for Q in VIEWS:
         progress(f"{Q} views a digit")
         many = many_views(Q)
-        batch = max(256 // Q, 1)
-        seconds = seconds_an_epoch(many, batch)
-        result["milliseconds_an_image_by_Q"][Q] = 1000 * seconds / (len(many) * Q)
+        seconds = seconds_an_epoch(many, max(512 // Q, 1))
+        result["milliseconds_an_image_by_Q"][Q] = 1000 * seconds / int(many.observed.sum())
     by_q = result["milliseconds_an_image_by_Q"]
     result["cost_of_an_image_at_256_over_16"] = by_q[256] / by_q[16]
+    progress("memory of many views")
+    memory = result["posterior_mb_by_Q"] = peak_memory_by_views()
+    # a digit's cost is that of Q images: linear in Q is an exponent of 1
+    result["exponent_of_seconds_in_Q"] = fitted_exponent(VIEWS, [Q * by_q[Q] for Q in VIEWS])
+    large = VIEWS[-3:]  # of less the allocator says little
+    result["exponent_of_memory_in_Q"] = fitted_exponent(large, [memory[Q] for Q in large])
     return result
 
 

@@ -125,18 +125,39 @@ class Workers:
         self.bytes += message.numel() * message.element_size()
 
 
+def choose_device(name: str = "auto") -> torch.device:
+    """Where the networks are trained; of several GPUs each worker of a host has its own."""
+    here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        name = next((kind for kind, available in here.items() if available), "cpu")
+    if name not in ("cpu", *here):
+        raise UserError(f"There is no device '{name:.60}'; choose auto, cpu, cuda or mps.")
+    if name != "cpu" and not here[name]:
+        raise UserError(f"This machine, or this build of torch, has no {name}; use --device auto.")
+    if name == "cuda":
+        own = int(os.environ.get("LOCAL_RANK", "0"))
+        if own >= torch.cuda.device_count():
+            raise UserError(f"Worker {own} of this host has no GPU of its own.")
+        return torch.device("cuda", own)
+    return torch.device(name)
+
+
 @contextmanager
-def join() -> Iterator[Workers]:
-    """The workers that torchrun started with this one, or just this one."""
+def join(device: torch.device | None = None) -> Iterator[Workers]:
+    """The workers that torchrun started with this one, or just this one.
+
+    Those with GPUs talk by NCCL, all others by gloo.
+    """
+    device = device if device and device.type == "cuda" else torch.device("cpu")
     count = os.environ.get("WORLD_SIZE", "1")
     if count == "1":
         yield Workers()
         return
     try:
-        dist.init_process_group("gloo", timeout=PATIENCE)
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=PATIENCE)
     except (RuntimeError, ValueError):
         raise UserError("The workers did not find each other; start them with torchrun.") from None
-    workers = Workers(dist.get_rank(), dist.get_world_size())
+    workers = Workers(dist.get_rank(), dist.get_world_size(), device)
     try:
         yield workers
     except UserError as error:

@@ -166,6 +166,11 @@ def _dense(sizes: tuple[int, ...], dropout: float) -> list[nn.Module]:
     return [*layers, nn.Linear(sizes[-2], sizes[-1])]
 
 
+def device_of(network: nn.Module) -> torch.device:
+    """Where a network lives; it takes its input from anywhere and gives its output back there."""
+    return next(network.parameters()).device
+
+
 class Encoder(nn.Module):
     """Images [N, C, H, W], with `extra` planes where a model adds some -> mean and variance [N, L].
 
@@ -183,7 +188,8 @@ class Encoder(nn.Module):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        code = self.layers(images.contiguous(memory_format=torch.channels_last))
+        seen = images.to(device_of(self)).contiguous(memory_format=torch.channels_last)
+        code = self.layers(seen).to(images)
         mean, log_var = code.chunk(2, -1)
         return mean, log_var.clamp(-20, 20).exp() + VARIANCE_FLOOR
 
@@ -210,4 +216,4 @@ class Decoder(nn.Module):
         if self.local:
             products = z[:, : self.local, None] * z[:, None, self.local :]
             z = torch.cat([z, products.flatten(1)], -1)
-        return self.layers(z)
+        return self.layers(z.to(device_of(self))).to(z)

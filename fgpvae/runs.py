@@ -80,6 +80,12 @@ def build_source(
         return _object_source(config, load_objects(directory)), None
     if config.model.network.shape != (1, 28, 28):
         raise UserError("The digits are grey images of 28 x 28 pixels: set network.shape to that.")
+    kind = models.MODELS[config.model.name]
+    if settings.split == "continuous" and kind.fixed_angles:
+        raise UserError(
+            f"The {kind.title} needs the same angles of a digit in every epoch: "
+            "set data.split to factorized or shuffled."
+        )
     if settings.split == "continuous":
         digits = data.trainable(load_digits(settings.source, settings.classes))
         return FreshViews(digits, size, settings.views, config.seed, settings.warp), None
@@ -153,6 +159,7 @@ def execute(
     epochs: int | None = None,
     lock: int | None = None,
     workers: Workers | None = None,
+    device: torch.device | str = "cpu",
 ) -> Generator[Progress, None, None]:
     """Train in this process, keeping the run directory up to date; yields after every step.
 
@@ -183,17 +190,19 @@ def execute(
         files.remove_unfinished(directory)
         if config != run.config:
             save_config(config, directory)
-        yield from _Recorder(directory, config, run.epoch, workers or Workers()).run()
+        yield from _Recorder(directory, config, run.epoch, workers or Workers(), device).run()
 
 
-def assist(directory: Path, workers: Workers) -> Generator[Progress, None, None]:
+def assist(
+    directory: Path, workers: Workers, device: torch.device | str = "cpu"
+) -> Generator[Progress, None, None]:
     """Train beside the first worker, from its config and its state, and write nothing."""
     told = workers.tell()
     if not told:
         return
     config = from_dict(RunConfig, json.loads(told))
-    trainer = Trainer(config, build_source(config, directory)[0], workers)
-    state = torch.load(io.BytesIO(workers.tell()), weights_only=True)
+    trainer = Trainer(config, build_source(config, directory)[0], workers, device)
+    state = torch.load(io.BytesIO(workers.tell()), map_location="cpu", weights_only=True)
     trainer.load_state(state)
     torch.set_num_threads(state["threads"])
     began = time.monotonic()
@@ -205,8 +214,16 @@ def assist(directory: Path, workers: Workers) -> Generator[Progress, None, None]
 class _Recorder:
     """Keeps a run directory up to date while its model is trained."""
 
-    def __init__(self, directory: Path, config: RunConfig, epoch: float, workers: Workers) -> None:
-        self.directory, self.config, self.workers = directory, config, workers
+    def __init__(
+        self,
+        directory: Path,
+        config: RunConfig,
+        epoch: float,
+        workers: Workers,
+        device: torch.device | str,
+    ) -> None:
+        self.directory, self.config = directory, config
+        self.workers, self.device = workers, device
         self.status: dict[str, Any] = {
             "pid": os.getpid(),
             "started": psutil.Process().create_time(),
@@ -218,13 +235,14 @@ class _Recorder:
         self.sums: dict[str, float] = {}
         self.best = math.inf  # validation error of the weights that are kept
         self.spent = 0.0  # seconds in steps since the run began, over all its processes
+        self.seen = (0.0, 0.0)  # seconds spent, and waited for batches, when the epoch began
 
     def run(self) -> Generator[Progress, None, None]:
         self.report(state=PREPARING)
         try:
             source, validation = build_source(self.config, self.directory)
             self.workers.tell(json.dumps(to_dict(self.config)).encode())
-            trainer = Trainer(self.config, source, self.workers)
+            trainer = Trainer(self.config, source, self.workers, self.device)
             if (self.directory / STATE).exists():
                 self.load(trainer)
             else:
@@ -247,6 +265,7 @@ class _Recorder:
     ) -> Generator[Progress, None, None]:
         began = saved = beat = time.monotonic()
         first = trainer.step
+        self.seen = (self.spent, trainer.waited)
         self.report(state=RUNNING, epoch=first / trainer.source.steps)
         while trainer.step < trainer.total and not self.workers.stopping:
             before = time.monotonic()
@@ -287,6 +306,9 @@ class _Recorder:
         line: dict[str, Any] = {"epoch": epoch, "step": step.step}
         line |= {name: total / steps for name, total in self.sums.items()}
         line |= {"multiplier": step.multiplier, "seconds": round(self.spent, 3)}
+        spent, waited = self.spent - self.seen[0], trainer.waited - self.seen[1]
+        line["waiting"] = round(waited / spent, 4)  # share of the time without a batch to work on
+        self.seen = (self.spent, trainer.waited)
         line["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10  # peak so far
         self.sums = {}
         last = step.step == trainer.total
@@ -340,7 +362,7 @@ class _Recorder:
                 packed = any(entry.compress_size < entry.file_size for entry in archive.filelist)
                 if packed or archive.testzip():
                     raise ValueError("compressed, or a checksum is wrong")
-            state = torch.load(io.BytesIO(content), weights_only=True)
+            state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
             if "run" in state and not self.belongs(state["run"]):
                 raise ValueError("of another run")
             trainer.load_state(state)

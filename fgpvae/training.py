@@ -6,7 +6,9 @@ is interrupted anywhere and resumed ends with exactly the weights of an uninterr
 
 import copy
 import math
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
@@ -16,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from fgpvae import models, noise, objectives
+from fgpvae.ahead import Ahead
 from fgpvae.data import TRAIN_DIGITS, Digits, Views, rotate_fast, warp
 from fgpvae.data.digits import check_classes
 from fgpvae.data.objects import Track
@@ -82,6 +85,7 @@ class TrainingConfig:
     context_dropout: float = 0.0  # share of digits whose context is a random part of their views
     validate_every: int = 10  # epochs
     keep: str = "last"  # which weights: the last, or the best on the validation digits
+    precision: str = "float32"  # or bfloat16, of the networks' products; never of the GP
 
     def __post_init__(self) -> None:
         if not 1 <= self.epochs <= 100_000:
@@ -96,6 +100,8 @@ class TrainingConfig:
             raise UserError(f"There is no schedule '{self.schedule}'; choose constant or cosine.")
         if self.keep not in ("last", "best"):
             raise UserError(f"keep must be last or best, not '{self.keep}'.")
+        if self.precision not in ("float32", "bfloat16"):
+            raise UserError(f"precision must be float32 or bfloat16, not '{self.precision:.60}'.")
         if not 0 <= self.context_dropout <= 1:
             raise UserError("context_dropout must be from 0 to 1.")
         if not 0 <= self.average < 1:
@@ -193,6 +199,7 @@ class Source(Protocol):
 
     digits: int
     steps: int  # batches in an epoch
+    slow: bool  # is it worth while to make a batch before it is needed?
 
     def batch(self, step: int, part: Part | None = None) -> Views: ...
     def everything(self) -> Views: ...
@@ -221,6 +228,7 @@ class FixedViews:
         self.views, self.seed, self.strength = views, seed, strength
         self.shuffle = Shuffle(len(views), size, seed)
         self.digits, self.steps = len(views), self.shuffle.steps
+        self.slow = strength > 0
 
     def batch(self, step: int, part: Part | None = None) -> Views:
         rows = self.shuffle.rows(step)
@@ -245,6 +253,7 @@ class FreshViews:
         self.views, self.seed, self.strength = views, seed, strength
         self.shuffle = Shuffle(len(self.labels), size, seed)
         self.digits, self.steps = len(self.labels), self.shuffle.steps
+        self.slow = True
 
     def batch(self, step: int, part: Part | None = None) -> Views:
         rows, generator = self.shuffle.rows(step), random_generator(self.seed, 1, step)
@@ -276,14 +285,22 @@ def random_context(observed: Tensor, share: float, generator: torch.Generator) -
 class Trainer:
     """Model, objective and optimiser of a run, and how far it has come."""
 
-    def __init__(self, config: RunConfig, source: Source, workers: Workers | None = None) -> None:
+    def __init__(
+        self,
+        config: RunConfig,
+        source: Source,
+        workers: Workers | None = None,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.device = torch.device(device)
         self.config, self.source, self.workers = config, source, workers or Workers()
         if self.workers.count > 1 and config.model.network.dropout:
             raise UserError("Many workers cannot share dropout: set model.network.dropout to 0.")
         torch.manual_seed(config.seed)
         self.model: Model = models.build(config.model)
         self.model.prepare(source.everything)
-        self.objective = objectives.build(config.objective)
+        self.home = self.model.place(self.device)
+        self.objective = objectives.build(config.objective).to(self.home)
         training = config.training
         self.averaged = copy.deepcopy(self.model) if training.average else self.model
         groups = [*self.model.parameter_groups(), (list(self.objective.parameters()), 1.0)]
@@ -299,6 +316,8 @@ class Trainer:
         )
         self.step = 0
         self.total = training.epochs * source.steps
+        self.waited = 0.0  # seconds in which there was no batch to work on
+        self._ahead = Ahead(self._made, self.total) if source.slow else None
 
     def steps(self) -> Iterator[Step]:
         """Train from where this stands to the end, one step at a time."""
@@ -308,7 +327,9 @@ class Trainer:
     def advance(self) -> Step:
         config, source = self.config.training, self.source
         if self.step % source.steps == 0:
-            self.model.start_epoch(source.everything, self.step / self.total)
+            with self._at_home():
+                everything = lambda: source.everything().to(self.home)  # noqa: E731
+                self.model.start_epoch(everything, self.step / self.total)
         self.model.train()
         terms = self._terms()
         prior = self.model.log_prior()
@@ -337,8 +358,7 @@ class Trainer:
 
     def _terms(self) -> Terms:
         """The terms of the whole batch, computed from this worker's part of it."""
-        size, k = self.config.training.batch, self.step % self.source.steps
-        part = self.workers.part(min(size, self.source.digits - k * size))
+        part = self._part(self.step)
         if part is None:
             return self._own_terms(None)
         if len(part):
@@ -350,12 +370,13 @@ class Trainer:
                 self.workers.gather(Terms(nan, nan, nan), part)
                 raise
         else:
-            own = Terms(torch.zeros(0), torch.zeros(0, dtype=torch.int64), torch.zeros(0))
+            with self._at_home():
+                own = Terms(torch.zeros(0), torch.zeros(0, dtype=torch.int64), torch.zeros(0))
         return self.workers.gather(own, part)
 
     def _own_terms(self, part: Part | None) -> Terms:
         config = self.config.training
-        views = self.source.batch(self.step, part)
+        views = self._batch()
         with noise.drawn_for(part):
             context = None
             if config.context_dropout:
@@ -364,9 +385,41 @@ class Trainer:
             # the samples that the model draws come from torch's own generator
             torch.manual_seed(random_generator(self.config.seed, 2, self.step).initial_seed())
             try:
-                return self.model.terms(views, context)
+                with self._at_home(), self._precision():
+                    context = None if context is None else context.to(self.home)
+                    return self.model.terms(views.to(self.home), context)
             except UserError as error:
                 raise UserError(self._stopped(str(error).rstrip("."))) from None
+
+    def _part(self, step: int) -> Part | None:
+        """This worker's digits of a batch."""
+        size, k = self.config.training.batch, step % self.source.steps
+        return self.workers.part(min(size, self.source.digits - k * size))
+
+    def _made(self, step: int) -> Views:
+        return self.source.batch(step, self._part(step))
+
+    def _batch(self) -> Views:
+        began = time.perf_counter()
+        views = self._ahead.get(self.step) if self._ahead else self._made(self.step)
+        self.waited += time.perf_counter() - began
+        return views
+
+    @contextmanager
+    def _at_home(self) -> Iterator[None]:
+        """Tensors that are made on the way are made where the model is."""
+        with ExitStack() as stack:
+            if self.home.type != "cpu":
+                stack.enter_context(self.home)
+            yield
+
+    @contextmanager
+    def _precision(self) -> Iterator[None]:
+        """Products of float32 matrices in bfloat16; float64, which is the GP, stays as it is."""
+        with ExitStack() as stack:
+            if self.config.training.precision == "bfloat16":
+                stack.enter_context(torch.autocast(self.device.type, torch.bfloat16))
+            yield
 
     def _add_gradients(self) -> None:
         if self.workers.rank:
@@ -383,8 +436,11 @@ class Trainer:
 
     def result(self) -> Model:
         """The model to use: averaged weights, and what it remembers of the training views."""
-        self.averaged.condition(self.source.everything)
-        return self.averaged.eval()
+        model = self.averaged
+        if self.device.type != "cpu":
+            model = copy.deepcopy(model).cpu()
+        model.condition(self.source.everything)
+        return model.eval()
 
     @torch.no_grad()
     def _average(self) -> None:

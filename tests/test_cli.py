@@ -1,4 +1,5 @@
 import json
+import struct
 
 import numpy as np
 import pytest
@@ -7,10 +8,11 @@ from PIL import Image
 
 from fgpvae import bench, data, models, runs
 from fgpvae.__main__ import main, parser
-from fgpvae.checkpoints import WEIGHTS, save_model
+from fgpvae.checkpoints import WEIGHTS, load_config, save_model
 from fgpvae.models import ModelConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.presets import PRESETS, preset
+from fgpvae.training import DataConfig
 
 COMMANDS = ("train", "evaluate", "rotate", "runs", "bench")
 SMALL = ["--set", "data.views=2", "--set", "model.network.widths=[8]", "--set", "training.batch=90"]
@@ -83,6 +85,11 @@ def test_the_help_names_every_command(capsys):
         ["train", "--run-dir", "x", "--resume"],
         ["train", "--run-dir", "x", "--resume", "--epochs", "3"],
         ["train", "--run-dir", "x", "--resume", "--preset", "quick"],
+        ["train", "--run-dir", "x", "--resume", "--classes", "all"],
+        ["train", "--run-dir", "x", "--data", "elsewhere"],
+        ["train", "--run-dir", "x", "--classes", "3;8"],
+        ["train", "--run-dir", "x", "--device", "abacus"],
+        ["train", "--run-dir", "x", "--set", "training.precision=int8"],
         ["train", "--run-dir", "x", "--unknown"],
         ["train", "--run-dir", "/dev/null/x"],
         ["evaluate"],
@@ -115,6 +122,39 @@ def test_train_prints_where_it_ended_and_refuses_to_train_over_it(run, capsys, t
     assert result(capsys, "train", "--resume", "--run-dir", tmp_path / "run", "--json") == told
     assert main([str(argument) for argument in arguments]) == 2
     assert "already holds a run" in capsys.readouterr().err
+
+
+def test_the_files_of_mnist_and_their_classes_are_options(capsys, tmp_path):
+    folder, small = tmp_path / "mnist", ["--set", "model.network.widths=[8]", "--epochs", 1]
+    write_idx(folder, data.embedded((2, 4, 7)))
+    told = result(
+        capsys, "train", "--data", folder, "--classes", "2,7", *small, "--run-dir",
+        tmp_path / "two", "--set", "training.batch=240", "--json",
+    )  # fmt: skip
+    assert 0 <= told["waiting"] <= 1
+    assert told["step"] == 3  # 360 digits of each class are trained on
+    config = load_config(tmp_path / "two")
+    assert config.data == DataConfig("continuous", str(folder), classes=(2, 7), views=16)
+    assert config.preset == "best"
+    command = ["train", "--data", folder, "--classes", "all", "--preset", "quick", *small]
+    command += ["--set", "data.views=2", "--set", "training.batch=500", "--run-dir"]
+    assert result(capsys, *command, tmp_path / "all", "--json")["step"] == 3
+    config = load_config(tmp_path / "all")
+    assert (config.preset, config.data.views) == ("quick", 2)
+    assert config.data.classes == tuple(range(10))
+    for wrong in (["--classes", "x"], ["--classes", "12"], ["--preset", "gpvae"]):
+        assert main([str(word) for word in (*command, tmp_path / "wrong", *wrong)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def write_idx(folder, digits):
+    folder.mkdir()
+    images = np.rint(255 * digits.images).astype(np.uint8)
+    head = struct.pack(">4I", 2051, *images.shape)
+    (folder / "train-images-idx3-ubyte").write_bytes(head + images.tobytes())
+    head = struct.pack(">2I", 2049, len(images))
+    labels = digits.labels.astype(np.uint8)
+    (folder / "train-labels-idx1-ubyte").write_bytes(head + labels.tobytes())
 
 
 def test_settings_from_the_command_line_reach_the_run(capsys, tmp_path):
@@ -201,6 +241,10 @@ def test_the_parts_of_the_bench_measure_something():
     assert bench.seconds_an_epoch(views, 20, epochs=1) > 0
     many = bench.many_views(64, images=128)
     assert many.images.shape[:2] == (2, 64)
+    assert ((many.observed.sum(-1) >= 32) & (many.observed.sum(-1) <= 64)).all()
+    assert not many.images[~many.observed].any()
+    peaks = bench.peak_memory_by_views((64, 512))
+    assert peaks[512] > peaks[64] >= 0
     assert bench.share_outside_networks(views, steps=2) < 1
 
 

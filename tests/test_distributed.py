@@ -15,7 +15,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fgpvae import data, distributed, noise, presets, runs
+from fgpvae import data, distributed, noise, posterior, presets, runs
 from fgpvae.checkpoints import WEIGHTS, load_model
 from fgpvae.distributed import Workers
 from fgpvae.errors import UserError
@@ -129,8 +129,7 @@ def test_many_workers_have_the_gradients_of_one(count, changes, forks, tmp_path)
                 other["gradients"][name], gradient, rtol=1e-3, atol=1e-5 * largest + 1e-12
             )
             assert close, name
-        told = {key: value for key, value in other["step"].items() if key != "waited"}
-        assert told == pytest.approx({key: one["step"][key] for key in told}, rel=1e-4)
+        assert other["step"] == pytest.approx(one["step"], rel=1e-4)
     assert any(g.abs().max() > 0 for g in expected["steps"][-1]["gradients"].values())
 
     # in step to the last bit: weights, moments, λ
@@ -336,3 +335,77 @@ def other_worker(parent: int, first: int) -> int:
 
     (other,) = (child.pid for child in psutil.Process(parent).children() if child.pid != first)
     return other
+
+
+# Devices and precision
+
+
+def test_a_device_is_chosen_or_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert distributed.choose_device("auto") == torch.device("cpu")
+    assert distributed.choose_device("cpu") == torch.device("cpu")
+    for name, sentence in (("cuda", "has no cuda"), ("mps", "has no mps"), ("tpu", "no device")):
+        with pytest.raises(UserError, match=sentence):
+            distributed.choose_device(name)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert distributed.choose_device("auto") == torch.device("mps")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert distributed.choose_device("auto") == torch.device("cuda", 1)
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    with pytest.raises(UserError, match="no GPU of its own"):
+        distributed.choose_device("cuda")
+
+
+@pytest.mark.parametrize("kind", ["dense", "paper", "wide"])
+@pytest.mark.parametrize("model", ["fgpvae", "cvae", "gpvae-amortised"])
+def test_bfloat16_is_for_the_networks_alone(kind, model, monkeypatch):
+    seen = []
+    for path in (posterior.DensePosterior, posterior.FourierPosterior):
+
+        def note(self, kernel, w, mu, var, observed, start=path.__init__):
+            start(self, kernel, w, mu, var, observed)
+            seen.extend([self.mu, self.var, self.alpha if hasattr(self, "alpha") else self.weights])
+
+        monkeypatch.setattr(path, "__init__", note)
+    changes = [f"model.network.kind={kind}", f"model.name={model}", "training.epochs=3"]
+    changes += ["training.context_dropout=0", "model.phases=[0,0]"]
+    losses, products = {}, {}
+    for precision in ("float32", "bfloat16"):
+        config = presets.preset("quick", [*TINY, *changes, f"training.precision={precision}"])
+        trainer = Trainer(config, runs.build_source(config)[0])
+        layer = next(m for m in trainer.model.encoder.modules() if isinstance(m, torch.nn.Linear))
+        layer.register_forward_hook(lambda m, i, out, p=precision: products.update({p: out.dtype}))
+        losses[precision] = [step.loss for step in trainer.steps()]
+        assert {p.dtype for p in trainer.model.encoder.parameters()} == {torch.float32}
+        assert {p.grad.dtype for p in trainer.model.decoder.parameters()} == {torch.float32}
+    assert products == {"float32": torch.float32, "bfloat16": torch.bfloat16}
+    assert losses["bfloat16"] != losses["float32"]
+    assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.05)
+    assert bool(seen) == (model == "fgpvae")
+    assert all(value.dtype == torch.float64 for value in seen)
+
+
+@pytest.mark.parametrize("Q", [8, 96])
+def test_the_gp_is_the_same_to_the_last_bit_within_autocast(Q):
+    """What keeps it in float64 is that autocast leaves float64 alone."""
+    config = presets.preset("quick", ["training.precision=bfloat16"])
+    trainer = Trainer(config, runs.build_source(config)[0])
+    generator = torch.Generator().manual_seed(0)
+    mu, var = torch.randn(2, 3, Q, 28, generator=generator)
+    w = torch.rand(3, Q, dtype=torch.float64, generator=generator)
+    observed = torch.rand(3, Q, generator=generator) < 0.8
+
+    def compute() -> list[torch.Tensor]:
+        found = trainer.model.posterior(mu, var.square() + 0.1, w, observed)
+        return [*found.at_views(), found.global_mean, found.global_var, found.log_evidence()]
+
+    plain = compute()
+    with trainer._precision():
+        assert torch.is_autocast_enabled("cpu")
+        mixed = compute()
+    for one, other in zip(plain, mixed, strict=True):
+        assert one.dtype == other.dtype == torch.float64
+        assert torch.equal(one, other)

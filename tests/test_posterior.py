@@ -271,6 +271,30 @@ def test_dense_and_fourier_have_the_same_gradients(Q, r, log_noise, seed):
         assert float((ours - theirs).abs().max()) < 1e-8 * size
 
 
+@pytest.mark.parametrize("r", [0.5, 1.0, 2.0])
+def test_dense_and_fourier_agree_with_512_views_of_some_digits(r):
+    """With gradients; the digits have from a handful to all of the views."""
+    case = Case(P=3, Q=512, J=2, noise=0.05, seed=5)
+    case.observed = torch.arange(512) < torch.tensor([[7], [300], [512]])
+    case.observed = case.observed[:, torch.randperm(512, generator=generator(1))]
+    case.var.clamp_min_(1e-3)
+    found = []
+    for path in PATHS:
+        kernel = Periodic(1.2, r, learnable=True)
+        case.mu, case.var = (x.detach().requires_grad_() for x in (case.mu, case.var))
+        said = everything(path, kernel, case)
+        weights = {k: torch.randn(v.shape, generator=generator(2)) for k, v in said.items()}
+        total = sum((weights[name] * said[name]).sum() for name in said)
+        learned = (case.mu, case.var, kernel.log_amplitude, kernel.log_length_scale)
+        gradients = torch.autograd.grad(total, learned)
+        found.append((said, gradients))
+    (dense, by_dense), (fourier, by_fourier) = found
+    assert_same(dense, fourier, atol=1e-8, rtol=1e-8)
+    for ours, theirs in zip(by_dense, by_fourier, strict=True):
+        assert float((ours - theirs).abs().max()) < 1e-8 * (1 + float(ours.abs().max()))
+    assert isinstance(local_posterior(kernel, *case), FourierPosterior)
+
+
 def test_the_cheaper_path_is_taken():
     kernel = Periodic()
     few, many = Case(P=1, Q=16), Case(P=1, Q=256)

@@ -271,6 +271,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             options=("last", "best"),
             used=lambda chosen: chosen["data.validation"] not in (0, "0"),
         ),
+        Setting(
+            "training.precision",
+            "Precision",
+            "Of the networks' products; bfloat16 is faster where the hardware has it.",
+            options=("float32", "bfloat16"),
+        ),
         Setting("seed", "Seed", "Where the random numbers start; the same gives the same weights."),
     ),
 }

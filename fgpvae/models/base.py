@@ -100,6 +100,7 @@ class Model(nn.Module):
 
     title: ClassVar[str]  # how tables and pages call it
     takes_new_digits: ClassVar[bool] = True
+    fixed_angles: ClassVar[bool] = False  # must a digit have the same angles in every epoch?
 
     encoder: nn.Module  # [N, C, H, W] -> mean and variance [N, L]
     decoder: nn.Module  # [N, L] -> [N, C, H, W]
@@ -146,6 +147,17 @@ class Model(nn.Module):
     def parameter_groups(self) -> list[tuple[list[nn.Parameter], float]]:
         """All parameters in groups, each with the factor of its learning rate."""
         return [(list(self.parameters()), 1.0)]
+
+    def place(self, device: torch.device) -> torch.device:
+        """Move to a device; where there is no float64 the networks alone, and the GP stays.
+
+        Returns the device that views are expected on.
+        """
+        home = torch.device("cpu") if device.type == "mps" else device
+        self.to(home)
+        self.encoder.to(device)
+        self.decoder.to(device)
+        return home
 
     def images_in(self, images: Tensor) -> Tensor:
         """[..., H, W] (or [..., C, H, W] in colour) -> [N, C, H, W] float32."""

@@ -64,6 +64,7 @@ class JointGP(Model):
     and the third phase start.
     """
 
+    fixed_angles = True
     gp_rate = 10.0  # the GP's parameters learn this much faster than the networks
 
     phase: Tensor
@@ -365,7 +366,7 @@ class AmortisedGPVAE(JointGP):
         seen = self.images_in(images[observed]).contiguous(memory_format=torch.channels_last)
         digit = observed.nonzero()[:, 0]
         total = torch.zeros(len(images), self.config.digit_rank)
-        total = total.index_add(0, digit, self.representation(seen))
+        total = total.index_add(0, digit, self.representation(seen).float())
         return total / observed.sum(-1, keepdim=True).clamp_min(1)
 
     @torch.no_grad()
