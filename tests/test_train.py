@@ -338,3 +338,57 @@ def test_the_estimate_grows_with_the_epochs():
     while (one := estimates.seconds(short)) is None:
         pass
     assert estimates.seconds(long) == pytest.approx(10 * one)
+
+
+# --- two tabs on one run --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("other", ["delete", "rename"])
+@pytest.mark.parametrize("mine", ["Delete", "Rename", "More epochs"])
+def test_a_question_about_a_run_that_another_tab_took_away_is_answered_in_a_sentence(
+    own, root, mine, other
+):
+    app = press(train(), mine)
+    if mine == "Rename":
+        app.text_input(key="rename-seedling").set_value("mine").run()
+    run = runs.open_run(own)
+    if other == "delete":
+        background.delete(run)
+    else:
+        background.rename(run, "renamed")
+    key = {"Delete": "sure-delete", "Rename": "sure-rename", "More epochs": "sure-more"}[mine]
+    app.button(key=key).click().run()
+    assert not app.exception
+    assert any("There is no run 'seedling' any more." in error.value for error in app.error)
+    assert len(runs.list_runs(root)[0]) == (1 if other == "rename" else 0)
+
+
+@pytest.mark.parametrize("label", ["Clone settings", "More epochs", "Rename", "Delete"])
+def test_a_button_of_a_run_that_is_gone_breaks_nothing(own, root, label):
+    app = train()
+    background.delete(runs.open_run(own))
+    press(app, label)
+    app.run()
+    assert not app.exception
+    assert runs.list_runs(root)[0] == []
+
+
+def test_two_tabs_resume_and_stop_one_run(own):
+    checkpoints.save_config(
+        dataclasses.replace(
+            checkpoints.load_config(own),
+            training=dataclasses.replace(checkpoints.load_config(own).training, epochs=3),
+        ),
+        own,
+    )
+    (own / runs.STATUS).write_text(json.dumps({"state": runs.STOPPED, "epoch": 2}))
+    first, second = train(), train()
+    press(first, "Resume")
+    assert runs.open_run(own).state == runs.QUEUED
+    press(second, "Resume")  # the page is older than the run's state
+    assert runs.open_run(own).state == runs.QUEUED
+    second.run()
+    press(second, "Stop")
+    assert runs.open_run(own).state == runs.STOPPED
+    press(first, "Stop")
+    assert runs.open_run(own).state == runs.STOPPED

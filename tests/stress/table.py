@@ -35,13 +35,17 @@ def none(part: str, what: str, tried: int, bad: Iterable[str]) -> Row:
     return Row(part, what, f"{tried:,}", found, "0", not bad)
 
 
+def busy() -> bool:
+    """Is there more to do than this machine can, besides what is tried here?"""
+    return os.getloadavg()[0] > (psutil.cpu_count() or 1) + 0.5
+
+
 def machine() -> str:
     load = os.getloadavg()[0]
     cores, memory = psutil.cpu_count(), psutil.virtual_memory().total / 2**30
-    busy = "idle" if load < 0.5 else f"busy, load average {load:.1f}"
     return (
         f"{cores} cores, {memory:.0f} GiB, {platform.system()} {platform.machine()}, "
-        f"Python {platform.python_version()}, {busy} at the start"
+        f"Python {platform.python_version()}, load average {load:.1f} at the start"
     )
 
 
