@@ -4,6 +4,7 @@ import argparse
 import io
 import json
 import math
+import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -365,7 +366,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("fgpvae: interrupted; what was trained is kept", file=sys.stderr)
         return 130
     if result is not None:
-        print(json.dumps(result) if options.json else json.dumps(result, indent=2))
+        try:
+            print(json.dumps(result, indent=None if options.json else 2), flush=True)
+        except BrokenPipeError:  # the reader had enough, as `head` has
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # or Python tries again at its end
     return 0
 
 

@@ -1,4 +1,5 @@
 import json
+import os
 import struct
 
 import numpy as np
@@ -177,6 +178,14 @@ def test_runs_lists_what_is_there(run, capsys):
     assert mine["last"]["epoch"] == 1
     assert told["unreadable"] == {}
     assert result(capsys, "runs", "--root", run / "none") == {"runs": [], "unreadable": {}}
+
+
+def test_a_reader_that_has_enough_is_no_error(tmp_path, monkeypatch, capfd):
+    reader, writer = os.pipe()
+    os.close(reader)
+    monkeypatch.setattr("sys.stdout", os.fdopen(writer, "w"))
+    assert main(["runs", "--root", str(tmp_path)]) == 0
+    assert capfd.readouterr().err == ""
 
 
 def test_evaluate_scores_a_run_by_the_protocol(run, capsys):
