@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tests.browser import ROOT
 from tests.stress.table import Row
 
-EXAMPLES = 1_000  # of each property
+EXAMPLES = 400  # of each property
 
 
 def rows() -> Iterator[Row]:
