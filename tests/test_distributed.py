@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -21,6 +23,7 @@ from fgpvae.distributed import Workers
 from fgpvae.errors import UserError
 from fgpvae.noise import Part
 from fgpvae.training import FixedViews, FreshViews, Trainer, random_context
+from scripts import make_sprites
 from tests.zygote import Child, zygote
 
 OFTEN = {"CHECKPOINT_SECONDS": 0.02, "HEARTBEAT_SECONDS": 0.01}
@@ -157,6 +160,37 @@ def test_dropout_is_refused_with_a_sentence():
     Trainer(config, source)
     with pytest.raises(UserError, match=r"set model\.network\.dropout to 0\."):
         Trainer(config, source, Workers(1, 2))
+
+
+def stumble(out: str) -> None:
+    """Train with an image that is not finite among the digits of the last worker."""
+    config = presets.preset("quick", [*TINY, "data.split=factorized", "data.views=3"])
+    views = data.factorized()[:10]
+    source = FixedViews(views, 33, config.seed)
+    views.images[source.shuffle.rows(0)[-1], 0, 5, 5] = math.nan
+    with distributed.join() as workers:
+        workers.begun = True
+        with pytest.raises(UserError) as stop:
+            Trainer(config, source, workers).advance()
+        Path(f"{out}-{workers.rank}").write_text(str(stop.value))
+
+
+def test_what_stops_one_worker_stops_all_with_a_sentence(forks, tmp_path):
+    function = "tests.test_distributed.stumble"
+    workers = forks.start_workers(2, tmp_path / "out", function=function)
+    assert wait(workers) == [0, 0], said(workers)
+    other, own = ((tmp_path / f"out-{rank}").read_text() for rank in range(2))
+    assert other.startswith("Training stopped at step 0: the reconstruction and the KL term is not")
+    assert own.startswith("Training stopped at step 0: The posterior of a digit could not be")
+
+
+def test_own_objects_are_found_in_the_run_by_every_worker(forks, tmp_path):
+    np.savez(tmp_path / "own.npz", **make_sprites.make(6, 5, 8, 8))
+    command = ["train", "--preset", "objects", "--data", tmp_path / "own.npz", "--epochs", 1]
+    command += ["--set", "model.network.widths=[8]", "--run-dir", tmp_path / "run", "--json"]
+    workers = forks.start_workers(2, *command)
+    assert wait(workers) == [0, 0], said(workers)
+    assert json.loads(said(workers)[0])["epoch"] == 1
 
 
 # The same random numbers
