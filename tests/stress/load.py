@@ -275,12 +275,11 @@ def rows() -> Iterator[Row]:
     each = (found.crowded_mb - found.alone_mb) / count
     text = f"{each:.1f} MB; the server {found.alone_mb:.0f} MB before, {found.crowded_mb:.0f} after"
     yield Row(part, "memory of a session", f"{count} sessions", text)
-    kinds, held = len(pretrained_names()), found.held
-    text = f"{held['models']} models ({held['model_mb']:.1f} MB), {kinds} different ones"
-    once = held["models"] <= kinds
-    yield Row(part, "copies of models", f"{count} sessions", text, "one of each", once)
-    text = f"{held['arrays']} arrays, {held['digit_mb']:.1f} MB, for {held['classes']} classes"
-    once = held["arrays"] <= held["classes"]
-    yield Row(part, "copies of digits", f"{count} sessions", text, "one of each", once)
+    held = found.held
+    for what, one in (("models", "model"), ("digits", "digit")):
+        copies, different = held[what], held[f"different_{what}"]
+        text = f"{copies}, {different} different, {held[f'{one}_mb']:.1f} MB in all"
+        met = copies == different
+        yield Row(part, f"{what} in memory", f"{count} sessions", text, "each once", met)
     text = f"{found.trained:.0f} epochs of quick; {record.ticks} looks at it"
     yield Row(part, "the run that trained meanwhile", "1", text, "> 0", found.trained > 0)
