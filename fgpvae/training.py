@@ -32,6 +32,7 @@ from fgpvae.objectives import ObjectiveConfig
 
 MOST_WEIGHTS = 20_000_000  # of encoder and decoder
 MOST_IMAGES = 2**14  # in a batch
+MOST_ACTIVATIONS = 300_000_000  # of a batch in all layers; a step holds about four times 4 bytes
 OBJECTS = "objects"  # the split of one's own data
 
 
@@ -150,6 +151,12 @@ class RunConfig:
                 f"A batch of {self.training.batch} digits with {self.data.views} views is more "
                 f"than {MOST_IMAGES} images."
             )
+        images = self.training.batch * self.data.views
+        if images * network_activations(self.model) > MOST_ACTIVATIONS:
+            raise UserError(
+                f"A batch of {images} images through networks of this size needs more memory than "
+                "a run may take; choose fewer digits a batch, fewer views or smaller networks."
+            )
 
     def _check_objects(self) -> None:
         if self.model.name != "fgpvae":
@@ -174,6 +181,25 @@ def network_weights(config: ModelConfig) -> int:
             ]
         )
     return sum(weight.numel() for weight in networks.parameters())
+
+
+@lru_cache(maxsize=256)
+def network_activations(config: ModelConfig) -> int:
+    """How many numbers all layers hold for one image; nothing is allocated."""
+    sizes: list[int] = []
+
+    def note(layer: nn.Module, inputs: Any, output: Tensor) -> None:
+        sizes.append(output.numel())
+
+    with torch.device("meta"):
+        encoder = Encoder(config.network, config.latents)
+        decoder = Decoder(config.network, config.latents, config.local)
+        for layer in (*encoder.modules(), *decoder.modules()):
+            if not any(True for _ in layer.children()):
+                layer.register_forward_hook(note)
+        encoder(torch.zeros(1, *config.network.shape))
+        decoder(torch.zeros(1, config.latents))
+    return sum(sizes)
 
 
 @dataclass(frozen=True)

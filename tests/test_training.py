@@ -19,6 +19,7 @@ from fgpvae.training import (
     Shuffle,
     Trainer,
     TrainingConfig,
+    network_activations,
     network_weights,
     random_context,
 )
@@ -311,3 +312,17 @@ def test_network_weights_counts_what_is_built(kind, latents, gated):
     model = build(setting)
     built = [*model.encoder.parameters(), *model.decoder.parameters()]
     assert network_weights(setting) == sum(p.numel() for p in built)
+
+
+def test_a_batch_that_would_take_gigabytes_is_refused_before_anything_is_allocated():
+    # typed into the form of a public page it would end the server: 9 billion activations
+    wide = ModelConfig(network=NetworkConfig("wide", filters=(512, 512), hidden=128))
+    with pytest.raises(UserError, match="needs more memory than a run may take"):
+        RunConfig(model=wide, training=TrainingConfig(batch=1024))
+    RunConfig(model=wide, training=TrainingConfig(batch=20))
+
+
+def test_activations_are_those_of_the_layers():
+    dense = ModelConfig(latents=4, local=2, network=NetworkConfig("dense", widths=(16,)))
+    # flatten 784, linear, SiLU and dropout 3 x 16, code 8; back 3 x 16, image twice
+    assert network_activations(dense) == 784 + 3 * 16 + 8 + 3 * 16 + 784 + 784
