@@ -32,7 +32,7 @@ from fgpvae.objectives import ObjectiveConfig
 
 MOST_WEIGHTS = 20_000_000  # of encoder and decoder
 MOST_IMAGES = 2**14  # in a batch
-MOST_ACTIVATIONS = 300_000_000  # of a batch in all layers; a step holds about four times 4 bytes
+MOST_ACTIVATIONS = 300_000_000  # of a batch in all layers; a step with so many took 1.3 GB
 OBJECTS = "objects"  # the split of one's own data
 
 
