@@ -82,16 +82,18 @@ def commands(text: str) -> list[str]:
     ]
     spans = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
     found = [line.split(" # ")[0].strip() for line in blocks + spans]
-    return [line for line in found if "python" in line.split(" ")[0] and "..." not in line]
+    programs = re.compile(r"(\S*python3?|torchrun) ")
+    return [line for line in found if programs.match(line) and "..." not in line]
 
 
 @every_page
 def test_commands_in_documentation_are_understood(page):
     for command in commands(page.read_text()):
         words = command.split()
-        if words[1:3] == ["-m", "fgpvae"]:
-            if words[3:]:
-                assert callable(parser().parse_args(words[3:]).action), command
+        _, package, arguments = command.partition(" -m fgpvae")
+        if package:
+            if arguments:
+                assert callable(parser().parse_args(arguments.split()).action), command
         elif words[1].startswith("scripts/"):
             source = (ROOT / words[1]).read_text()
             options = [word for word in words[2:] if word.startswith("--")]

@@ -1,6 +1,7 @@
 """What the README says can be done, done; its figures and pictures, from where they come.
 
-Too long to run here, and only read by the real parser: `experiment` (hours) and `bench` (minutes).
+Too long to run here, and only read by the real parser: `experiment` (hours), `bench` (minutes) and,
+in test_docs, `torchrun` (all of MNIST; test_distributed runs it on little).
 The set-up of the two first commands and all of the second are run by .ci/run in a fresh clone.
 """
 
