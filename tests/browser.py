@@ -23,7 +23,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-expect.set_options(timeout=30_000)  # a busy machine is not a failure
+PATIENCE = 90_000  # milliseconds: a busy machine is not a failure
+expect.set_options(timeout=PATIENCE)
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 
 
@@ -85,7 +86,7 @@ def executable_path() -> str | None:
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
 
 
-def settle(page: Page, timeout: float = 90_000) -> None:
+def settle(page: Page, timeout: float = PATIENCE) -> None:
     """Wait until the script of the page has run to its end."""
     page.wait_for_selector(IDLE, timeout=timeout)
 

@@ -17,7 +17,7 @@ from fgpvae import checkpoints
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
 from tests import small_runs
-from tests.browser import serve, settle
+from tests.browser import PATIENCE, serve, settle
 from ui import colours, figures, frame, loops, models, plot
 
 ROOT = Path(__file__).parent.parent
@@ -373,24 +373,25 @@ def address(own):
 
 def opened(browser, address, path, **context):
     page = browser.new_context(**context).new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto(address + path)
-    page.get_by_role("heading", level=1).wait_for(timeout=90_000)
+    page.get_by_role("heading", level=1).wait_for()
     settle(page)
     return page
 
 
 def test_a_deep_link_on_a_fresh_server_has_the_frame(browser, address):
     page = opened(browser, address, "/how?screen=3")
-    page.locator(".st-key-menu a").nth(len(PAGES) - 1).wait_for(timeout=30_000)
+    page.locator(".st-key-menu a").nth(len(PAGES) - 1).wait_for()
     assert "screen=3" in page.url
 
 
 @pytest.mark.parametrize("name", ["", "rotate"])
 def test_the_first_page_has_two_addresses(browser, address, name):
     page = opened(browser, address, f"/{name}")
-    page.locator(".st-key-menu a").first.wait_for(timeout=30_000)
-    assert page.get_by_role("heading", level=1).inner_text() == "Rotate a digit"
-    assert page.get_by_text("Page not found").count() == 0
+    page.locator(".st-key-menu a").first.wait_for()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rotate a digit")
+    expect(page.get_by_text("Page not found")).to_have_count(0)
 
 
 LOOPS = "[...document.querySelectorAll('*')].find(each => each.loops)?.loops"
@@ -431,13 +432,12 @@ def test_points_can_be_clicked_into_the_process(browser, address):
     page.locator(".points button").last.dblclick()
     page.wait_for_function(f"() => {GP}.points().length === 2")
     kept = page.evaluate(f"{GP}.points()")
-    settle(page)
-    page.wait_for_timeout(500)
-    settle(page)
+    said = "_".join(f"{value:.5g}" for point in kept for value in (point["w"], point["z"]))
+    expect(page).to_have_url(re.compile(f"points={re.escape(said)}"))  # the server knows
     page.get_by_role("link", name="Train", exact=True).click()
-    page.get_by_role("heading", level=1, name="Train", exact=True).wait_for(timeout=60_000)
+    page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
     page.get_by_role("link", name="How it works", exact=True).click()
-    page.wait_for_function(f"() => {GP}", timeout=60_000)
+    page.wait_for_function(f"() => {GP}")
     assert page.evaluate(f"{GP}.points()") == kept
 
 
@@ -449,9 +449,9 @@ def test_a_link_carries_the_points_of_the_process(browser, address):
     expect(page.locator("output").first).to_have_text("1.00")
     page.locator(".points button").first.focus()
     page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile("points=35_1.5_200_-3"), timeout=60_000)
+    expect(page).to_have_url(re.compile("points=35_1.5_200_-3"))
     page.get_by_role("button", name="Clear", exact=True).click()
-    expect(page).to_have_url(re.compile("points=none"), timeout=60_000)
+    expect(page).to_have_url(re.compile("points=none"))
     again = opened(browser, address, page.url.removeprefix(address))
     again.wait_for_function(f"() => {GP}")
     assert again.evaluate(f"{GP}.points()") == []
@@ -473,7 +473,7 @@ def test_samples_of_the_process_spread_as_the_posterior_says(browser, address):
 
 def linked(page) -> tuple[int, int]:
     """The digit and the view that the address names, once it names both."""
-    expect(page).to_have_url(re.compile(r"^(?=.*z_digit=\d)(?=.*z_view=\d)"), timeout=60_000)
+    expect(page).to_have_url(re.compile(r"^(?=.*z_digit=\d)(?=.*z_view=\d)"))
     query = parse_qs(urlparse(page.url).query)
     return int(query["z_digit"][0]), int(float(query["z_view"][0].rstrip("°")) / 22.5)
 
@@ -492,7 +492,7 @@ def click_a_point(page, digit: int, view: int) -> tuple[int, int]:
 def test_clicking_a_point_shows_its_digit_and_goes_into_the_link(browser, address):
     path, size = "/latents?model=runs%2Fturning", {"width": 1280, "height": 900}
     page = opened(browser, address, path, viewport=size)
-    page.wait_for_function(f"() => {LOOPS}", timeout=60_000)
+    page.wait_for_function(f"() => {LOOPS}")
     digit, view = click_a_point(page, 20, 5)
     shown = page.get_by_role("img", name=re.compile(f"^digit {digit} at sixteen"))
     expect(shown).to_be_visible(timeout=60_000)
@@ -502,17 +502,17 @@ def test_clicking_a_point_shows_its_digit_and_goes_into_the_link(browser, addres
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
     digit, view = (digit - 1) % 60, (view + 1) % 16
-    expect(page).to_have_url(re.compile(rf"z_digit={digit}\b"), timeout=60_000)
+    expect(page).to_have_url(re.compile(rf"z_digit={digit}\b"))
     assert linked(page) == (digit, view)
     again = opened(browser, address, page.url.removeprefix(address))
-    again.wait_for_function(f"() => {LOOPS}", timeout=60_000)
+    again.wait_for_function(f"() => {LOOPS}")
     assert again.evaluate(f"{LOOPS}.standing()") == [digit, view]
 
 
 def test_a_space_of_three_dimensions_turns_and_its_points_can_be_clicked(browser, address):
     path = "/latents?model=runs%2Fturning&z_space=3-D"
     page = opened(browser, address, path, viewport={"width": 1280, "height": 900})
-    page.wait_for_function(f"() => {LOOPS}", timeout=60_000)
+    page.wait_for_function(f"() => {LOOPS}")
     before = page.evaluate(f"{LOOPS}.at(0, 7, 3)")
     box = page.locator(".stage canvas").first.bounding_box()
     page.mouse.move(box["x"] + 100, box["y"] + 100)
@@ -548,7 +548,7 @@ def test_nothing_is_wider_than_a_phone(browser, address, path, scheme):
     page = opened(
         browser, address, path, viewport={"width": 380, "height": 800}, color_scheme=scheme
     )
-    page.wait_for_timeout(500)
+    page.locator("[data-drawn=yes]").first.wait_for()
     wide = page.evaluate(
         "document.querySelector('.stMainBlockContainer').scrollWidth - window.innerWidth"
     )

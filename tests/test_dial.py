@@ -14,7 +14,7 @@ from fgpvae.data import ANGLES, Views
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAE, Model, ModelConfig, build
 from tests.apps import dial_app
-from tests.browser import ROOT, Watch, serve, settle
+from tests.browser import PATIENCE, ROOT, Watch, serve, settle
 from ui import colours, export
 
 APP = ROOT / "tests" / "apps" / "dial_app.py"
@@ -250,6 +250,7 @@ def address() -> Iterator[str]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     context.close()
 
@@ -369,7 +370,7 @@ def test_touch(browser: Browser, address: str):
 
 def test_keys(page: Page, address: str):
     show(page, address)
-    slider = page.get_by_role("slider", name="Angle of the digit")
+    slider = page.get_by_role("slider", name="Angle of the digit in degrees", exact=True)
     slider.focus()
     for key, expected in [
         ("ArrowLeft", 1),
@@ -423,7 +424,7 @@ def test_the_last_view_stays(page: Page, address: str):
 
 def test_styles(page: Page, address: str):
     watch = show(page, address)
-    sliders = page.get_by_role("group", name="Style of the digit").get_by_role("slider")
+    sliders = page.get_by_role("group", name="Style of the digit", exact=True).get_by_role("slider")
     expect(sliders).to_have_count(8)
     own = hook(page, "decode(0)")
     first = sliders.first
@@ -465,7 +466,7 @@ def test_styles(page: Page, address: str):
 
 def test_all_styles_are_there_on_demand(page: Page, address: str):
     show(page, f"{address}/?network=wide")
-    sliders = page.get_by_role("group", name="Style of the digit").get_by_role("slider")
+    sliders = page.get_by_role("group", name="Style of the digit", exact=True).get_by_role("slider")
     expect(sliders).to_have_count(8)
     page.get_by_role("button", name="Show all 16", exact=True).click()
     expect(sliders).to_have_count(16)
@@ -475,7 +476,7 @@ def test_the_page_can_turn_the_dial(page: Page, address: str):
     show(page, f"{address}/?angle=157.5")
     assert angle(page) == 157.5
     expect(page.get_by_text("never seen in training", exact=True)).to_be_visible()
-    page.get_by_role("button", name="to 90 degrees").click()
+    page.get_by_role("button", name="to 90 degrees", exact=True).click()
     expect(page.get_by_text("angle 90")).to_be_visible()
     expect(page.locator(".angle")).to_have_text("90.0°")
     assert angle(page) == 90
@@ -492,7 +493,7 @@ def test_a_reload_and_a_second_tab_get_the_weights(page: Page, address: str):
 
 def test_a_browser_that_lost_the_weights_asks_for_them(page: Page, address: str):
     watch = show(page, address)
-    slider = page.get_by_role("slider", name="Angle of the digit")
+    slider = page.get_by_role("slider", name="Angle of the digit in degrees", exact=True)
     slider.press("ArrowLeft")  # from now on the server knows that they are here
     expect(page.get_by_text("angle 1", exact=True)).to_be_visible()
     page.evaluate("fgpvae.networks.clear()")
@@ -538,7 +539,7 @@ def test_narrow_screens_show_the_dial_first(page: Page, address: str):
     page.set_viewport_size({"width": 380, "height": 800})
     show(page, address)
     stage = page.locator(".stage").bounding_box()
-    styles = page.get_by_role("heading", name="Style").bounding_box()
+    styles = page.get_by_role("heading", name="Style", exact=True).bounding_box()
     assert stage["x"] >= 0
     assert stage["x"] + stage["width"] <= 380
     assert stage["width"] > 280
@@ -549,10 +550,10 @@ def test_narrow_screens_show_the_dial_first(page: Page, address: str):
 def test_reduced_motion(page: Page, address: str):
     page.emulate_media(reduced_motion="reduce")
     show(page, address)
-    page.get_by_role("button", name="Random style").click()
+    page.get_by_role("button", name="Random style", exact=True).click()
     expect(page.get_by_text(re.compile(r"^style \["))).to_be_visible()
     page.get_by_role("button", name="turn", exact=True).click()
-    slider = page.get_by_role("slider", name="Angle of the digit")
+    slider = page.get_by_role("slider", name="Angle of the digit in degrees", exact=True)
     expect(slider).not_to_have_attribute("aria-valuenow", "0")
     page.get_by_role("button", name="stop", exact=True).click()
     assert angle(page) % 22.5 == 0  # steps, not a sweep

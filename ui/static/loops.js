@@ -15,6 +15,7 @@ class Space {
     this.canvas = make("canvas", "");
     this.tip = make("div", "tip");
     this.foot = make("p", "");
+    this.foot.title = "Principal components: the directions in which the points differ most";
     this.tip.hidden = true;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
