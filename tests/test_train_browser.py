@@ -14,7 +14,8 @@ from tests import tiny
 from tests.browser import serve, settle
 
 CHART = "Save as PNG: Error of every model"
-PATIENCE = 240_000  # milliseconds; nothing here waits longer than it has to
+EPOCHS = 80  # long enough to be stopped on the way
+PATIENCE = 360_000  # milliseconds; nothing here waits longer than it has to
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, browse
         page = browser.new_page(accept_downloads=True)
         page.goto(f"{address}/train")
         shows(page, "seedling", "finished")
-        begin(page, "mine", 150)
+        begin(page, "mine", EPOCHS)
         shows(page, "mine", "training")
         expect(page).to_have_url(re.compile("run=mine"))
         expect(page.locator(".curves polyline")).to_have_count(4, timeout=PATIENCE)
@@ -108,8 +109,8 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, browse
         press(page, "Resume")
         shows(page, "mine", "finished")
         lines = (root / "mine" / "metrics.jsonl").read_text().splitlines()
-        assert [json.loads(line)["epoch"] for line in lines] == list(range(1, 151))
-        assert stopped_at < 150
+        assert [json.loads(line)["epoch"] for line in lines] == list(range(1, EPOCHS + 1))
+        assert stopped_at < EPOCHS
 
         page.locator(".st-key-links").get_by_text("Compare").click()
         chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
