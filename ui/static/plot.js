@@ -178,7 +178,9 @@ class Plot {
     const px = (x === "end" ? this.area.right : this.X(x)) + dx;
     const py = (y === "top" ? this.area.top : this.Y(y)) + dy;
     const transform = `translate(${px} ${py})${angle ? ` rotate(${angle})` : ""}`;
-    const look = { "text-anchor": anchor, "font-size": size, fill: colour };
+    // lines pass behind words, not through them
+    const halo = { stroke: "var(--card)", "stroke-width": 4, "paint-order": "stroke" };
+    const look = { "text-anchor": anchor, "font-size": size, fill: colour, ...halo };
     const node = add(parent, "text", { transform, "dominant-baseline": "middle", ...look }, text);
     if (raised) add(node, "tspan", { dy: -5, "font-size": 0.8 * size }, raised);
   }
