@@ -8,7 +8,7 @@ several times. Prints median milliseconds from navigation to
     picture   the first digit or chart drawn
     settled   the script has ended and nothing was drawn for half a second
 
-and, because they do not depend on what else the machine does,
+and, because they depend less on what else the machine does,
 
     work      milliseconds of the processor that the page's main thread took until then
     kB        what it loaded
