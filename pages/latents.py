@@ -12,6 +12,7 @@ from fgpvae.experiments.disentanglement import swap_error
 from fgpvae.models import FGPVAE
 from ui import colours, figures, frame, loops, models, placing, plot
 from ui.models import Choice
+from ui.traversals import traversals
 
 DEGREES = np.rad2deg(ANGLES)
 LABELS = [f"{degrees:g}°" for degrees in DEGREES]
@@ -188,40 +189,6 @@ def channel_panels(choice: Choice, digit: int, given: np.ndarray) -> None:
         if len(few) < len(every):
             st.caption(f"{len(few)} of the {len(every)} {block} channels")
         st.html(figures.multiples(panels))
-
-
-def traversals(choice: Choice, digit: int, view: int) -> None:
-    """What each channel does to the picture of the chosen digit."""
-    model, codes = choice.load(), encoded(choice).pooled[digit]
-    left, right = st.columns(2, gap="medium")
-    with (
-        left,
-        frame.card(
-            "What each local channel does",
-            "In the first row all follow the angle; below, one alone does, and the others stay as "
-            f"they are at {LABELS[view]}.",
-        ),
-    ):
-        names = ["all local", *(f"local {j + 1}" for j in range(model.config.local))]
-        rows = list(zip(names, latents.turn(model, codes, view)[:, ::2], strict=True))
-        bars = colours.angle_colours(ANGLES)[::2]
-        st.html(figures.grid(rows, LABELS[::2], bars, alt="local channels over the angle"))
-    with (
-        right,
-        frame.card(
-            "What each global channel does",
-            "One channel at a time goes from -3 to 3, the range of its prior; the others stay as "
-            "they are.",
-        ),
-    ):
-        few = strongest(choice)[:CHANNELS]
-        images = latents.traverse(model, codes[view], few, np.array(latents.STEPS))
-        rows = [
-            (f"global {channel - model.config.local + 1}", row)
-            for channel, row in zip(few, images, strict=True)
-        ]
-        steps = [f"{step:+g}" if step else "0" for step in latents.STEPS]
-        st.html(figures.grid(rows, steps, alt="global channels from -3 to 3"))
 
 
 def matrices(choice: Choice) -> None:
@@ -488,7 +455,15 @@ with frame.card(
     channel_panels(choice, digit, given)
 
 if isinstance(choice.load(), FGPVAE) and len(found.blocks) == 2:
-    traversals(choice, digit, view)
+    traversals(
+        choice.load(),
+        found.pooled[digit],
+        view,
+        strongest(choice)[:CHANNELS],
+        LABELS,
+        colours.angle_colours(ANGLES),
+        "angle",
+    )
 
 matrices(choice)
 

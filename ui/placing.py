@@ -10,6 +10,7 @@ from fgpvae.models import FGPVAE
 from ui import colours, figures, frame, loops, notices, objects, plot
 from ui.models import Choice
 from ui.objects import Set
+from ui.traversals import traversals
 
 PLACES = 16  # along the track, at which every object is placed
 OBJECTS = 60  # that are shown
@@ -80,7 +81,8 @@ def page(choice: Choice) -> None:
         "the model concludes from the filled ones, and the band how sure it is.",
     ):
         _channels(model, found, number, given, _strongest(model, codes))
-    _traversals(model, codes[row], place, labels, [found.colour(float(w)) for w in grid])
+    own, hues = codes[row], [found.colour(float(w)) for w in grid]
+    traversals(model, own, place, _strongest(model, own[None]), labels, hues)
     left, right = st.columns(2, gap="medium")
     with left, frame.card("What the prior expects", "Local channels at two places: how alike?"):
         gram = latents.prior_gram(model, grid)
@@ -241,38 +243,3 @@ def _channels(
         if block == "global" and len(few) < model.config.latents - local:
             st.caption(f"{len(few)} of the {model.config.latents - local} global channels")
         st.html(figures.multiples(panels))
-
-
-def _traversals(
-    model: FGPVAE, codes: np.ndarray, place: int, labels: list[str], hues: list[str]
-) -> None:
-    """What each channel does to the picture of the chosen object."""
-    left, right = st.columns(2, gap="medium")
-    with (
-        left,
-        frame.card(
-            "What each local channel does",
-            "In the first row all follow the view; below, one alone does, and the others stay as "
-            f"they are at {labels[place]}.",
-        ),
-    ):
-        names = ["all local", *(f"local {j + 1}" for j in range(model.config.local))]
-        images = latents.turn(model, codes, place)[:, ::2]
-        rows = list(zip(names, images, strict=True))
-        st.html(figures.grid(rows, labels[::2], hues[::2], alt="local channels over the view"))
-    with (
-        right,
-        frame.card(
-            "What each global channel does",
-            "One channel at a time goes from -3 to 3, the range of its prior; the others stay as "
-            "they are.",
-        ),
-    ):
-        few = _strongest(model, codes[None])
-        images = latents.traverse(model, codes[place], few, np.array(latents.STEPS))
-        rows = [
-            (f"global {channel - model.config.local + 1}", row)
-            for channel, row in zip(few, images, strict=True)
-        ]
-        steps = [f"{step:+g}" if step else "0" for step in latents.STEPS]
-        st.html(figures.grid(rows, steps, alt="global channels from -3 to 3"))
