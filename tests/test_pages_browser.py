@@ -231,7 +231,7 @@ def test_an_unreadable_file_is_one_sentence_and_the_page_goes_on(visit: Visit):
     alert = page.get_by_role("alert").filter(has_text="damaged or incomplete")
     expect(alert).to_be_visible()
     assert alert.inner_text().count(".") == 1
-    page.get_by_role("button", name="Remove broken.png").click()
+    page.get_by_role("button", name="Remove broken.png", exact=True).click()
     expect(alert).to_have_count(0)
     settle(page, PATIENCE)
     page.set_input_files("input[type=file]", uploaded("three.png", drawing(30)))
@@ -262,6 +262,12 @@ def test_a_drawing_turns_and_its_angle_can_be_chosen(visit: Visit):
         expect(choices.nth(1)).to_have_attribute("kind", "primary")
 
 
+PLAYING = """() => {
+  const video = document.querySelector("video");
+  return video !== null && video.readyState === 4 && video.currentTime > 0.2;
+}"""
+
+
 def film(picture: bytes) -> bytes:
     """A second of video (YUV4MPEG2) of a sheet of paper with a picture on it."""
     sheet = Image.new("L", (640, 480), 225)
@@ -287,6 +293,7 @@ def test_a_photograph_turns(browser: Browser, address: str, tmp_path: Path):
         page = visit.open("/extrapolate?from=Camera", ready=False)
         shutter = page.get_by_role("button", name="Take Photo", exact=True)
         expect(shutter).to_be_enabled()
+        page.wait_for_function(PLAYING)  # before that a photograph is black
         shutter.click()
         page.wait_for_selector("[data-ready=yes]")
         settle(page, PATIENCE)

@@ -1,7 +1,9 @@
 """What a process does to the world outside: files it changes, programs it starts, connections."""
 
+import gc
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,14 +33,16 @@ PROGRAMS = {
 }
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
-_watching: list[tuple[Path | None, list[str]]] = []
+_watching: list[tuple[Path | None, list[str], set[int | None]]] = []
 _hooked = False
 
 
 def _note(event: str, arguments: tuple) -> None:
     if not _watching:
         return
-    allowed, seen = _watching[-1]
+    allowed, seen, others = _watching[-1]
+    if threading.get_ident() in others:
+        return
     if event in PROGRAMS:
         seen.append(f"{event} {arguments[:1]}")
     elif event == "open":
@@ -63,14 +67,23 @@ def _inside(path: str | bytes, folder: Path | None) -> bool:
 
 @contextmanager
 def watched(allowed: Path | None = None) -> Iterator[list[str]]:
-    """A list of all that happens outside the allowed directory, or anywhere if there is none."""
+    """A list of all that happens outside the allowed directory, or anywhere if there is none.
+
+    What is not of the watched code's doing does not count: threads that are there already, and
+    the last acts of objects that it did not make, which the garbage collection would bring about.
+    """
     global _hooked
     if not _hooked:
         sys.addaudithook(_note)  # stays for good, so only once
         _hooked = True
     seen: list[str] = []
-    _watching.append((allowed and allowed.resolve(), seen))
+    others = {each.ident for each in threading.enumerate()} - {threading.get_ident()}
+    collecting = gc.isenabled()
+    gc.disable()
+    _watching.append((allowed and allowed.resolve(), seen, others))
     try:
         yield seen
     finally:
         _watching.pop()
+        if collecting:
+            gc.enable()
