@@ -35,14 +35,22 @@ def trainer(run):
         pid = json.loads((run / "status.json").read_text()).get("pid")
         process = psutil.Process(pid) if pid else None
         alive = process is not None and process.status() != psutil.STATUS_ZOMBIE
-        return process if alive and str(run) in " ".join(process.cmdline()) else None
+        return process if alive and str(run) in " ".join(command(process)) else None
     except (OSError, psutil.Error):
         return None
 
 
+def command(process):
+    """The words that started a process; none once it has ended."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
 def kill_server(address):
     port = address.rsplit(":", 1)[1]
-    server = next(p for p in psutil.Process().children() if port in p.cmdline())
+    server = next(p for p in psutil.Process().children() if port in command(p))
     server.send_signal(signal.SIGKILL)
     server.wait()
 
