@@ -9,6 +9,9 @@ from pathlib import Path
 from tests.browser import executable_path
 
 ROOT = Path(__file__).parent.parent
+# Two at a time. Browsers, servers and killed processes share the machine with each other: what
+# fails is tried once more, and the summary says so.
+TESTS = ["-n", "2", "--dist", "loadfile", "--reruns", "1", "-rR", "--durations", "15"]
 
 
 def install_chromium() -> None:
@@ -34,7 +37,7 @@ def main() -> int:
         [*python, "ruff", "check", "."],
         [*python, "ruff", "format", "--check", "."],
         [*python, "mypy"],
-        [*python, "pytest", "-n", "2", "--dist", "loadfile", "--durations", "15"],
+        [*python, "pytest", *TESTS],
     ):
         print("+", *command[1:], flush=True)
         done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
