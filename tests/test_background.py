@@ -147,7 +147,9 @@ def test_what_a_process_could_not_do_is_said(root, one_slot):
     run = background.find(root, "lost")
     assert run.state == runs.FAILED
     assert "There is no directory" in run.message
-    assert (run.path / runs.LOG).read_text().count("\n") == 1
+    log = run.path / runs.LOG
+    wait(lambda: log.read_text().endswith("\n"))  # written when the run is already let go
+    assert log.read_text().count("\n") == 1
 
 
 def test_many_callers_start_each_queued_run_once(root, no_slot, monkeypatch):
