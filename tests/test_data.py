@@ -32,6 +32,7 @@ from fgpvae.data import (
     rotate_fast,
     shuffled,
     shuffled_rows,
+    sources,
     split_validation,
     task,
     trainable,
@@ -39,6 +40,7 @@ from fgpvae.data import (
 )
 from fgpvae.errors import UserError
 from scripts import build_digits
+from tests import openml
 
 # Of the raw bytes, computed from the genuine IDX files with the benchmark's own lines.
 SHA_THREES = "36561e74d56bbc3d570747190803ab7524e97d72f1e436e6cb271c8f33dfe157"
@@ -499,12 +501,30 @@ def test_any_damage_to_a_header_is_refused(tmp_path_factory, where, value, cut):
         refused(directory, ".")
 
 
+@pytest.mark.parametrize("written", ["{}", "'{}'"])  # either is a nominal value in ARFF
+def test_openml_is_read_as_it_is_sent(written, monkeypatch, tmp_path):
+    digits = embedded((3, 8))
+    take = np.r_[0:30, 400:410]
+    images, labels = digits.images[take], digits.labels[take]
+    openml.answer(tmp_path, np.rint(255 * images), [written.format(label) for label in labels])
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
+    monkeypatch.setattr(sources, "_TRAIN_FILE", 25)
+    for train, part in ((True, slice(25)), (False, slice(25, None))):
+        found = load_openml(train)
+        np.testing.assert_array_equal(found.images, images[part])
+        np.testing.assert_array_equal(found.labels, labels[part])
+        assert found.images.dtype == np.float32
+    monkeypatch.setattr(sources, "_TRAIN_FILE", 60)
+    with pytest.raises(UserError, match="has 40 digits of MNIST"):
+        load_openml()
+
+
 def test_openml_without_a_network(monkeypatch, tmp_path):
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit"))
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
     monkeypatch.setattr(urllib.request, "_opener", None)
     with (
         pytest.warns(UserWarning, match="Retrying"),
@@ -512,7 +532,6 @@ def test_openml_without_a_network(monkeypatch, tmp_path):
     ):
         load_openml()
     assert "\n" not in str(caught.value)
-    assert not (tmp_path / "scikit").exists()
 
 
 # The script that builds the embedded file
