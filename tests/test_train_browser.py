@@ -68,6 +68,17 @@ def press(page, label):
     button.click()
 
 
+def press_at_once(pages, label):
+    """Click before any of the pages has heard of the other clicks."""
+    buttons = []
+    for page in pages:
+        button = page.locator(".st-key-actions").get_by_role("button", name=label, exact=True)
+        expect(button).to_be_enabled(timeout=PATIENCE)
+        buttons.append(button.element_handle())
+    for button in buttons:
+        button.evaluate("button => button.click()")
+
+
 def begin(page, name, epochs):
     """Clone the settings of the chosen run, change the epochs and start."""
     press(page, "Clone settings")
@@ -177,3 +188,55 @@ def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, browser
         shows(page, "seedling", "finished")
         assert not run.exists()
         page.close()
+
+
+def test_two_servers_and_two_tabs_on_the_same_runs(root, browser):
+    """Each tab belongs to a server of its own; both show, and act on, one and the same run."""
+    run = root / "shared"
+    with (
+        serve("app.py", FGPVAE_RUNS=str(root)) as here,
+        serve("app.py", FGPVAE_RUNS=str(root)) as there,
+    ):
+        tabs = [browser.new_page(), browser.new_page()]
+        tabs[0].goto(f"{here}/train")
+        shows(tabs[0], "seedling", "finished")
+        begin(tabs[0], "shared", 5000)
+        tabs[1].goto(f"{there}/train?run=shared")
+        for tab in tabs:
+            shows(tab, "shared", "training")
+        first = trainer(run)
+        press_at_once(tabs, "Stop")
+        for tab in tabs:
+            shows(tab, "shared", "stopped")
+        wait_for(lambda: trainer(run) is None)
+        reached = epochs_done(run)
+
+        # both resume it: one process trains it, and the one who was late is told or sees it train
+        press_at_once(tabs, "Resume")
+        for tab in tabs:
+            shows(tab, "shared", "training")
+        second = wait_for(lambda: trainer(run))
+        assert second.pid != first.pid
+        assert [p.pid for p in psutil.process_iter() if str(run) in command(p)] == [second.pid]
+        press(tabs[1], "Stop")
+        shows(tabs[0], "shared", "stopped")
+        assert epochs_done(run) >= reached
+
+        # gone for one: the other says so and shows what there is
+        press(tabs[0], "Delete")
+        sure = tabs[0].get_by_role("dialog").get_by_role("button", name="Delete", exact=True)
+        expect(sure).to_be_visible(timeout=PATIENCE)
+        press(tabs[1], "Delete")
+        late = tabs[1].get_by_role("dialog").get_by_role("button", name="Delete", exact=True)
+        expect(late).to_be_visible(timeout=PATIENCE)
+        sure.click()
+        expect(tabs[0].get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
+        assert not run.exists()
+        late.click()
+        expect(tabs[1].get_by_text("There is no run 'shared' any more.")).to_be_visible(
+            timeout=PATIENCE
+        )
+        for tab in tabs:
+            assert tab.locator("[data-testid=stException]").count() == 0
+            tab.close()
+    assert sorted(path.name for path in root.iterdir() if path.is_dir()) == ["seedling"]
