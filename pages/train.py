@@ -13,7 +13,7 @@ from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
 from fgpvae.runs import Run
 from fgpvae.training import OBJECTS, RunConfig, network_weights
-from ui import colours, curves, estimates, figures, frame, models, settings
+from ui import colours, curves, estimates, export, figures, frame, models, moving, objects, settings
 from ui.models import Choice
 
 LARGEST_LOG = 2**20  # bytes
@@ -310,25 +310,40 @@ def turned(choice: Choice) -> str:
     return figures.grid(rows, LABELS, bars, marked=HELD_OUT, alt="generated digits")
 
 
+@st.cache_data(max_entries=8, show_spinner=False)
+def moved(choice: Choice) -> str:
+    """What a checkpoint makes of an object that it was not trained on."""
+    found, model = objects.opened(choice), choice.load()
+    number = found.split.unseen[0]
+    images, w = found.pixels(number), found.w(number)
+    observed = np.isin(np.arange(len(w)), found.given(number))
+    few = found.strip(number, len(ANGLES))
+    made = moving.draw(model, export.scene(model, images, w, observed), w[few])
+    labels = [found.text(view) for view in found.views(number)[few]]
+    bars = [found.colour(float(w[i])) if observed[i] else "transparent" for i in few]
+    rows = [("truth", images[few]), ("model", made)]
+    return figures.grid(rows, labels, bars, alt="an object at its views, true and generated")
+
+
 def strip(run: Run) -> None:
     """The pictures of the newest checkpoint."""
-    if run.config.data.split == OBJECTS:
-        st.caption("What it makes of its objects is on the Rotate page.")
-        return
     choice = models.find(models.OWN + run.name)
     if choice is None:
         st.caption("The first pictures appear as soon as the run is ready.")
         return
     new = MODELS[run.config.model.name].takes_new_digits
     try:
-        pictures = turned(choice)
+        pictures = moved(choice) if choice.objects else turned(choice)
     except UserError as error:
         st.caption(f"No pictures: {error}")
         return
-    st.caption(
-        f"Two {'new' if new else 'training'} digits from eleven views, by the newest checkpoint; "
-        "157.5° is never among the views."
-    )
+    if choice.objects:
+        st.caption("A new object from the views with a bar, by the newest checkpoint.")
+    else:
+        st.caption(
+            f"Two {'new' if new else 'training'} digits from eleven views, by the newest "
+            "checkpoint; 157.5° is never among the views."
+        )
     st.html(pictures)
 
 

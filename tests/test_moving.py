@@ -24,7 +24,7 @@ from fgpvae.checkpoints import (
 from fgpvae.data import objects
 from scripts.make_sprites import make
 from tests.browser import ROOT, Watch, serve, settle
-from ui import export
+from ui import export, figures, moving
 from ui.objects import Set
 
 RUNS = {
@@ -266,6 +266,26 @@ def test_models_with_one_kind_of_channel(tmp_path, monkeypatch, local: int, scri
     app.run().switch_page(f"pages/{script}.py").run()
     assert not app.exception
     assert any("object" in each.value for each in (*app.title, *app.caption))
+
+
+# Train
+
+
+@pytest.mark.parametrize("name", list(RUNS))
+def test_train_shows_what_a_run_makes_of_a_new_object(page: Page, address: str, root: Path, name):
+    found = known(root, name)
+    page.goto(f"{address}/train?run={name}")
+    pictures = page.get_by_label("an object at its views, true and generated", exact=True)
+    expect(pictures).to_be_visible(timeout=PATIENCE)
+    number = found.split.unseen[0]
+    expect(pictures.locator("img")).to_have_count(2 * len(found.views(number)))
+    model = load_pretrained(root / name)
+    given = np.isin(np.arange(8), found.given(number))
+    scene = export.scene(model, found.pixels(number), found.w(number), given)
+    made = moving.draw(model, scene, found.w(number))
+    shown = [image.get_attribute("src") for image in pictures.locator("img").all()]
+    assert shown == [figures.data_url(image) for image in (*found.pixels(number), *made)]
+    expect(page.locator("[data-testid=stException]")).to_have_count(0)
 
 
 # Latents

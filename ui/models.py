@@ -74,7 +74,7 @@ def available(objects: bool = False) -> list[Choice]:
 
 
 def find(name: str) -> Choice | None:
-    return next((choice for choice in available() if choice.name == name), None)
+    return next((choice for choice in available(objects=True) if choice.name == name), None)
 
 
 def pick(

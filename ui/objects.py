@@ -67,10 +67,10 @@ class Set:
     def colour(self, w: float) -> str:
         return colours.angle_colour(w) if self.track.period else colours.track_colour((w + 1) / 2)
 
-    def strip(self, number: int) -> list[int]:
+    def strip(self, number: int, most: int = STRIP) -> list[int]:
         """The views to show side by side: all of them, or some spread evenly."""
         count = len(self.objects.by_object[number])
-        return sorted({round(k) for k in np.linspace(0, count - 1, min(count, STRIP)).tolist()})
+        return sorted({round(k) for k in np.linspace(0, count - 1, min(count, most)).tolist()})
 
     def middle(self, number: int) -> int:
         """The view nearest to the middle of the track, to show in a gallery."""
