@@ -212,6 +212,7 @@ def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
             changes=tuple(options.set),
             progress=bar.set_description_str,
         )
+        report.prepare(experiment.results)
         result = EXPERIMENTS[options.name](experiment)
         report.write(result, experiment.results)
     return result

@@ -46,7 +46,14 @@ def write_results(folder):
         for preset, values in ERRORS.items()
     ]
     curve = {str(n): spread([0.06 / n, 0.07 / n]) for n in comparison.VIEWS}
-    sizes = [{"P": p, "seconds_an_epoch": p / 100, "extrapolation_mse": 1 / p} for p in (45, 360)]
+    sizes = [
+        {
+            "P": p,
+            "seconds_an_epoch": spread([p / 100, p / 50]),
+            "extrapolation_mse": spread([1 / p]),
+        }
+        for p in (45, 360)
+    ]
     views = [{"Q": q, "joint": q**3, "dense": q**2, "fourier": q} for q in (8, 16)]
     exponents = {"seconds_an_epoch_in_P": 1.03}
     exponents |= {f"{k}_in_Q": v for k, v in (("joint", 3.0), ("dense", 2.0), ("fourier", 1.0))}
@@ -228,6 +235,11 @@ def test_files_hold_every_figure():
     assert float(lines[0]["test_mse"]) == pytest.approx(0.2)
     assert float(lines[0]["one_view_mse_sd"]) == pytest.approx(np.std([0.1, 0.3], ddof=1))
     assert lines[1]["model"] == "mean_image"
+    row = {"P": 45, "seconds_an_epoch": spread([1.0, 2.0]), "extrapolation_mse": spread([0.5])}
+    scaling = {"by_digits": [row], "by_views": [], "exponents": {"seconds_an_epoch_in_P": 1.0}}
+    lines = read_csv(results.scaling_csv(scaling))
+    assert [line["value"] for line in lines] == ["1.5", "0.5", "1.0"]
+    assert float(lines[0]["sd"]) == pytest.approx(np.std([1, 2], ddof=1))
     curve = Curve("run", "#000000", {1: Spread((0.5,)), 15: Spread()})
     lines = read_csv(results.curves_csv([curve]))
     assert [(line["views"], line["mse"], line["sd"]) for line in lines] == [

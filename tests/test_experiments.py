@@ -2,17 +2,20 @@
 
 import json
 import re
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fgpvae import cards, data, load_pretrained
+from fgpvae import cards, data, load_pretrained, runs
+from fgpvae.__main__ import main
 from fgpvae.errors import UserError
 from fgpvae.evaluation import config_of
 from fgpvae.experiments import Experiment, report
 from fgpvae.experiments.disentanglement import model_scores, swap_error, unseen_views
 from fgpvae.experiments.extrapolation import extrapolation, prior_samples
-from fgpvae.experiments.scaling import by_number_of_views
+from fgpvae.experiments.scaling import by_number_of_views, scaling
 from fgpvae.experiments.table1 import table1, trivial
 from fgpvae.models import FGPVAE, ModelConfig
 from fgpvae.networks import NetworkConfig
@@ -46,6 +49,61 @@ def test_finished_runs_are_reused(experiment, table):
     before = (run.path / "model.safetensors").stat().st_mtime_ns
     assert table1(experiment)["rows"] == table["rows"]
     assert (run.path / "model.safetensors").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("state", ["finished", "interrupted"])
+def test_runs_with_other_settings_are_refused(experiment, table, tmp_path, state):
+    run = experiment.run("paper", 0)
+    other = replace(experiment, changes=("training.epochs=2", "data.digits=300"))
+    if state == "interrupted":
+        other = replace(other, runs=tmp_path)
+        runs.create(tmp_path / run.name, run.config)
+    with pytest.raises(UserError, match="'paper-0' was trained with other settings"):
+        other.run("paper", 0)
+
+
+def test_the_command_of_a_result_names_all_that_differs(experiment):
+    plain = Experiment(seeds=2).provenance("table1")["command"]
+    assert plain == "python -m fgpvae experiment table1 --seeds 2"
+    several = replace(experiment, changes=("data.classes=[3, 8]", "training.epochs=1"))
+    assert several.provenance("scaling")["command"] == (
+        "python -m fgpvae experiment scaling --seeds 1 --models paper "
+        "--set 'data.classes=[3, 8]' --set training.epochs=1"
+    )
+
+
+def test_scaling_takes_every_seed(experiment, table, monkeypatch, tmp_path):
+    asked, run = [], experiment.run("paper", 0)
+
+    def trained(self, preset, seed, changes=(), tag=""):
+        asked.append((tag, seed))
+        return run
+
+    monkeypatch.setattr(Experiment, "run", trained)
+    module = sys.modules[scaling.__module__]
+    monkeypatch.setattr(module, "DIGITS", ((45, 1), (90, 1)))
+    views = by_number_of_views((8, 9, 10, 11))
+    monkeypatch.setattr(module, "by_number_of_views", lambda: views)
+    result = scaling(replace(experiment, seeds=2))
+    assert asked == [(tag, seed) for tag in ("-P45", "-P90") for seed in (0, 1)]
+    error = result["by_digits"][0]["extrapolation_mse"]
+    assert error["values"] == [error["mean"]] * 2
+    assert f"{error['mean']:.4f} ± 0.0000" in report.markdown(result)
+    assert all(path.stat().st_size for path in report.write(result, tmp_path))
+
+
+def test_what_cannot_be_reported_is_refused_before_anything_is_trained(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    common = ["experiment", "extrapolation", "--runs", tmp_path / "runs", "--results"]
+    for wrong, word in (
+        ([tmp_path / "results", "--models", "gpvae"], "None of these models takes new digits."),
+        ([tmp_path / "file"], "file' cannot be made"),
+        ([tmp_path / "file" / "in"], "file/in' cannot be made"),
+        (["/proc/self/fd"], "cannot be written"),
+    ):
+        assert main([str(part) for part in (*common, *wrong)]) == 2
+        assert word in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
 
 
 def test_report_writes_every_file(experiment, table):

@@ -100,7 +100,7 @@ def by_digits(
 ) -> Plot:
     """Time or error against the number of digits P, on logarithmic axes; own runs as diamonds."""
     P = [row["P"] for row in result["by_digits"]]
-    values = [row[name] for row in result["by_digits"]]
+    values = [row[name]["mean"] for row in result["by_digits"]]
     every = values + [value for _, _, value in own]
     x = Axis("digits P", log=True, ticks=P)
     made = Plot(f"{title} against digits", x, Axis(title, log=True, ticks=_ticks(every)), top=14)

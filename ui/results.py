@@ -303,12 +303,15 @@ def own_curve(found: Measured) -> Curve:
 def scaling_csv(result: dict[str, Any]) -> str:
     lines: list[list[Any]] = []
     for row in result["by_digits"]:
-        lines.append(["P", row["P"], "seconds_an_epoch", row["seconds_an_epoch"]])
-        lines.append(["P", row["P"], "extrapolation_mse", row["extrapolation_mse"]])
+        for name in ("seconds_an_epoch", "extrapolation_mse"):
+            found = spread(row[name])
+            lines.append(["P", row["P"], name, found.mean, found.sd])
     for row in result["by_views"]:
-        lines += [["Q", row["Q"], f"seconds_{k}", row[k]] for k in ("joint", "dense", "fourier")]
-    lines += [["exponent", "", name, value] for name, value in result["exponents"].items()]
-    return to_csv(["against", "size", "what", "value"], lines)
+        lines += [
+            ["Q", row["Q"], f"seconds_{k}", row[k], None] for k in ("joint", "dense", "fourier")
+        ]
+    lines += [["exponent", "", name, value, None] for name, value in result["exponents"].items()]
+    return to_csv(["against", "size", "what", "value", "sd"], lines)
 
 
 def curves_csv(curves: Sequence[Curve]) -> str:

@@ -1,8 +1,8 @@
 """What the experiments share: trained runs that are kept and reused, and where a figure is from."""
 
-import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from fgpvae import presets
 from fgpvae.checkpoints import CONFIG, load_model
 from fgpvae.errors import UserError
 from fgpvae.models import Model
@@ -31,7 +32,7 @@ class Experiment:
     runs: Path = Path("runs/experiments")  # finished runs here are reused
     results: Path = Path("results")
     models: tuple[str, ...] = MODELS
-    changes: tuple[str, ...] = ()  # settings changed in every run, e.g. training.epochs=10
+    changes: tuple[str, ...] = ()  # settings of every run, e.g. training.epochs=10; they win
     threads: int = field(default_factory=lambda: max((os.cpu_count() or 2) - 1, 1))
     progress: Callable[[str], None] = lambda what: None
 
@@ -45,14 +46,20 @@ class Experiment:
         It is trained in a process of its own, so that its peak memory is its own.
         """
         directory = self.runs / f"{preset}{tag}-{seed}"
+        changes = (*changes, *self.changes)
+        wanted = presets.preset(preset, changes, seed=seed)
         if (directory / CONFIG).exists():
             run = open_run(directory)
+            if run.config != wanted:
+                raise UserError(
+                    f"'{run.name}' was trained with other settings; choose another --runs."
+                )
             if run.state == "finished":
                 return run
             arguments = ["--resume"]
         else:
             arguments = ["--preset", preset, "--seed", str(seed)]
-            for change in (*self.changes, *changes):
+            for change in changes:
                 arguments += ["--set", change]
         self.progress(f"training {directory.name}")
         command = [sys.executable, "-m", "fgpvae", "train", "--json", "--run-dir", str(directory)]
@@ -70,9 +77,14 @@ class Experiment:
     def provenance(self, name: str) -> dict[str, Any]:
         """The command, date, machine and versions behind a result."""
         packages = ("torch", "numpy", "scipy", "scikit-learn")
+        command = ["python", "-m", "fgpvae", "experiment", name, "--seeds", str(self.seeds)]
+        if self.models != MODELS:
+            command += ["--models", ",".join(self.models)]
+        for change in self.changes:
+            command += ["--set", change]
         return {
             "experiment": name,
-            "command": f"python -m fgpvae experiment {name} --seeds {self.seeds}",
+            "command": shlex.join(command),
             "seeds": self.seeds,
             "changes": list(self.changes),
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -97,8 +109,3 @@ def seconds_an_epoch(run: Run) -> float:
     seconds = [line["seconds"] for line in run.metrics()]
     last = seconds[-len(seconds) // 3 - 1 :]
     return min((b - a for a, b in pairwise(last)), default=seconds[0])
-
-
-def load_result(results: Path, name: str) -> dict[str, Any]:
-    """A result that was written before."""
-    return json.loads((results / f"{name}.json").read_text())

@@ -1,40 +1,47 @@
 """Digits never trained on, from one to fifteen views; and digits drawn from the prior."""
 
+import io
 from typing import Any
 
 import torch
 
-from fgpvae import data
+from fgpvae import data, files, presets
+from fgpvae.errors import UserError
 from fgpvae.evaluation import task_mse
+from fgpvae.experiments import report
 from fgpvae.experiments.common import Experiment, spread
 from fgpvae.images import strip
-from fgpvae.models import FGPVAE
+from fgpvae.models import FGPVAE, MODELS
 
 VIEWS = (1, 2, 4, 8, 11, 15)
 
 
 def extrapolation(experiment: Experiment) -> dict[str, Any]:
     """MSE of the 40 unseen digits at 157.5 degrees against the number of context views."""
+    able = [
+        preset
+        for preset in experiment.models
+        if MODELS[presets.preset(preset, experiment.changes).model.name].takes_new_digits
+    ]
+    if not able:
+        raise UserError("None of these models takes new digits.")
+    report.prepare(experiment.results)
     tasks = {views: data.extrapolation(views=views) for views in VIEWS}
     curves = []
-    for preset in experiment.models:
+    for preset in able:
         errors: dict[int, list[float]] = {views: [] for views in VIEWS}
         for seed in range(experiment.seeds):
             model = experiment.model(preset, seed)
-            if not model.takes_new_digits:
-                break
             for views, task in tasks.items():
                 errors[views].append(task_mse(model, task))
-        if not model.takes_new_digits:
-            continue
         curves.append(
             {"preset": preset, "model": model.title}
             | {"mse": {str(views): spread(values) for views, values in errors.items()}}
         )
         if isinstance(model, FGPVAE):
-            experiment.results.mkdir(parents=True, exist_ok=True)
-            picture = strip(prior_samples(model).numpy())
-            picture.save(experiment.results / f"prior-{preset}.png")
+            picture = io.BytesIO()
+            strip(prior_samples(model).numpy()).save(picture, "PNG")
+            files.write(experiment.results / f"prior-{preset}.png", picture.getvalue())
     return experiment.provenance("extrapolation") | {"curves": curves}
 
 

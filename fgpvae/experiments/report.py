@@ -2,29 +2,40 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
-from fgpvae.files import write_json
+from fgpvae import files
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INK, WARM, COOL = "#6b7280", "#d9772b", "#2c7a9e"
 
 
+def prepare(directory: Path) -> None:
+    """Make the directory of the results and try to write there, before hours of training."""
+    with files.explained(directory, "made"):
+        directory.mkdir(parents=True, exist_ok=True)
+    with files.explained(directory, "written"), tempfile.TemporaryFile(dir=directory):
+        pass
+
+
 def write(result: dict[str, Any], directory: Path) -> list[Path]:
     """Write everything about a result; returns the files."""
-    directory.mkdir(parents=True, exist_ok=True)
+    prepare(directory)
     name = result["experiment"]
     paths = [directory / f"{name}.{suffix}" for suffix in ("json", "md", "html", "svg")]
-    write_json(paths[0], result)
-    paths[1].write_text(markdown(result))
+    files.write_json(paths[0], result)
+    files.write(paths[1], markdown(result).encode())
     figure = FIGURES[name](result)
     figure.update_layout(template="simple_white", font_family="sans-serif", width=900, height=480)
-    figure.write_html(paths[2], include_plotlyjs="directory")
+    files.write(paths[2], figure.to_html(include_plotlyjs="directory").encode())
+    files.write(directory / "plotly.min.js", get_plotlyjs().encode())  # that the page asks for
     return paths if _write_svg(figure, paths[3]) else paths[:3]
 
 
@@ -34,7 +45,7 @@ def _write_svg(figure: go.Figure, path: Path) -> bool:
     if browser is None and "BROWSER_PATH" not in os.environ:
         return False
     os.environ.setdefault("BROWSER_PATH", browser or "")
-    figure.write_image(path)
+    files.write(path, figure.to_image("svg"))
     return True
 
 
@@ -92,9 +103,9 @@ def _extrapolation(result: dict[str, Any]) -> list[list[str]]:
 def _scaling(result: dict[str, Any]) -> list[list[str]]:
     rows = [["digits P", "classes", "epochs", "s/epoch", "MSE of unseen digits"]]
     for row in result["by_digits"]:
-        seconds, error = row["seconds_an_epoch"], row["extrapolation_mse"]
         first = [str(row["P"]), str(row["classes"]), str(row["epochs"])]
-        rows.append([*first, f"{seconds:.2f}", f"{error:.4f}"])
+        figures = [cell(row["seconds_an_epoch"], 2), cell(row["extrapolation_mse"])]
+        rows.append([*first, *figures])
     for name, value in result["exponents"].items():
         rows.append([f"exponent: {name.replace('_', ' ')}", "", "", f"{value:.2f}", ""])
     return rows
@@ -153,8 +164,15 @@ def _scaling_figure(result: dict[str, Any]) -> go.Figure:
     figure = make_subplots(1, 3, subplot_titles=("time in P", "error in P", "time in Q"))
     digits = [row["P"] for row in result["by_digits"]]
     for column, name in enumerate(("seconds_an_epoch", "extrapolation_mse"), 1):
-        values = [row[name] for row in result["by_digits"]]
-        figure.add_scatter(x=digits, y=values, row=1, col=column, line_color=COOL, name=name)
+        figure.add_scatter(
+            name=name,
+            x=digits,
+            y=[row[name]["mean"] for row in result["by_digits"]],
+            error_y={"array": [row[name]["sd"] or 0 for row in result["by_digits"]]},
+            line_color=COOL,
+            row=1,
+            col=column,
+        )
     views = [row["Q"] for row in result["by_views"]]
     for path, colour in (("dense", WARM), ("fourier", COOL), ("joint", INK)):
         values = [row[path] for row in result["by_views"]]

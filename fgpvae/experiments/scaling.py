@@ -12,7 +12,7 @@ from torch.distributions import MultivariateNormal
 from fgpvae import data
 from fgpvae.checkpoints import load_model
 from fgpvae.evaluation import task_mse
-from fgpvae.experiments.common import Experiment, seconds_an_epoch
+from fgpvae.experiments.common import Experiment, seconds_an_epoch, spread
 from fgpvae.kernels import Periodic
 from fgpvae.metrics import fitted_exponent
 from fgpvae.posterior import DensePosterior, FourierPosterior
@@ -30,7 +30,8 @@ def scaling(experiment: Experiment) -> dict[str, Any]:
     by_views = by_number_of_views()
     exponents = {
         "seconds_an_epoch_in_P": fitted_exponent(
-            [row["P"] for row in by_digits], [row["seconds_an_epoch"] for row in by_digits]
+            [row["P"] for row in by_digits],
+            [row["seconds_an_epoch"]["mean"] for row in by_digits],
         )
     }
     for path in ("dense", "fourier", "joint"):
@@ -52,14 +53,18 @@ def _by_digits(experiment: Experiment, P: int, classes: int) -> dict[str, Any]:
         f"data.digits={P // classes}",
         f"training.epochs={max(STEPS * 20 // P, 1)}",
     ]
-    run = experiment.run("paper", 0, changes, tag=f"-P{P}")
-    model = load_model(run.path / "model.safetensors")
+    seconds, errors = [], []
+    for seed in range(experiment.seeds):
+        run = experiment.run("paper", seed, changes, tag=f"-P{P}")
+        model = load_model(run.path / "model.safetensors")
+        seconds.append(seconds_an_epoch(run))
+        errors.append(task_mse(model, data.extrapolation(chosen)))
     return {
         "P": P,
         "classes": classes,
         "epochs": run.config.training.epochs,
-        "seconds_an_epoch": seconds_an_epoch(run),
-        "extrapolation_mse": task_mse(model, data.extrapolation(chosen)),
+        "seconds_an_epoch": spread(seconds),
+        "extrapolation_mse": spread(errors),
     }
 
 
