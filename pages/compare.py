@@ -102,12 +102,12 @@ def evaluate(missing: list[Choice], place: DeltaGenerator) -> None:
         def progress(share: float, done: int = done, name: str = choice.name) -> None:
             whole = (done + share) / len(missing)
             left = (time.monotonic() - began) * (1 - whole) / whole
-            bar.progress(whole, f"{name}: {left:.0f} s left")
+            bar.progress(whole, frame.plain(f"{name}: {left:.0f} s left"))
 
         try:
             results.measure(choice, progress)
         except UserError as error:
-            st.error(f"{choice.name} could not be tested: {error}")
+            st.error(frame.plain(f"{choice.name} could not be tested: {error}"))
             st.stop()
 
 
@@ -160,12 +160,13 @@ def notes(own: list[results.Measured]) -> None:
     everywhere = [each.row.name for each in own if not each.row.errors["test_mse"].values]
     if everywhere:
         st.caption(
-            f"{', '.join(everywhere)}: trained on all angles, so for it no angle is held out and "
-            "157.5° is an angle like any other."
+            f"{frame.plain(', '.join(everywhere))}: trained on all angles, so for it no angle is "
+            "held out and 157.5° is an angle like any other."
         )
     for each in own:
         if each.label != 3:
-            st.caption(f"{each.row.name}: tested on digits of class {each.label}, not on threes.")
+            name = frame.plain(each.row.name)
+            st.caption(f"{name}: tested on digits of class {each.label}, not on threes.")
 
 
 def ask(classes: list[int]) -> Question:
@@ -244,7 +245,7 @@ def pictures(chosen: list[Choice]) -> None:
         st.html(matrix.html(truth, numbers, shown, columns))
         for name, reason in found.items():
             if isinstance(reason, str):
-                st.caption(f"{name}: {reason}")
+                st.caption(frame.plain(f"{name}: {reason}"))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.segmented_control(
                 "Digits shown",
@@ -322,7 +323,7 @@ def foot(result: dict[str, Any] | None, content: str, name: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         download(content, name)
         if result:
-            st.caption(results.provenance(result))
+            st.caption(frame.plain(results.provenance(result)))
 
 
 def download(content: str | Callable[[], bytes], name: str, kind: str = "text/csv") -> None:

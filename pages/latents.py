@@ -128,7 +128,7 @@ def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.nd
     try:
         made = latents.generated(model, mine, given)[0].numpy()
     except UserError as error:
-        st.caption(str(error))
+        st.caption(frame.plain(error))
         return
     st.html(
         figures.grid(
@@ -344,13 +344,15 @@ def disentanglement() -> None:
         spent = time.monotonic() - began
         if spent > 0.5:  # otherwise all is remembered
             left = spent / done * (len(choices) - done)
-            bar.progress(done / len(choices), f"{choice.name}, about {left:.0f} s left")
+            bar.progress(
+                done / len(choices), f"{frame.plain(choice.name)}, about {left:.0f} s left"
+            )
         elif done == 0:
-            bar.progress(0.0, choice.name)
+            bar.progress(0.0, frame.plain(choice.name))
         try:
             measured[choice] = scores(choice)
         except UserError as error:
-            st.caption(f"{choice.name}: {error}")
+            st.caption(frame.plain(f"{choice.name}: {error}"))
     bar.empty()
     st.html(table(measured))
 

@@ -113,7 +113,7 @@ def start(preset: str) -> None:
         wrong = str(error)
     with middle:
         if wrong:
-            st.error(wrong)
+            st.error(frame.plain(wrong))
         elif config is not None:
             estimate(config)
     if right.button("Start", type="primary", width="stretch", disabled=bool(wrong)) and config:
@@ -132,10 +132,10 @@ def estimate(config: RunConfig) -> None:
         try:
             full = active >= background.slots()
         except UserError as error:
-            st.error(str(error))
+            st.error(frame.plain(error))
             return
         wait = " It waits until another run is done." if full else ""
-        st.caption(f"{said}.{wait}" if said else "Timing a few steps…")
+        st.caption(f"{frame.plain(said)}.{wait}" if said else "Timing a few steps…")
 
     st.fragment(show, run_every=0.7 if pending else None)()
 
@@ -144,7 +144,7 @@ def begin(name: str, config: RunConfig) -> None:
     try:
         run = background.start(background.root(), name, config)
     except UserError as error:
-        st.error(str(error))
+        st.error(frame.plain(error))
         return
     select(run.name)
     st.session_state["train-begun"] = True
@@ -177,7 +177,7 @@ def watch(expected: bool) -> None:
     try:
         background.advance_queue(background.root())
     except UserError as error:
-        st.error(str(error))
+        st.error(frame.plain(error))
     found, broken = runs.list_runs(background.root())
     if live(found) != expected:
         st.rerun()  # begin to look every second, or stop
@@ -189,7 +189,7 @@ def watch(expected: bool) -> None:
     with left, frame.card("Runs", key="runs"):
         entries(found, run)
         for name, reason in broken.items():
-            st.caption(f"{name}: {reason}")
+            st.caption(frame.plain(f"{name}: {reason}"))
     with right:
         detail(run)
 
@@ -216,7 +216,7 @@ def entries(found: list[Run], chosen: Run) -> None:
             f".st-key-{key} button {{ {ring}background: linear-gradient(90deg, {tint} {share}, "
             f"transparent {share}); }}"
         )
-        label = f"**{run.name}**  \n{said(run)}"
+        label = f"**{frame.plain(run.name)}**  \n{said(run)}"
         if st.button(label, key=key, width="stretch"):
             select(run.name)
             st.rerun()
@@ -247,14 +247,14 @@ def said(run: Run) -> str:
 
 def detail(run: Run) -> None:
     config, lines = run.config, run.metrics()
-    with frame.card(run.name, described(config), key="detail"):
+    with frame.card(frame.plain(run.name), frame.plain(described(config)), key="detail"):
         st.html(figures.numbers(summary(run, lines)))
         width = f"{100 * progress(run):.1f}%"
         st.html(f'<div class="bar" role="progressbar"><div style="width:{width}"></div></div>')
         if run.state == runs.FAILED:
-            st.error(run.message or "The run failed; its log says why.")
+            st.error(frame.plain(run.message or "The run failed; its log says why."))
         elif run.state == runs.INTERRUPTED:
-            st.warning(LOST_NOTHING + last_words(run))
+            st.warning(frame.plain(LOST_NOTHING + last_words(run)))
         actions(run)
         strip(run)
         # st.html would take the drawings out
@@ -335,7 +335,7 @@ def strip(run: Run) -> None:
     try:
         pictures = moved(choice) if choice.objects else turned(choice)
     except UserError as error:
-        st.caption(f"No pictures: {error}")
+        st.caption(frame.plain(f"No pictures: {error}"))
         return
     if choice.objects:
         st.caption("A new object from the views with a bar, by the newest checkpoint.")
@@ -417,7 +417,7 @@ def questions() -> None:
         run = background.find(background.root(), name)
     except UserError as error:
         forget()
-        st.error(str(error))
+        st.error(frame.plain(error))
         return
     {"delete": delete, "rename": rename, "more": more}[what](run)
 
@@ -425,7 +425,7 @@ def questions() -> None:
 @st.dialog("Delete this run?", on_dismiss=forget)
 def delete(run: Run) -> None:
     st.write(
-        f"**{run.name}** with its weights, curves and settings is removed for good. "
+        f"**{frame.plain(run.name)}** with its weights, curves and settings is removed for good. "
         "Download it first if you may want it back."
     )
     with st.container(horizontal=True):
@@ -463,7 +463,7 @@ def attempt(action: Callable[[], object], then: str | None) -> None:
     try:
         action()
     except UserError as error:
-        st.error(str(error))
+        st.error(frame.plain(error))
         return
     forget()
     select(then)
@@ -475,7 +475,7 @@ frame.heading("Train", "Choose the settings, start a run and watch it learn.")
 st.html(f"<style>{STYLE}{curves.STYLE}</style>")
 questions()
 if message := st.session_state.pop("train-said", None):
-    st.error(message)
+    st.error(frame.plain(message))
 fill()
 new_run()
 training = live(runs.list_runs(background.root())[0])

@@ -318,6 +318,22 @@ def test_colours_to_tell_things_apart_differ():
     assert len(set(figures.several(60))) == 60
 
 
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("line-grey 3.5 (a, b)", "line-grey 3.5 (a, b)"),
+        ("_a_ *b* `c` ~d~", r"\_a\_ \*b\* \`c\` \~d\~"),
+        ("![](http://host/x.png)", r"\!\[\](http\://host/x.png)"),
+        ("$x$ :red[y] :smile: <b> &amp;", r"\$x\$ \:red\[y\] \:smile\: \<b\> \&amp;"),
+        ("1. one", r"1\. one"),
+        ("- one\n\n    two", r"\- one two"),
+        ("back\\slash", r"back\\slash"),
+    ],
+)
+def test_nothing_in_a_name_is_markdown(text, escaped):
+    assert frame.plain(text) == escaped
+
+
 def test_grid_escapes_names():
     drawn = figures.grid([("<b>", np.zeros((2, 4, 4)))], ["<i>", "&"])
     assert "<b>" not in drawn

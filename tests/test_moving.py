@@ -36,12 +36,14 @@ RUNS = {
 PATIENCE = 90_000
 
 
-def write(root: Path, name: str, local: int = 3, as_name: str = "") -> None:
-    """A run with fresh weights, and a decoder that draws something."""
+def write(root: Path, name: str, local: int = 3, as_name: str = "", called: str = "") -> None:
+    """A run with fresh weights, and a decoder that draws something; names begin as `called`."""
     options = dict(RUNS[name])
     kernel, kind = options.pop("kernel", None), options.pop("kind", "dense")
     content = io.BytesIO()
-    np.savez(content, **make(objects=12, views=8, **options))
+    made = make(objects=12, views=8, **options)
+    made["object"] = np.array([called + each for each in made["object"].tolist()])
+    np.savez(content, **made)
     found = objects.parse(content.getvalue(), name)
     config = presets.changed(
         presets.for_objects(found, name, 360.0 if options.get("circle") else 0.0, kernel),
@@ -254,6 +256,20 @@ def test_other_pages_leave_objects_out(page: Page, address: str):
     settle(page)
     expect(page.get_by_text("runs/line-colour", exact=True)).to_have_count(0)
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
+
+
+def test_a_name_appears_as_it_is_and_loads_nothing(page: Page, address: str, root: Path):
+    called = "![](http://host.test/x.png) _a_ $b$ :red[c] :smile: <b> "
+    write(root, "line-grey", as_name="_named_", called=called)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    show(page, address, "_named_")
+    found = known(root, "_named_")
+    name = found.objects.names[found.split.unseen[0]]
+    expect(page.get_by_text(f"has never met {name} and sees it")).to_be_visible(timeout=PATIENCE)
+    page.goto(f"{address}/train?run=_named_")
+    expect(page.get_by_text("_named_", exact=True)).to_have_count(2, timeout=PATIENCE)
+    assert not [url for url in asked if "host.test" in url]
 
 
 @pytest.mark.parametrize("local", [0, 8])

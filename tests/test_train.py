@@ -16,10 +16,11 @@ from fgpvae import UserError, background, checkpoints, runs
 from fgpvae.presets import PRESETS
 from fgpvae.training import RunConfig
 from tests import tiny
-from ui import curves, estimates
+from ui import curves, estimates, frame
 from ui import settings as form
 
 SLOTS = background.slots
+ATTACK = "![](http://host.test/x.png) <b>$x$ :red[y]"
 
 
 def leaves(kind, path=""):
@@ -178,7 +179,12 @@ def press(app, label):
 
 def texts(app):
     html = [element.proto.body for element in app.get("html")]
-    return " ".join(html + [m.value for m in (*app.markdown, *app.caption, *app.warning)])
+    return " ".join(html + [read(m) for m in (*app.markdown, *app.caption, *app.warning)])
+
+
+def read(element):
+    """Markdown as one reads it, where all that is special in it is escaped."""
+    return re.sub(r"\\([^a-z0-9\s])", r"\1", element.value)
 
 
 def test_without_runs_there_is_a_button_that_makes_one(root):
@@ -268,6 +274,24 @@ def test_a_failed_run_says_why(own):
     assert [error.value for error in app.error] == ["The disk is full."]
 
 
+def test_names_and_messages_of_a_run_are_no_markdown(own, root):
+    own = own.rename(root / "_a_")
+    table = json.loads((own / "config.json").read_text())
+    (own / "config.json").write_text(json.dumps(table | {"preset": ATTACK}))
+    (own / "status.json").write_text(json.dumps({"state": "failed", "message": ATTACK}))
+    app = train()
+    escaped = frame.plain(ATTACK)
+    assert [error.value for error in app.error] == [escaped]
+    assert any(escaped in caption.value for caption in app.caption)
+    assert "**\\_a\\_**" in [markdown.value for markdown in app.markdown]
+    assert any(button.label.startswith("**\\_a\\_**  \n") for button in app.button)
+    press(app, "Delete")
+    assert any(m.value.startswith("**\\_a\\_** with") for m in app.markdown)
+    (own / "status.json").write_text(json.dumps({"state": "running", "epoch": 1.0}))
+    (own / runs.LOG).write_text(f"{ATTACK}\n")
+    assert train().warning[0].value.endswith(escaped)
+
+
 def test_deleting_asks_first(own):
     app = train()
     press(app, "Delete")
@@ -321,7 +345,7 @@ def test_a_limit_that_is_no_number_is_a_sentence(name, root, monkeypatch):
         monkeypatch.setattr(background, "slots", SLOTS)
     monkeypatch.setenv(f"FGPVAE_RUNS_{name}", "many")
     app = press(train(), "Start")
-    said = texts(app) + " ".join(error.value for error in app.error)
+    said = texts(app) + " ".join(map(read, app.error))
     assert f"FGPVAE_RUNS_{name} must be a whole number, not 'many'." in unescape(said)
     assert not (root / "quick").exists()
 

@@ -83,6 +83,13 @@ def page(name: str) -> Page:
     return next(each for each, (key, _) in zip(pages(), PAGES, strict=True) if key == name)
 
 
+def plain(text: object) -> str:
+    """A name or a message for where Streamlit expects Markdown: shown as it is, on one line."""
+    line = " ".join(str(text).split())
+    line = re.sub(r"[\\`*_\[\]<>&$:~!|#]|^[-+=]", r"\\\g<0>", line)
+    return re.sub(r"^(\d+)([.)])", r"\1\\\2", line)  # would begin a list
+
+
 def heading(title: str, sentence: str, help: str | None = None) -> None:
     """The title of a page and, below it, what one sees in one sentence."""
     with st.container(key="heading", gap=None):

@@ -101,7 +101,7 @@ def draw(
 
 def _telling(found: Set, number: int, views: int, style: Sequence[float] | None) -> tuple[str, str]:
     """Title and sentence."""
-    name = found.objects.names[number]
+    name = frame.plain(found.objects.names[number])
     title = "Rotate an object" if found.track.period else "Move an object"
     what = "the ring" if found.track.period else "the handle"
     if style is not None:
