@@ -64,6 +64,8 @@ def test_a_config_comes_back_from_the_form_as_it_was(name):
         ("model.phases", "0.2", "Phases must have 2 entries"),
         ("data.classes", [], "at least one class"),
         ("seed", "-1", "seed must be from 0"),
+        ("data.source", "/etc", "IDX files are for the command line."),
+        ("data.source", "", "IDX files are for the command line."),
     ],
 )
 def test_a_wrong_value_is_named_in_a_sentence(path, text, sentence):
@@ -254,6 +256,18 @@ def test_a_queued_run_can_be_stopped_and_resumed(own, root):
     assert runs.open_run(root / "paper").state == runs.STOPPED
     press(app, "Resume")
     assert runs.open_run(root / "paper").state == runs.QUEUED
+
+
+def test_a_clone_of_a_run_on_idx_files_says_where_they_belong(own):
+    table = json.loads((own / "config.json").read_text())
+    table["data"] |= {"split": "continuous", "source": "somewhere"}
+    (own / "config.json").write_text(json.dumps(table))
+    app = press(train(), "Clone settings")
+    assert [error.value for error in app.error] == ["IDX files are for the command line."]
+    app.selectbox(key="set-data.source").set_value("embedded").run()
+    assert not app.exception
+    assert not app.error
+    assert app.selectbox(key="set-data.source").options == ["embedded", "openml"]
 
 
 def test_a_run_whose_process_died_is_called_interrupted_and_resumes(own):

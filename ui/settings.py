@@ -160,7 +160,8 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "data.source",
             "Source",
-            "embedded, openml, or a directory of IDX files; only new angles can use the last two.",
+            "The digits of the package, or all of MNIST from openml.org, for new angles only.",
+            options=("embedded", "openml"),
             used=_is("data.split", "continuous"),
         ),
         Setting("data.classes", "Classes", "Which digits from 0 to 9; the paper has threes."),
@@ -290,7 +291,7 @@ DERIVED = (  # nothing to choose
     "data.track.low",
     "data.track.high",
 )
-# own objects come through the command line: a page reads no files of the machine
+# own objects and IDX files come through the command line: no path that is typed here is opened
 OFFERED = tuple(name for name, config in PRESETS.items() if config.data.split != OBJECTS)
 
 PRESET_LINES = {
@@ -342,6 +343,8 @@ def _shown(value: Any) -> Any:
 
 def build(held: Values, preset: str) -> RunConfig:
     """The config, or a UserError that says what is wrong with a setting."""
+    if held["data.source"] not in SETTINGS["data.source"].options:
+        raise UserError("IDX files are for the command line.")
     table: dict[str, Any] = {"preset": preset}
     for path, value in held.items():
         *parents, leaf = path.split(".")
@@ -356,7 +359,7 @@ def build(held: Values, preset: str) -> RunConfig:
 
 
 def _read(setting: Setting, value: Any) -> Any:
-    if setting.options or not isinstance(value, str) or setting.path == "data.source":
+    if setting.options or not isinstance(value, str):
         return value
     text = value.strip()
     if setting.path in ("model.phases", "model.network.filters", "model.network.widths"):
@@ -410,7 +413,9 @@ def _widget(setting: Setting, held: Values) -> Any:
     st.session_state.setdefault(setting.key, held[setting.path])  # it was not drawn for a while
     common: dict[str, Any] = {"key": setting.key, "disabled": not setting.used(held)}
     if setting.options:
-        return st.selectbox(setting.title, setting.options, **common)
+        # a run of the command line can have been cloned that has another
+        every = dict.fromkeys((*setting.options, st.session_state[setting.key]))
+        return st.selectbox(setting.title, list(every), **common)
     if setting.path == "data.classes":
         return st.multiselect(setting.title, list(range(10)), **common)
     if isinstance(held[setting.path], bool):
