@@ -1,14 +1,12 @@
 """Speed on this machine, in one run: what `python -m fgpvae bench` prints."""
 
 import json
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,6 +15,7 @@ from fgpvae import data
 from fgpvae.checkpoints import PRETRAINED, load_model, pretrained_names
 from fgpvae.data import Views, rotate_fast
 from fgpvae.kernels import Periodic
+from fgpvae.memory import peak_mb
 from fgpvae.metrics import fitted_exponent
 from fgpvae.models import ModelConfig, build
 from fgpvae.posterior import FourierPosterior
@@ -98,17 +97,8 @@ def _print_peaks(views: tuple[int, ...]) -> None:
         observed = torch.arange(Q) < torch.randint((Q + 1) // 2, Q + 1, (20, 1))
         mean, spread, kl = FourierPosterior(Periodic(), w, mu, var, observed).at_views()
         (mean.sum() + spread.sum() + kl.sum()).backward()
-        peaks.append(_peak_mb())
+        peaks.append(peak_mb())
     print(json.dumps(peaks))
-
-
-def _peak_mb() -> float:
-    """Of this process alone: the figure of `resource` starts with that of whoever started it."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    (peak,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-    return int(peak.split()[1]) / 1024
 
 
 def images_a_second(repeats: int = 5) -> float:

@@ -15,7 +15,6 @@ import io
 import json
 import math
 import os
-import resource
 import time
 import zipfile
 from collections.abc import Generator, Iterator
@@ -42,6 +41,7 @@ from fgpvae.checkpoints import (
 from fgpvae.data.objects import Objects
 from fgpvae.distributed import WorkerLost, Workers
 from fgpvae.errors import UserError
+from fgpvae.memory import peak_mb
 from fgpvae.training import OBJECTS, FixedViews, FreshViews, RunConfig, Source, Step, Trainer
 
 METRICS, STATE, STATUS = "metrics.jsonl", "state.pt", "status.json"
@@ -309,7 +309,7 @@ class _Recorder:
         spent, waited = self.spent - self.seen[0], trainer.waited - self.seen[1]
         line["waiting"] = round(waited / spent, 4)  # share of the time without a batch to work on
         self.seen = (self.spent, trainer.waited)
-        line["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10  # peak so far
+        line["memory_mb"] = round(peak_mb())
         self.sums = {}
         last = step.step == trainer.total
         if validation and (epoch % self.config.training.validate_every == 0 or last):

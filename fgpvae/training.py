@@ -24,8 +24,9 @@ from fgpvae.data.digits import check_classes
 from fgpvae.data.objects import Track
 from fgpvae.distributed import Workers
 from fgpvae.errors import UserError
-from fgpvae.kernels import ON_A_LINE, PERIODIC, TWO_PI
+from fgpvae.kernels import ON_A_LINE, PERIODIC, TWO_PI, Periodic
 from fgpvae.models import Model, ModelConfig, Terms
+from fgpvae.models.gpvae import MOST_FEATURES, JointGP, features_needed
 from fgpvae.networks import Decoder, Encoder
 from fgpvae.noise import Part
 from fgpvae.objectives import ObjectiveConfig
@@ -57,6 +58,11 @@ class DataConfig:
             )
         if self.split == OBJECTS and (self.validation or self.warp):
             raise UserError("Own objects are neither kept for validation nor warped: set both 0.")
+        if self.split == "continuous" and self.validation:
+            raise UserError(
+                "The continuous split keeps no digits for validation: set data.validation to 0 "
+                "and training.keep to last."
+            )
         if not 1 <= self.views <= 512:
             raise UserError(f"views (Q) must be from 1 to 512, not {self.views}.")
         if self.split == "factorized" and self.views > 15:
@@ -140,6 +146,10 @@ class RunConfig:
             )
         if self.data.split == OBJECTS:
             self._check_objects()
+        elif self.model.kernel != PERIODIC:
+            raise UserError("Digits turn on a circle: their kernel is periodic.")
+        if issubclass(models.MODELS[self.model.name], JointGP):
+            self._check_joint()
         weights = network_weights(self.model)
         if weights > MOST_WEIGHTS:
             raise UserError(
@@ -156,6 +166,21 @@ class RunConfig:
             raise UserError(
                 f"A batch of {images} images through networks of this size needs more memory than "
                 "a run may take; choose fewer digits a batch, fewer views or smaller networks."
+            )
+
+    def _check_joint(self) -> None:
+        if self.training.context_dropout:
+            raise UserError(
+                "A joint GP learns a digit from all of its views: set training.context_dropout to "
+                "0."
+            )
+        images = 15 * self.data.digits * len(self.data.classes)
+        kernel = Periodic(1.0, self.model.length_scale)
+        if features_needed(images, self.model.digit_rank, kernel) > MOST_FEATURES:
+            raise UserError(
+                f"A joint GP over {images} images with digit_rank {self.model.digit_rank} and "
+                f"length_scale {self.model.length_scale:g} needs more memory than a run may take; "
+                "choose fewer digits, a smaller digit_rank or a longer length_scale."
             )
 
     def _check_objects(self) -> None:

@@ -143,9 +143,16 @@ def test_the_files_of_mnist_and_their_classes_are_options(capsys, tmp_path):
     config = load_config(tmp_path / "all")
     assert (config.preset, config.data.views) == ("quick", 2)
     assert config.data.classes == tuple(range(10))
-    for wrong in (["--classes", "x"], ["--classes", "12"], ["--preset", "gpvae"]):
-        assert main([str(word) for word in (*command, tmp_path / "wrong", *wrong)]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+    for wrong, word in (
+        (["--classes", "x"], "class"),
+        (["--classes", "12"], "0 to 9"),
+        (["--preset", "gpvae"], "same angles"),
+        (["--preset", "cvae"], "set data.validation to 0 and training.keep to last"),
+    ):
+        assert main([str(part) for part in (*command, tmp_path / "wrong", *wrong)]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert word in error
 
 
 def write_idx(folder, digits):

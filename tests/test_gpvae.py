@@ -358,6 +358,18 @@ def test_new_digits_are_refused_with_the_reason():
         build(model.config.__class__(name="gpvae")).generate(*arguments, ids=views.ids)
 
 
+@pytest.mark.parametrize("name", ["gpvae", "gpvae-amortised"])
+def test_a_length_scale_learned_too_short_is_refused_before_its_features_are_made(name):
+    views = ragged()
+    model = prepared(name, views)
+    with torch.no_grad():
+        model.kernel.log_length_scale.fill_(math.log(2e-3))
+    with pytest.raises(UserError, match=r"has become so short, 0\.002"):
+        model.expand(views)
+    with pytest.raises(UserError, match="do not fit in memory"):
+        model.generate(views.images, views.angles, views.angles, views.observed, views.ids)
+
+
 def test_training_on_anything_but_the_prepared_views_is_refused():
     views = ragged()
     model = prepared("gpvae", views)

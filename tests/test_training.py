@@ -285,6 +285,7 @@ def test_weights_that_are_not_finite_are_noticed(views):
         ("model.latents=1000000000", "latents"),
         ("model.network.hidden=1000000000", "hidden"),
         ("training.batch=4096", "16384 images"),
+        ("model.kernel=matern32", "Digits turn on a circle: their kernel is periodic"),
         ("seed=-1", "seed"),
         ("seed=4294967296", "seed"),
     ],
@@ -293,6 +294,21 @@ def test_settings_out_of_bounds_are_refused_with_a_sentence(change, word):
     with pytest.raises(UserError, match=word) as refused:
         presets.preset("paper", [change])
     assert str(refused.value).endswith(".")
+
+
+@pytest.mark.parametrize("name", ["gpvae", "gpvae-amortised"])
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (["model.length_scale=0.01"], "needs more memory than a run may take"),
+        (["model.digit_rank=64", "data.classes=[0,1,2,3,4,5,6,7,8,9]"], "more memory"),
+        (["training.context_dropout=0.5"], "set training.context_dropout to 0"),
+    ],
+)
+def test_what_a_joint_gp_cannot_do_is_refused_before_it_is_built(name, changes, words):
+    presets.preset(name, ["data.classes=[0,1,2,3,4,5,6,7,8,9]"])
+    with pytest.raises(UserError, match=words):
+        presets.preset(name, changes)
 
 
 def test_networks_too_large_to_train_are_refused_before_they_are_built():

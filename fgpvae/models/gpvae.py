@@ -7,7 +7,7 @@ Every channel of the codes Z [N, L] has the prior N(0, K) with
 a learned vector d_p [m] for each digit. With the Fourier features φ of the angle kernel the image
 of digit p at angle w has the row v = d_p ⊗ φ(w) [R], R = m H, and K = VVᵀ + αI exactly, whatever
 angles a digit has been seen at. (A Cholesky factor of the gram matrix of the sixteen angles would
-do as well, but needs all angles on one grid and grows with it; H = 23 features at r = 1 do not.)
+do as well, but needs all angles on one grid and grows with it; H = 29 features at r = 1 do not.)
 All algebra goes through R x R matrices: O(N R²), never an N x N matrix.
 
 q(Z) is the encoder's, independent for each image, so the evidence lower bound contains
@@ -36,6 +36,13 @@ from fgpvae.networks import Decoder, Encoder, PaperEncoder, WideEncoder
 
 PLAIN, GP_ONLY, JOINT = range(3)  # the phases of training
 CHUNK = 64  # digits at a time where all of them are needed
+MOST_FEATURES = 50_000_000  # numbers of V [N, R] and of VᵀV [R, R], 0.4 GB each
+
+
+def features_needed(images: int, rank: int, kernel: Periodic) -> int:
+    """How many numbers the larger of V [N, R] and VᵀV [R, R] has, R = m H."""
+    R = rank * kernel.rank()
+    return R * max(R, images)
 
 
 def product_features(d: Tensor, phi: Tensor) -> Tensor:
@@ -128,6 +135,13 @@ class JointGP(Model):
 
     def features(self, d: Tensor, w: Tensor) -> Tensor:
         """Vectors [P, m] and angles [P, Q] -> V [P, Q, R]."""
+        rank = self.config.digit_rank
+        if features_needed(self.angles.numel(), rank, self.kernel) > MOST_FEATURES:
+            r = float(self.kernel.length_scale.detach())
+            raise UserError(
+                f"The length scale of the {self.title} has become so short, {r:.2g}, that its "
+                "features do not fit in memory."
+            )
         return product_features(d.double(), self.kernel.features(w))
 
     def rows(self, ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -383,8 +397,9 @@ class AmortisedGPVAE(JointGP):
         trained_v, trained_z = self._training_set(sample, generator)
         every_v, every_z = trained_v.flatten(0, 1), trained_z.flatten(0, 1)
         gram, right = every_v.mT @ every_v, every_v.mT @ every_z
+        together = max(min(CHUNK, MOST_FEATURES // gram.numel()), 1)  # each has a VᵀV of its own
         parts = []
-        for part in torch.arange(len(at)).split(CHUNK):
+        for part in torch.arange(len(at)).split(together):
             seen = observed[part]
             d = self.represent(views[part], seen)
             mu, var = self.encode(views[part], seen)
