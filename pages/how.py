@@ -14,7 +14,7 @@ from fgpvae.data import ANGLES
 from fgpvae.kernels import Periodic
 from fgpvae.models import FGPVAE
 from fgpvae.posterior import local_posterior
-from ui import colours, figures, frame, links, models, plot
+from ui import colours, figures, frame, links, models, notices, plot
 from ui.clickgp import clickgp
 from ui.models import Choice
 from ui.plot import Axis, Plot
@@ -343,7 +343,8 @@ def many_views_one_style() -> None:
     picker, which, one, some = st.columns([2, 2, 1.3, 3], gap="medium")
     with picker:
         choice = models.pick(only=divided)
-    model, views, found = choice.load(), shown(choice.classes), encoded(choice)
+    model, found = notices.attempt(lambda: (choice.load(), encoded(choice)))
+    views = shown(choice.classes)
     assert isinstance(model, FGPVAE)
     first = int((views.labels == 3).int().argmax())
     if st.session_state.get("g_digit", 0) >= len(views):

@@ -10,7 +10,7 @@ from fgpvae import UserError, data, latents, metrics
 from fgpvae.data import ANGLES, Views
 from fgpvae.experiments.disentanglement import swap_error
 from fgpvae.models import FGPVAE
-from ui import colours, figures, frame, loops, models, placing, plot
+from ui import colours, figures, frame, loops, models, notices, placing, plot
 from ui.models import Choice
 from ui.traversals import traversals
 
@@ -362,7 +362,8 @@ head = st.container()
 with st.container(horizontal=True, gap="medium"):
     choice = models.pick(width=260, objects=True)
     if not choice.objects:
-        views, found = shown(choice), encoded(choice)
+        with head:
+            views, found = notices.attempt(lambda: (shown(choice), encoded(choice)))
         modes = ["angle", "digit", "class"] if len(choice.classes) > 1 else ["angle", "digit"]
         colour = st.segmented_control("Colour", modes, default="angle", key="z_colour", **KEPT)
     st.segmented_control(

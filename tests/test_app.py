@@ -163,6 +163,18 @@ def test_the_link_chooses_the_model_and_other_pages_keep_it(app):
     assert at.selectbox(key="model").value == "runs/turning"
 
 
+@pytest.mark.parametrize(("page", "query"), [("latents", {}), ("how", {"screen": "4"})])
+def test_a_damaged_run_is_named(tmp_path, monkeypatch, page, query):
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    small_runs.make(tmp_path, "turning")
+    (tmp_path / "turning" / checkpoints.WEIGHTS).write_bytes(b"junk")
+    at = at_page(page, model="runs/turning", **query)
+    assert fine(at), at.exception
+    assert at.selectbox(key="model").value == "runs/turning"
+    assert 'role="alert"' in html(at)
+    assert "damaged" in html(at)
+
+
 def test_a_link_to_a_model_that_is_gone_shows_another(app):
     at = app("latents", model="runs/deleted")
     assert fine(at)
