@@ -86,13 +86,19 @@ def encodings(model: Model, views: Views) -> tuple[Tensor, Tensor]:
     return model.encode(views.images, views.observed)
 
 
-def parts(found: Latents, count: int) -> tuple[Array, Array]:
-    """Local channels and the others of the first digits, each view alone: [P, Q, J], [P, Q, L - J].
+def spread(views: Views, count: int) -> NDArray[np.int64]:
+    """Rows of `count` digits, or of all if there are fewer, spread evenly over the views."""
+    count = min(count, len(views))
+    return np.arange(count) * len(views) // count
+
+
+def parts(found: Latents, rows: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Local channels and the others of some digits, each view alone: [P, Q, J], [P, Q, L - J].
 
     Where channels are not divided, all are in the second part.
     """
     J = found.blocks["local"].stop if "local" in found.blocks else 0
-    return found.mu[:count, :, :J], found.mu[:count, :, J:]
+    return found.mu[rows, :, :J], found.mu[rows, :, J:]
 
 
 @dataclass(frozen=True)

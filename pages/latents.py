@@ -11,14 +11,18 @@ from fgpvae.data import ANGLES, Views
 from fgpvae.experiments.disentanglement import swap_error
 from fgpvae.models import FGPVAE
 from ui import colours, figures, frame, loops, models, notices, placing, plot
+from ui.digits import mean_image
 from ui.models import Choice
 from ui.traversals import traversals
+from ui.turning import Turning
+from ui.views import mask, remembered
 
 DEGREES = np.rad2deg(ANGLES)
 LABELS = [f"{degrees:g}°" for degrees in DEGREES]
 FINE = np.linspace(0, 2 * np.pi, 121)
 VIEWS_GIVEN = {1: [0], 2: [0, 8], 4: [0, 4, 8, 12], 8: list(range(0, 16, 2)), 16: list(range(16))}
 CHANNELS = 8  # global ones that are shown, those that change the picture most
+MEASURED = 40  # digits that the figures of disentanglement are of
 
 KEPT = {"required": True, "bind": "query-params", "persist_state": "session"}
 
@@ -70,8 +74,9 @@ def strongest(choice: Choice) -> list[int]:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def scores(choice: Choice) -> dict[str, float | None]:
-    model, views = choice.load(), shown(choice)[:40]
-    local, rest = latents.parts(encoded(choice), len(views))
+    rows = latents.spread(shown(choice), MEASURED)
+    model, views = choice.load(), shown(choice)[rows]
+    local, rest = latents.parts(encoded(choice), rows)
     figures = metrics.disentanglement(local, rest, ANGLES)
     if len(encoded(choice).blocks) == 2:
         figures["swap_error"] = swap_error(model, views)
@@ -139,9 +144,9 @@ def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.nd
             alt=f"digit {digit} at sixteen angles, true and generated",
         )
     )
-    same = views.labels == views.labels[digit]
-    mean = views.images[same][:, view].mean(0).numpy()
-    turned = data.rotate(truth[[view - 1]], ANGLES[[1]])[0, 0]
+    w, kept = float(ANGLES[view]), remembered(model, mine.ids)
+    mean = data.rotate(mean_image(int(mine.labels[0]))[None], [w])[0, 0]
+    turned = Turning(model, truth, ANGLES, mask(kept) if kept else given).geometric(w)
     error = ((made - truth) ** 2).mean((1, 2))
     st.html(
         figures.numbers(
@@ -334,8 +339,9 @@ def disentanglement() -> None:
     choices = models.available()
     if not st.session_state.get("z_measured"):
         st.caption(
-            f"{len(choices)} models, some seconds each, on forty digits that none of them was "
-            "trained on, at sixteen angles."
+            f"{len(choices)} models, some seconds each. Each is asked about at most {MEASURED} "
+            "digits of its own classes, at sixteen angles: new digits, or training digits if it "
+            "takes no others."
         )
         st.button("Measure all models", on_click=measure)
         return

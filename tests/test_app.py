@@ -13,7 +13,8 @@ import torch
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import checkpoints
+from fgpvae import checkpoints, data
+from fgpvae.data import ANGLES
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
 from tests import small_runs
@@ -199,6 +200,28 @@ def test_latents_shows_every_kind_of_model(app, name):
     assert html(at).count("true") >= 1
 
 
+@pytest.mark.parametrize("name", ["turning", "gpvae"])
+def test_latents_has_the_references_of_rotate_beside_its_errors(app, name):
+    at = app("latents", model=f"runs/{name}", z_given="1", z_digit="2", z_view="67.5°")
+    assert fine(at), at.exception
+    training = data.embedded((3,)).images[:360]
+    upright = training[2] if name == "gpvae" else data.unseen((3,)).images[2]
+    views = data.rotate(upright[None], ANGLES)[0]
+    seen = [0]  # a GP-VAE has its training views, whatever it is given
+    if name == "gpvae":
+        seen = data.factorized((3, 7)).angles[2].div(ANGLES[1]).round().long().tolist()
+    nearest = min(seen, key=lambda k: abs(k - 3))
+    turned = data.rotate(views[[nearest]], [ANGLES[3] - ANGLES[nearest]])[0, 0]
+    mean = data.rotate(training.mean(0)[None], ANGLES[[3]])[0, 0]
+    for image, title in ((turned, "geometric rotation"), (mean, "mean image")):
+        assert number(at, title) == f"{((image - views[3]) ** 2).mean():.4f}"
+
+
+def number(at: AppTest, title: str) -> str:
+    """The figure above a name."""
+    return re.search(rf">([^<>]+)</div><div[^>]*>{title}<", html(at)).group(1)
+
+
 def test_latents_keeps_its_choices_on_the_way_to_another_page_and_back(app):
     at = app("latents", model="runs/turning", z_colour="class", z_digit="7", z_given="4")
     assert at.slider(key="z_digit").value == 7
@@ -236,6 +259,7 @@ def test_measuring_lists_every_model_with_a_sentence_a_figure(tmp_path, monkeypa
     monkeypatch.setattr(checkpoints, "PRETRAINED", tmp_path / "nothing")
     at = at_page("latents")
     assert "<table>" not in html(at)
+    assert "or training digits if it takes no others" in texts(at)
     next(each for each in at.button if each.label == "Measure all models").click().run()
     assert fine(at), at.exception
     table = html(at)

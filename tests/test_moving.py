@@ -284,6 +284,27 @@ def test_models_with_one_kind_of_channel(tmp_path, monkeypatch, local: int, scri
     assert any("object" in each.value for each in (*app.title, *app.caption))
 
 
+def test_latents_has_the_mean_image_of_rotate_beside_its_error(tmp_path, monkeypatch):
+    write(tmp_path, "line-grey")
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90)
+    app.query_params["model"] = "runs/line-grey"
+    app.run().switch_page("pages/latents.py").run()
+    assert not app.exception
+    found = known(tmp_path, "line-grey")
+    number, train = found.split.unseen[0], found.split.train
+    errors = []
+    for image, w in zip(found.pixels(number), found.w(number), strict=True):
+        nearest = [
+            min(np.flatnonzero(seen), key=lambda q, at=at, w=w: abs(at[q] - w))
+            for seen, at in zip(train.observed.numpy(), train.angles.numpy(), strict=True)
+        ]
+        mean = np.mean([train.images[p, q].numpy() for p, q in enumerate(nearest)], axis=0)
+        errors.append(((mean - image) ** 2).mean())
+    body = "".join(each.proto.body for each in app.get("html"))
+    assert re.search(rf">{np.mean(errors):.4f}</div><div[^>]*>mean image<", body)
+
+
 # Train
 
 

@@ -140,7 +140,7 @@ def _verdict(
     numbers = [
         (f"{mse(made[nearest], images[nearest]):.4f}", "MSE here"),
         (f"{mse(given, images[nearest]):.4f}", "nearest view it sees"),
-        (f"{mse(_mean_image(found, w[nearest]), images[nearest]):.4f}", "mean image"),
+        (f"{mse(mean_image(found, w[nearest]), images[nearest]):.4f}", "mean image"),
     ]
     if rest.any():
         numbers.append((f"{mse(made[rest], images[rest]):.4f}", "MSE of all unseen views"))
@@ -149,7 +149,7 @@ def _verdict(
     st.caption(f"At {place}, the recorded view nearest to the handle.")
 
 
-def _mean_image(found: Set, w: float) -> np.ndarray:
+def mean_image(found: Set, w: float) -> np.ndarray:
     """The mean over training objects of their training view nearest to a place."""
     train = found.split.train
     apart = np.where(train.observed.numpy(), found.track.apart(train.angles.numpy(), w), np.inf)

@@ -9,6 +9,7 @@ from fgpvae.metrics import mse
 from fgpvae.models import FGPVAE
 from ui import colours, figures, frame, loops, notices, objects, plot
 from ui.models import Choice
+from ui.moving import mean_image
 from ui.objects import Set
 from ui.traversals import traversals
 
@@ -182,10 +183,8 @@ def _this(model: FGPVAE, found: Set, number: int, given: np.ndarray) -> None:
             alt=f"{name} at its recorded views, true and generated",
         )
     )
-    train = found.split.train
-    mean = train.images[train.observed].mean(0).numpy()
     rest, what = (given, "MSE of all views") if given.all() else (~given, "MSE of the others")
-    trivial = np.broadcast_to(mean, images[rest].shape)
+    trivial = np.stack([mean_image(found, at) for at in w[rest]])
     st.html(
         figures.numbers(
             [
