@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -50,7 +49,7 @@ def _train(
     directory = Path(options.run_dir)
     if options.resume:
         given = (options.preset, options.set, options.data, options.classes)
-        if any(given) or options.seed is not None:
+        if any((*given, options.kernel, options.period)) or options.seed is not None:
             raise UserError("A run that is resumed keeps its settings; only --epochs may change.")
         kept, config, epochs = load_config(directory), None, options.epochs
         total = epochs or kept.training.epochs
@@ -62,10 +61,8 @@ def _train(
             raise UserError("--period and --kernel belong to --preset objects.")
         else:
             name = options.preset or ("best" if options.data else "quick")
-            config = presets.preset(name, [*_mnist(options), *options.set], **top)
+            config = presets.preset(name, [*_mnist(options), *_settings(options)], **top)
         epochs = None
-        if options.epochs is not None:
-            config = replace(config, training=replace(config.training, epochs=options.epochs))
         total = config.training.epochs
     training = runs.execute(directory, config, epochs, options.lock, workers, device)
     bar = tqdm(total=total, unit="epoch", disable=_quiet(options))
@@ -77,6 +74,12 @@ def _train(
                 background.advance_queue(directory.parent)
     summary = runs.open_run(directory).summary()
     return {"run": str(directory), "state": summary["state"], **(summary["last"] or {})}
+
+
+def _settings(options: argparse.Namespace) -> list[str]:
+    """--set and --epochs as settings."""
+    epochs = [] if options.epochs is None else [f"training.epochs={options.epochs}"]
+    return [*options.set, *epochs]
 
 
 def _mnist(options: argparse.Namespace) -> list[str]:
@@ -101,9 +104,11 @@ def _own_objects(options: argparse.Namespace, top: dict[str, Any]) -> RunConfig:
     """The config of a run on one's own objects, which are copied into its directory."""
     if not options.data:
         raise UserError("The preset objects needs --data: a NumPy archive or a folder of images.")
+    if options.classes:
+        raise UserError("--classes chooses digits; own objects are all learned.")
     objects = data.objects.load(options.data)
     base = presets.for_objects(objects, Path(options.data).name, options.period, options.kernel)
-    config = presets.changed(base, options.set, **top)
+    config = presets.changed(base, _settings(options), **top)
     runs.keep_objects(Path(options.run_dir), objects)
     return config
 
@@ -173,6 +178,8 @@ def rotate(options: argparse.Namespace) -> dict[str, Any]:
         raise UserError("Only a factorized GP-VAE can turn a digit that it was not trained on.")
     if model.config.kernel != PERIODIC or model.config.network.shape != (1, 28, 28):
         raise UserError("This model was trained on other objects than digits.")
+    if options.angle is None and (model.mean_function is None or not model.config.local):
+        raise UserError("This model cannot tell the angle of a picture; give it with --angle.")
     normalised = images.normalise(files.read(Path(options.picture), LARGEST_PICTURE))
     view = torch.from_numpy(normalised.digit)
     result: dict[str, Any] = {"notes": list(normalised.notes)}
@@ -235,10 +242,15 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _encoded(picture: Image.Image, out: Path) -> bytes:
-    buffer = io.BytesIO()
+    buffer, suffix = io.BytesIO(), out.suffix.lower()
     try:
-        picture.save(buffer, Image.registered_extensions()[out.suffix.lower()])
+        picture.save(buffer, Image.registered_extensions()[suffix])
     except (KeyError, OSError, ValueError):
+        if suffix in (".jpg", ".jpeg", ".webp"):
+            raise UserError(
+                f"A strip of {picture.width} pixels is too wide for {suffix}; ask for fewer angles "
+                "or write a .png."
+            ) from None
         raise UserError(f"'{out.name}' must end in .png, .jpg, .webp or .gif.") from None
     return buffer.getvalue()
 

@@ -63,7 +63,11 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
         if data_.split == "continuous"
         else (f"the *{data_.split}* split of the benchmark, without 157.5°")
     )
-    extra = f" --set data.source={data_.source}" if data_.source != "embedded" else ""
+    extra = ""
+    if data_.source == "openml":
+        extra = " --set data.source=openml"
+    elif data_.source != "embedded":  # a directory, wherever the reader keeps it
+        extra = f" --data DIR --set data.views={data_.views}"
     weights = sum(p.numel() for p in model.parameters())
     channels = f"L = {model.config.latents}"
     if isinstance(model, FGPVAE):

@@ -3,6 +3,7 @@
 Nothing here unpickles: a checkpoint is data, never code.
 """
 
+import copy
 import dataclasses
 import hashlib
 import io
@@ -169,13 +170,15 @@ def _shipped(name: str) -> Model:
 def load_pretrained(name: str | Path) -> Model:
     """A model that comes with the package, by name, or that of a run: its directory or archive.
 
+    It is the caller's own: to change it changes no other.
+
     >>> import fgpvae
     >>> model = fgpvae.load_pretrained("paper")
     >>> model.title, model.config.latents, model.config.local
     ('FGP-VAE', 16, 8)
     """
     if str(name) in pretrained_names():
-        return _shipped(str(name))
+        return copy.deepcopy(_shipped(str(name)))
     path = Path(name)
     if path.suffix == ".safetensors" and path.is_file():
         return load_model(path)

@@ -97,6 +97,9 @@ def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> A
         task = replace(task, context=replace(task.context, ids=task.context.ids + first))
     elif not model.takes_new_digits:
         raise UserError(f"The {model.title} was not trained on class {question.label}.")
+    else:
+        nobody = torch.full_like(task.context.ids, -1)
+        task = replace(task, context=replace(task.context, ids=nobody))
     images = torch.cat([part for part, _ in predictions(model, task)])
     return _answer(images[:, 0].numpy(), question)
 

@@ -87,6 +87,7 @@ def evaluate(
         progress((done + 1) / len(tasks))
     for name in ("test_mse", "extrapolation_mse", "one_view_mse"):
         figures.setdefault(name, None)
+        figures.setdefault(f"{name}_sampled", None)
     figures["digits"] = {name: len(task) for name, task in tasks.items()}
     figures["parameters"] = sum(p.numel() for p in model.parameters())
     figures["seconds"] = time.perf_counter() - started
@@ -141,6 +142,7 @@ def evaluate_objects(
         }
         progress((done + 1) / len(split.tasks))
     figures.setdefault(data.objects.TEST, None)
+    figures.setdefault(f"{data.objects.TEST}_sampled", None)
     figures["references"] = references
     figures["objects"] = {name: len(task) for name, task in split.tasks.items()}
     figures["images"] = {name: int(task.asked.sum()) for name, task in split.tasks.items()}

@@ -40,6 +40,8 @@ def write(path: Path, content: bytes, durable: bool = True) -> None:
 
     `durable` waits until the content is on the disk, so that not even a power cut takes it.
     """
+    if not path.name:
+        raise UserError(f"'{path}' is not the name of a file.")
     with explained(path, "written"):
         temporary = path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}")
         try:

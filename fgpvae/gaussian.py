@@ -15,11 +15,6 @@ def log_density(x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
     return -0.5 * (LOG_2PI + var.log() + (x - mean) ** 2 / var)
 
 
-def expected_log_density(mean_q: Tensor, var_q: Tensor, mean: Tensor, var: Tensor) -> Tensor:
-    """E_{z ~ N(mean_q, var_q)} log N(z | mean, var): minus the cross-entropy."""
-    return -0.5 * (LOG_2PI + var.log() + ((mean_q - mean) ** 2 + var_q) / var)
-
-
 def kl(mean_q: Tensor, var_q: Tensor, mean: Tensor, var: Tensor) -> Tensor:
     """KL(N(mean_q, var_q) || N(mean, var))."""
     return 0.5 * (var.log() - var_q.log() - 1 + ((mean_q - mean) ** 2 + var_q) / var)

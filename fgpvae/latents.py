@@ -40,8 +40,8 @@ def digits(
 ) -> Views:
     """About `count` digits at all sixteen angles, or others, equally many of each class.
 
-    New digits are of the MNIST test file, and no model has been trained on them; otherwise they
-    are the first training digits, with their ids.
+    New digits are of the MNIST test file, and no model has been trained on them: their ids are -1.
+    Otherwise they are the first training digits, with their ids.
     """
     classes = tuple(classes)
     each = min(max(count // len(classes), 1), UNSEEN_PER_CLASS if new else TRAIN_DIGITS)
@@ -49,7 +49,7 @@ def digits(
     found = data.unseen(classes) if new else data.embedded(classes)
     rows = np.concatenate([k * every + np.arange(each) for k in range(len(classes))])
     views = data.task(found[rows], angles, angles[:1]).context
-    return replace(views, ids=torch.as_tensor(rows))
+    return views if new else replace(views, ids=torch.as_tensor(rows))
 
 
 @dataclass(frozen=True)

@@ -304,29 +304,6 @@ def coverage(
     }
 
 
-def coverage_from_samples(
-    truth: ArrayLike, samples: ArrayLike, levels: Sequence[float] = (0.5, 0.9)
-) -> dict[str, float]:
-    """The same with bands between quantiles of predictive samples [S, ...] of truth [...].
-
-    The quantile at p is the order statistic at p (S + 1) (interpolated), so that a truth drawn
-    like the samples is covered with probability `level` at any S; that takes S of at least
-    (1 + level) / (1 - level), 19 for 90 %.
-    """
-    truth, samples = np.asarray(truth, np.float64), np.asarray(samples, np.float64)
-    if samples.shape[1:] != truth.shape:
-        raise UserError(f"Samples {samples.shape} must be [S, ...] of truth {truth.shape}.")
-    shares = {}
-    for level in levels:
-        name = _level(level)
-        if len(samples) * (1 - level) < 1 + level - 1e-9:
-            raise UserError(f"{len(samples)} samples are too few for a band of {level:.0%}.")
-        tails = ((1 - level) / 2, (1 + level) / 2)
-        low, high = np.quantile(samples, tails, axis=0, method="weibull")
-        shares[name] = float(((low <= truth) & (truth <= high)).mean())
-    return shares
-
-
 def fitted_exponent(x: ArrayLike, seconds: ArrayLike) -> float:
     """The a of seconds = c x^a: slope of the least-squares line through (log x, log seconds)."""
     x, seconds = _pair(x, seconds)

@@ -112,6 +112,15 @@ def test_shipped_models_load_with_their_configs():
 # Damage
 
 
+def test_a_callers_change_does_not_reach_the_next_caller():
+    mine = load_pretrained("paper")
+    with torch.no_grad():
+        for weight in mine.parameters():
+            weight.zero_()
+    other = load_pretrained("paper")
+    assert not same(mine, other)
+
+
 def test_a_file_cut_short_anywhere_is_refused(weights):
     content = weights.read_bytes()
     for size in sorted({*range(0, len(content), 4096), 1, 8, 9, 200, len(content) - 1}):

@@ -87,6 +87,8 @@ def test_the_help_names_every_command(capsys):
         ["train", "--run-dir", "x", "--resume", "--epochs", "3"],
         ["train", "--run-dir", "x", "--resume", "--preset", "quick"],
         ["train", "--run-dir", "x", "--resume", "--classes", "all"],
+        ["train", "--run-dir", "x", "--resume", "--kernel", "matern32"],
+        ["train", "--run-dir", "x", "--resume", "--period", "360"],
         ["train", "--run-dir", "x", "--data", "elsewhere"],
         ["train", "--run-dir", "x", "--classes", "3;8"],
         ["train", "--run-dir", "x", "--device", "abacus"],
@@ -224,6 +226,8 @@ def test_rotate_writes_strips_and_films(picture, tmp_path, capsys):
         ["--angle", "nan", "--out", tmp_path / "a.png"],
         ["--to", "", "--out", tmp_path / "a.png"],
         ["--to", ",".join(["1"] * 1000), "--out", tmp_path / "a.png"],
+        ["--to", ",".join(["1"] * 150), "--out", tmp_path / "a.webp"],
+        ["--to", ",".join(["1"] * 600), "--out", tmp_path / "a.jpg"],
         ["--out", tmp_path / "a.xyz"],
         ["--out", tmp_path / "no" / "a.png"],
     ):
@@ -231,7 +235,20 @@ def test_rotate_writes_strips_and_films(picture, tmp_path, capsys):
         out, error = capsys.readouterr()
         assert out == ""
         assert error.count("\n") == 1
+        assert ("too wide" in error) == wrong[-1].name.endswith((".webp", ".jpg"))
     assert not (tmp_path / "a.png").exists()
+
+
+@pytest.mark.parametrize("settings", [{"local": 2}, {"local": 0, "mean_function": True}])
+def test_rotate_asks_for_an_angle_that_the_model_cannot_tell(settings, picture, tmp_path, capsys):
+    network = NetworkConfig("dense", widths=(8,))
+    model = models.build(ModelConfig(latents=4, network=network, **settings))
+    save_model(model, tmp_path / WEIGHTS)
+    common = ["rotate", picture, "--model", tmp_path / WEIGHTS, "--to", 0, "--json"]
+    common += ["--out", tmp_path / "a.png"]
+    assert main([str(word) for word in common]) == 2
+    assert "cannot tell the angle of a picture; give it with --angle" in capsys.readouterr().err
+    assert "angle_inferred" not in result(capsys, *common, "--angle", 30)
 
 
 def test_rotate_turns_the_digit_as_the_model_does(picture, tmp_path, capsys):

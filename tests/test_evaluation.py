@@ -65,6 +65,7 @@ def test_a_model_of_the_whole_circle_is_scored_on_the_test_file_only():
 def test_figures_that_a_model_cannot_be_asked_for_are_none(model):
     figures = evaluation.evaluate(model, DataConfig("continuous", classes=(3,)))
     assert figures["test_mse"] is None
+    assert figures["test_mse_sampled"] is None
     assert figures["one_view_mse"] > 0
     assert figures["digits"] == {"extrapolation_mse": 50, "one_view_mse": 50}
     assert figures["parameters"] == sum(p.numel() for p in model.parameters())

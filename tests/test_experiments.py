@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fgpvae import cards, data, load_pretrained, runs
+from fgpvae import cards, data, load_pretrained, pretrained_names, runs
 from fgpvae.__main__ import main
 from fgpvae.errors import UserError
 from fgpvae.evaluation import config_of
@@ -186,6 +186,13 @@ def test_card_of_a_baseline_has_what_it_can_be_asked_for(name):
     assert kept == pytest.approx([float(number) for number in numbers], abs=2e-4)
     assert ("one_view_mse" in measured) == model.takes_new_digits
     assert "orientation" not in text
+
+
+@pytest.mark.parametrize("name", pretrained_names())
+def test_a_card_says_how_the_model_was_trained(name):
+    card = (Path(__file__).parent.parent / "docs" / "models" / f"{name}.md").read_text()
+    training = cards.about(load_pretrained(name), config_of(name))["training"]
+    assert f"- **training**: {training}\n" in card
 
 
 def test_predictive_samples_differ_from_one_another():

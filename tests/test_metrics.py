@@ -338,22 +338,9 @@ def test_coverage_of_a_true_model_is_the_level():
     assert metrics.coverage(truth, mean, 0.5 * sd)["coverage_90"] < 0.7
 
 
-@pytest.mark.parametrize("S", [19, 64])
-def test_coverage_from_few_samples_has_no_bias(S):
-    rng = np.random.default_rng(0)
-    draws = rng.gamma(1.5, size=(S + 1, 200, 250))
-    shares = metrics.coverage_from_samples(draws[0], draws[1:])
-    assert shares["coverage_50"] == pytest.approx(0.5, abs=0.01)
-    assert shares["coverage_90"] == pytest.approx(0.9, abs=0.01)
-
-
 def test_coverage_refuses_what_cannot_be():
-    with pytest.raises(UserError, match="too few"):
-        metrics.coverage_from_samples(np.zeros(3), np.zeros((18, 3)))
     with pytest.raises(UserError, match="between 0 and 1"):
         metrics.coverage(np.zeros(3), np.zeros(3), np.ones(3), levels=(90,))
-    with pytest.raises(UserError, match="between 0 and 1"):
-        metrics.coverage_from_samples(np.zeros(3), np.zeros((50, 3)), levels=(1.0,))
     with pytest.raises(UserError, match="negative"):
         metrics.coverage(np.zeros(3), np.zeros(3), -np.ones(3))
 

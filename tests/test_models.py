@@ -228,6 +228,8 @@ def test_bad_input_is_refused_in_one_sentence(name):
     refused(2, views.angles[:3])
     refused(2, torch.full_like(views.angles, torch.nan))
     refused(3, views.observed.float())
+    with pytest.raises(UserError, match="Give at least one view"):
+        model.generate(views.images[:, :0], views.angles[:, :0], views.angles, ids=views.ids)
 
 
 @pytest.mark.parametrize("name", [name for name, kind in MODELS.items() if kind.takes_new_digits])

@@ -531,6 +531,8 @@ def test_a_path_in_a_foreign_config_is_never_opened(trained, tmp_path):
         (["--preset", "objects", "--data", "DATA", "--set", "data.warp=1"], "warped"),
         (["--preset", "objects", "--data", "DATA", "--set", "model.network.kind=paper"], "paper"),
         (["--preset", "objects", "--data", "gone.npz"], "no file or folder"),
+        (["--preset", "objects", "--data", "DATA", "--epochs", "0"], "epochs"),
+        (["--preset", "objects", "--data", "DATA", "--classes", "3"], "--classes"),
     ],
 )
 def test_bad_commands_end_in_one_line(tmp_path, capsys, options, words):
@@ -541,7 +543,7 @@ def test_bad_commands_end_in_one_line(tmp_path, capsys, options, words):
     assert out == ""
     assert error.count("\n") == 1
     assert words in error
-    assert not (tmp_path / "run" / CONFIG).exists()
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_second_run_leaves_the_objects_of_the_first_alone(trained, tmp_path, capsys):

@@ -457,6 +457,9 @@ def test_a_directory_that_cannot_be_made_is_refused(tmp_path):
 
 
 def test_a_write_replaces_a_file_as_a_whole_or_not_at_all(tmp_path):
+    for nameless in (Path("."), Path("/")):
+        with pytest.raises(UserError, match="not the name of a file"):
+            files.write(nameless, b"")
     path = tmp_path / "a"
     files.write(path, b"old")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -92,6 +92,8 @@ def one_view(classes: Iterable[int] = (3,)) -> Task:
 def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) -> Task:
     """Any digits at the target angles given views at the context angles, [S] or [P, S] radians.
 
+    They are of no training set, so their ids are -1.
+
     One upright view: `task(unseen(), ANGLES[:1], ANGLES[1:])`. Eleven views:
     `task(unseen(), draw_angles(500), ANGLES[[HELD_OUT]])`.
     """
@@ -103,7 +105,7 @@ def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) ->
         images=given,
         angles=_rows(context_angles, P),
         observed=torch.ones(given.shape[:2], dtype=torch.bool),
-        ids=torch.arange(P),
+        ids=torch.full((P,), -1),
         labels=torch.as_tensor(digits.labels),
     )
     return Task(context, targets, _rows(target_angles, P))

@@ -20,7 +20,7 @@ class Views:
     images: Tensor  # [P, Q, 28, 28] float32, 0 where not observed
     angles: Tensor  # [P, Q] float64 radians
     observed: Tensor  # [P, Q] bool
-    ids: Tensor  # [P] int64, rows of the set of digits that the views were made from
+    ids: Tensor  # [P] int64, which digits of the training set they are; -1 is of no training set
     labels: Tensor  # [P] int64
     # [P] bool: is the held-out view a test image? None of them is if this is not given
     tested: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.bool))

@@ -214,6 +214,8 @@ class Model(nn.Module):
                 f"Views must be [P, Q, {', '.join(map(str, image))}] with angles [P, Q]; "
                 f"got {list(views.shape)} and {list(angles.shape)}."
             )
+        if not angles.shape[1]:
+            raise UserError("Give at least one view.")
         if at.ndim != 2 or at.shape[0] != angles.shape[0]:
             raise UserError(f"Angles to generate at must be [P, S]; got {list(at.shape)}.")
         if observed is None:
