@@ -22,7 +22,7 @@ from fgpvae.models import FGPVAE, ModelConfig
 from tests import small_runs
 from tests.browser import ROOT
 from tests.test_rotate import html, linked, model, open_page, sentence
-from ui import orientation, own, sketch, turning
+from ui import bringing, orientation, own, sketch, turning
 from ui.digits import Digit
 from ui.own import View
 
@@ -293,6 +293,27 @@ def test_corrections_change_the_digit():
     across.set_value((0, 100)).run()
     assert not html(app, 'role="alert"')
     assert not app.exception
+
+
+def test_corrections_stay_with_their_picture():
+    a, b = ("a.png", drawing()), ("b.png", drawing(90))
+    app = upload(start(), a, b)  # the last one is shown in detail
+    next(s for s in app.slider if s.key.startswith("thickness-")).set_value(0.8).run()
+    upload(app, b)
+    assert next(s for s in app.slider if s.key.startswith("thickness-")).value == 0.8
+    upload(app, b, b)
+    assert next(s for s in app.slider if s.key.startswith("thickness-")).value == 0.0
+    assert not app.exception
+
+
+def test_files_beyond_the_limit_are_not_used_and_this_is_said():
+    said = f"Only the first {bringing.MOST} pictures are used."
+    files = [(f"{number}.png", b"no picture") for number in range(bringing.MOST + 1)]
+    app = upload(start(), *files[1:])
+    assert not html(app, said)
+    upload(app, *files)
+    assert html(app, said)
+    assert len(html(app, 'role="alert"')) == bringing.MOST
 
 
 def shot(turn: float) -> tuple[str, bytes, str]:

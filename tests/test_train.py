@@ -5,6 +5,8 @@ import dataclasses
 import json
 import math
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 
 import pytest
@@ -376,6 +378,61 @@ def test_the_estimate_grows_with_the_epochs():
     while (one := estimates.seconds(short)) is None:
         pass
     assert estimates.seconds(long) == pytest.approx(10 * one)
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """A pool that is busy until it is told to go on, and what it then times."""
+    go, timed = threading.Event(), []
+    pool, known = ThreadPoolExecutor(1), {}
+    monkeypatch.setattr(estimates, "_pool", lambda: (pool, known))
+    monkeypatch.setattr(
+        background, "estimate_seconds", lambda config: timed.append(config.training.batch) or 1.0
+    )
+    pool.submit(go.wait)
+    yield go, pool, timed
+    go.set()
+    pool.shutdown()
+
+
+def test_only_the_last_settings_of_a_session_are_timed(slow):
+    go, pool, timed = slow
+    for batch in (1, 2, 3, 2):
+        assert estimates.sentence(tiny.config(f"training.batch={batch}")) is None
+    go.set()
+    pool.submit(lambda: None).result()
+    assert timed == [2]
+    assert estimates.sentence(tiny.config("training.batch=2")) == "About 1 s on this machine"
+    estimates.sentence(tiny.config("training.batch=3"))  # cancelled, and asked for anew
+    pool.submit(lambda: None).result()
+    assert timed == [2, 3]
+
+
+def test_an_estimate_that_another_session_forgets_is_no_error(slow, monkeypatch):
+    class Fleeting(dict):
+        def __contains__(self, key):  # gone as soon as one has looked
+            found = super().__contains__(key)
+            self.clear()
+            return found
+
+    known = Fleeting()
+    monkeypatch.setattr(estimates, "_pool", lambda: (slow[1], known))
+    for _ in range(2):
+        assert estimates.sentence(tiny.config()) is None
+
+
+def test_a_timing_that_breaks_down_is_a_sentence(monkeypatch):
+    pool, known = ThreadPoolExecutor(1), {}
+    monkeypatch.setattr(estimates, "_pool", lambda: (pool, known))
+
+    def fail(config):
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(background, "estimate_seconds", fail)
+    estimates.sentence(tiny.config())
+    pool.shutdown()
+    said = "The time cannot be told: a few steps could not be taken"
+    assert estimates.sentence(tiny.config()) == said
 
 
 # --- two tabs on one run --------------------------------------------------------------------------

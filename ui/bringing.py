@@ -1,5 +1,6 @@
 """Pictures that a person brings: files, drawings, photos; kept in the memory of the session."""
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -10,7 +11,7 @@ import streamlit as st
 from fgpvae import images
 from fgpvae.errors import UserError
 from fgpvae.images import Normalised, Options
-from ui import pictures
+from ui import notices, pictures
 
 MOST = 12  # pictures of one digit
 CANVAS = 264  # pixels
@@ -36,7 +37,9 @@ def uploaded() -> list[Brought]:
         key="upload",
         help="Pictures stay in memory while this page is open; nothing is written to disk.",
     )
-    return [Brought(file.name, file.getvalue()) for file in files]
+    if len(files) > MOST:
+        notices.note(f"Only the first {MOST} pictures are used.")
+    return [Brought(file.name, file.getvalue()) for file in files[:MOST]]
 
 
 def photographed() -> list[Brought]:
@@ -104,21 +107,23 @@ class Piece:
 
     brought: Brought
     number: int  # from 1
+    same: int = 0  # pictures before it that are the same
     normalised: Normalised | None = None
     error: str = ""  # why it could not be
     readable: bool = True
 
     @property
     def key(self) -> str:
-        return f"{self.brought.id}-{self.number}"
+        return f"{self.brought.id}-{self.same}"  # wherever it is among the others
 
 
 def normalise(brought: list[Brought]) -> list[Piece]:
     """Each picture as a 28 x 28 digit, with the corrections made so far."""
     memory = st.session_state.setdefault("normalised", {})
-    pieces, kept = [], {}
-    for number, picture in enumerate(brought[:MOST], start=1):
-        piece = Piece(picture, number)
+    pieces, kept, met = [], {}, Counter[str]()
+    for number, picture in enumerate(brought, start=1):
+        piece = Piece(picture, number, met[picture.id])
+        met[picture.id] += 1
         name = (picture.id, corrected(piece.key))
         kept[name] = memory.get(name) or _try(picture.content, name[1])
         pieces.append(replace(piece, **kept[name]))

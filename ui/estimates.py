@@ -1,6 +1,7 @@
 """How long a run will take, found out beside the page and never in its way."""
 
-from concurrent.futures import Future, ThreadPoolExecutor
+import logging
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
 
 import streamlit as st
@@ -10,6 +11,7 @@ from fgpvae.training import RunConfig
 from ui import memory
 
 MOST = 200  # configs whose estimate is kept
+ASKED = "estimate"  # in the session state: what this session asked for last
 
 
 @st.cache_resource(show_spinner=False)
@@ -21,17 +23,31 @@ def seconds(config: RunConfig) -> float | None:
     """On this machine; None as long as a few steps are being timed."""
     pool, known = _pool()
     one = replace(config, preset="", seed=0, training=replace(config.training, epochs=1))
-    if one not in known:
+    asked = known.get(one)
+    if asked is None or asked.cancelled():
         if len(known) >= MOST:
             known.clear()
-        known[one] = pool.submit(_timed, one)
-    if not known[one].done():
+        asked = known[one] = pool.submit(_timed, one)
+    before = st.session_state.get(ASKED)
+    if before is not None and before is not asked:
+        before.cancel()  # unless it has begun; a session that still wants it asks again
+    st.session_state[ASKED] = asked
+    if not asked.done():
         return None
-    return config.training.epochs * known[one].result()
+    try:
+        return config.training.epochs * asked.result()
+    except CancelledError:
+        return None
 
 
 def _timed(config: RunConfig) -> float:
-    found = background.estimate_seconds(config)
+    try:
+        found = background.estimate_seconds(config)
+    except UserError:
+        raise
+    except Exception as error:
+        logging.getLogger(__name__).exception("Timing a few steps failed")
+        raise UserError("a few steps could not be taken") from error
     memory.keep("training")
     return found
 
