@@ -576,6 +576,21 @@ def test_a_space_of_three_dimensions_turns_and_its_points_can_be_clicked(browser
     click_a_point(page, 33, 9)
 
 
+def test_a_heat_map_in_ink_takes_the_colour_of_another_theme(browser, address):
+    page = opened(browser, address, "/latents?model=runs%2Fturning", color_scheme="light")
+    cells = page.get_by_role("img", name="Correlations, channels", exact=True).locator("[mask]")
+    expect(cells).to_be_visible()
+    fill = "cells => getComputedStyle(cells).fill"
+    light = cells.evaluate(fill)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(
+        "([cells, light]) => getComputedStyle(cells).fill !== light",
+        arg=[cells.element_handle(), light],
+    )
+    ink = cells.evaluate("cells => getComputedStyle(cells.closest('.plot')).color")
+    assert cells.evaluate(fill) == ink
+
+
 def test_a_chart_says_the_value_under_the_pointer_and_by_the_arrow_keys(browser, address):
     page = opened(browser, address, "/how?screen=1&k_r=0.7&k_sigma=1.2")
     chart = page.get_by_role("img", name="Covariance by the angle between two views", exact=True)

@@ -461,6 +461,14 @@ def test_styles(page: Page, address: str):
         " input.dispatchEvent(new Event(name, {bubbles: true})) }"
     )
     expect(page.get_by_text(f"style {[0.0] * 8}")).to_be_visible()
+    share = page.locator(".morph output")
+    expect(share).to_have_text("100%")
+    page.get_by_role("button", name="Random style", exact=True).click()
+    expect(page.get_by_text(re.compile(r"^style \[[12]\."))).to_be_visible()
+    expect(share).to_have_text("0%")  # this is not on the way
+    page.get_by_role("button", name="Its own style", exact=True).click()
+    expect(page.get_by_text("style None")).to_be_visible()
+    expect(share).to_have_text("0%")
     assert watch.errors == []
 
 

@@ -190,6 +190,7 @@ def test_digits_strip_views_and_morph(visit: Visit):
     between = page.get_by_role("group", name="Styles between A and B", exact=True)
     between.get_by_role("button", name="Style B", exact=True).click()
     expect(page).to_have_url(re.compile("style="))
+    expect(page.locator(".morph output")).to_have_text("100%")
     page.get_by_role("button", name="Its own style", exact=True).click()
     expect(page).not_to_have_url(re.compile("style="))
 

@@ -100,7 +100,8 @@ def page(choice: Choice) -> None:
 def _shown(found: Set) -> list[int]:
     """New objects first, then training objects."""
     unseen = list(found.split.unseen)
-    rest = [number for number in range(len(found)) if number not in set(unseen)]
+    known = set(unseen)
+    rest = [number for number in range(len(found)) if number not in known]
     return (unseen + rest)[:OBJECTS]
 
 

@@ -189,7 +189,7 @@ class Plot {
     const n = values.length;
     const canvas = Object.assign(document.createElement("canvas"), { width: n, height: n });
     const pen = canvas.getContext("2d");
-    pen.fillStyle = colour === "currentColor" ? getComputedStyle(this.box).color : colour;
+    pen.fillStyle = "#fff";
     values.forEach((row, i) =>
       row.forEach((value, j) => {
         pen.globalAlpha = 0.04 + 0.96 * value;
@@ -199,10 +199,12 @@ class Plot {
       this.X(-0.5), this.X(n - 0.5), this.Y(n - 0.5), this.Y(-0.5),
     ].map(Math.round);
     const high = Math.min(top, bottom);
-    add(parent, "image", {
-      href: canvas.toDataURL(), x: left, y: high, width: right - left, height: Math.abs(bottom - top),
-      preserveAspectRatio: "none", style: "image-rendering: pixelated",
-    });
+    // a mask, so that ink is that of the theme, also after a change of it
+    const place = { x: left, y: high, width: right - left, height: Math.abs(bottom - top) };
+    const mask = add(parent, "mask", { id: "cells", maskUnits: "userSpaceOnUse", ...place });
+    const pixelated = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
+    add(mask, "image", { href: canvas.toDataURL(), ...place, ...pixelated });
+    add(parent, "rect", { ...place, fill: colour, mask: "url(#cells)" });
     this.cell = (px, py) => {
       const j = Math.floor(((px - left) / (right - left)) * n);
       const i = Math.floor(((py - high) / Math.abs(bottom - top)) * n);

@@ -143,9 +143,20 @@ class StyleCard {
     if (!this.morph.hidden) this.drawMorph();
   }
 
+  // how far the style is on the way to the other one; 0 if it is not on that way
+  share() {
+    const [own, style] = [this.room.own, this.room.values()];
+    const way = own.map((value, g) => this.data.morph.style[g] - value);
+    const long = way.reduce((sum, each) => sum + each ** 2, 0);
+    const along = way.reduce((sum, each, g) => sum + each * (style[g] - own[g]), 0);
+    const share = Math.min(1, Math.max(0, along / (long || 1)));
+    const off = way.reduce((sum, each, g) => sum + (style[g] - own[g] - share * each) ** 2, 0);
+    return off < 1e-4 * long ? share : 0;
+  }
+
   drawMorph() {
     const input = this.morph.querySelector("input");
-    const share = this.room.style ? Number(input.value) : 0;
+    const share = this.share();
     if (Number(input.value) !== share) input.value = share;
     input.style.setProperty("--a", "0%");
     input.style.setProperty("--b", `calc(${100 * share}% + ${(0.5 - share).toFixed(4)} * var(--thumb))`);
