@@ -465,6 +465,14 @@ def test_evaluate_reports_every_figure_with_its_references(trained, capsys):
         assert figures["images"][name] == len(total)
 
 
+def test_two_views_an_object_leave_none_to_hold_out(tmp_path):
+    found = own.load(archive(tmp_path / "s.npz", **sprites(views=2)))
+    config = presets.for_objects(found)
+    figures = evaluation.evaluate_objects(models.build(config.model).eval(), found, config.data)
+    assert figures["test_mse"] is figures["test_mse_sampled"] is None
+    assert figures["one_view_mse_sampled"] > 0
+
+
 def test_a_periodic_set_takes_the_periodic_kernel(tmp_path, capsys):
     path = archive(tmp_path / "s.npz", **sprites(circle=True, grey=True))
     run = tmp_path / "round"
