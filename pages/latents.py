@@ -11,7 +11,7 @@ from fgpvae.data import ANGLES, Views
 from fgpvae.experiments.disentanglement import swap_error
 from fgpvae.models import FGPVAE
 from ui import colours, figures, frame, loops, models, notices, placing, plot
-from ui.digits import mean_image
+from ui.digits import mean_image, trained
 from ui.models import Choice
 from ui.traversals import traversals
 from ui.turning import Turning
@@ -48,8 +48,8 @@ SPLIT = {
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def digits(classes: tuple[int, ...], new: bool) -> Views:
-    return latents.digits(classes, new)
+def digits(classes: tuple[int, ...], new: bool, count: int) -> Views:
+    return latents.digits(classes, new, count)
 
 
 @st.cache_resource(max_entries=12, show_spinner="Looking at every digit from sixteen angles")
@@ -85,7 +85,9 @@ def scores(choice: Choice) -> dict[str, float | None]:
 
 
 def shown(choice: Choice) -> Views:
-    return digits(choice.classes, choice.load().takes_new_digits)
+    known = trained(choice) * len(choice.classes)
+    new = choice.load().takes_new_digits
+    return digits(choice.classes, new, latents.DIGITS if new else min(latents.DIGITS, known))
 
 
 def point_colours(mode: str, views: Views, still: bool) -> list[str]:

@@ -63,7 +63,8 @@ else:
         size=500,
     )
 with above:
-    frame.heading("Rotate a digit", telling.rotating(model, digit, len(seen), state.style))
+    known = digits.known(digit, choice)
+    frame.heading("Rotate a digit", telling.rotating(model, digit, len(seen), state.style, known))
 with state.below, frame.card(key="views"):
     views.slider(KEY, seen, disabled=kept is not None)
 with state.aside, frame.card("Against the truth"):

@@ -6,6 +6,7 @@ import torch
 
 from fgpvae import models
 from fgpvae.checkpoints import WEIGHTS, save_config, save_model
+from fgpvae.data import TRAIN_DIGITS
 from fgpvae.evaluation import training_views
 from fgpvae.models import ModelConfig
 from fgpvae.networks import NetworkConfig
@@ -21,11 +22,13 @@ CONFIGS = {
 }
 
 
-def make(root: Path, *names: str, classes: tuple[int, ...] = (3, 7)) -> None:
+def make(
+    root: Path, *names: str, classes: tuple[int, ...] = (3, 7), digits: int = TRAIN_DIGITS
+) -> None:
     """Put runs of these names (all of them if there are none) below a directory."""
     for name in names or CONFIGS:
         torch.manual_seed(0)
-        config = RunConfig(model=CONFIGS[name], data=DataConfig(classes=classes))
+        config = RunConfig(model=CONFIGS[name], data=DataConfig(classes=classes, digits=digits))
         model = models.build(config.model)
         views = training_views(config.data, config.seed)
         model.prepare(lambda v=views: v)

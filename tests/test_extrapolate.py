@@ -22,7 +22,7 @@ from fgpvae.models import FGPVAE, ModelConfig
 from tests import small_runs
 from tests.browser import ROOT
 from tests.test_rotate import html, linked, model, open_page, sentence
-from ui import bringing, orientation, own, sketch, turning
+from ui import bringing, orientation, own, sketch, telling, turning
 from ui.digits import Digit
 from ui.own import View
 
@@ -210,6 +210,27 @@ def test_a_link_opens_the_same_example(runs: Path):
     assert "and two turned copies" in sentence(app)
     assert {name: linked(app, name) for name in link} == link
     assert app.session_state["dial:extrapolate"].pose.angle == 12.5
+
+
+@pytest.mark.parametrize(("link", "shown"), [("3-12", "new-3-2"), ("7-12", "new-7-30")])
+def test_a_link_to_a_training_digit_opens_a_new_one(link: str, shown: str):
+    app = open_page("extrapolate", model="runs/turning", digit=link)
+    assert not app.exception
+    assert linked(app, "digit") == shown
+
+
+@pytest.mark.parametrize(
+    ("views", "copies", "says"),
+    [
+        (0, 0, "Bring a digit"),
+        (1, 0, "From one picture of it the"),
+        (2, 1, "From two pictures of it and one turned copy the"),
+        (0, 1, "From one turned copy of it the"),
+        (0, 3, "From three turned copies of it the"),
+    ],
+)
+def test_sentences_are_true_for_each_number(views: int, copies: int, says: str):
+    assert says in telling.extrapolating(model(), views, copies, "it")
 
 
 def test_without_a_picture_nothing_is_pretended():

@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from fgpvae.checkpoints import WEIGHTS, save_config
 from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate, unseen
-from fgpvae.models import FGPVAE
+from fgpvae.evaluation import training_views
+from fgpvae.models import FGPVAE, GPVAE
+from fgpvae.training import DataConfig, RunConfig
 from tests import small_runs
 from tests.browser import ROOT
-from ui import digits, downloads, links, telling, turning, views
+from ui import digits, downloads, links, models, telling, turning, views
 from ui.dial import Pose
 from ui.digits import Digit
 
@@ -125,7 +128,7 @@ def test_numbers_go_into_links_and_back(values: list[float]):
     np.testing.assert_allclose(links.numbers(links.text(values)), values, atol=1e-4)
 
 
-@pytest.mark.parametrize("text", ["", "1_x", "nan", "1_inf", None])
+@pytest.mark.parametrize("text", ["", "1_x", "nan", "1_inf", "1e308", "-1e9", None])
 def test_broken_numbers_in_links(text: str | None):
     assert links.numbers(text) is None
     assert links.number(text if text != "1_x" else "x", 3) == 3
@@ -278,6 +281,7 @@ def test_a_link_opens_the_same_picture(runs: Path):
         {"digit": "new-3-999", "angle": "nonsense", "views": "99_x", "style": "1_2"},
         {"digit": "<script>", "angle": "1e400", "views": "7", "style": "nan"},
         {"model": "runs/none", "other": "9-9-9", "angle": "-90"},
+        {"model": "runs/vae", "angle": "1e308", "views": "1e308"},
     ],
 )
 def test_broken_links_open_the_page_all_the_same(runs: Path, link: dict[str, str]):
@@ -321,6 +325,63 @@ def test_models_without_a_style_of_their_own(runs: Path, name: str, says: str, c
     assert app.slider(key="rotate-count").disabled == (name == "gpvae")
 
 
+@pytest.mark.parametrize(
+    ("name", "linked_digit", "digit", "says"),
+    [
+        ("gpvae", "3-15", "3-2", "eleven dotted angles that it was trained on"),
+        ("gpvae", "7-15", "7-0", "eleven dotted angles that it was trained on"),
+        ("turning", "3-9", "3-9", "known from its training"),
+        ("turning", "3-15", "3-15", "new to it"),
+    ],
+)
+def test_a_run_on_few_digits(runs: Path, name: str, linked_digit: str, digit: str, says: str):
+    if not (runs / f"few-{name}").exists():
+        small_runs.make(runs / "more", name, digits=10)
+        (runs / "more" / name).rename(runs / f"few-{name}")
+    app = open_page(model=f"runs/few-{name}", digit=linked_digit)
+    assert not app.exception
+    assert linked(app, "digit") == digit
+    assert says in sentence(app)
+    sent = [json.loads(each.proto.json or "{}") for each in app.get("bidi_component")]
+    (gallery,) = [each for each in sent if each.get("layout") == "gallery"]
+    hints = {tile["name"]: tile["hint"] for tile in gallery["tiles"]}
+    assert [name for name in hints if name != "3-15"] == [f"{digit[0]}-{k}" for k in range(10)]
+    assert "training digit" in hints[f"{digit[0]}-0"]
+    assert digit != "3-15" or "new digit" in hints["3-15"]
+
+
+def test_views_of_a_digit_that_is_not_remembered():
+    torch.manual_seed(0)
+    joint = GPVAE(small_runs.CONFIGS["gpvae"])
+    train = training_views(DataConfig(digits=10), 0)
+    joint.prepare(lambda: train)
+    degrees = np.rad2deg(train.angles[4].numpy())
+    assert views.remembered(joint, torch.tensor([4])) == (degrees / 22.5).round().tolist()
+    assert views.remembered(joint, torch.tensor([15])) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "known"),
+    [
+        ({}, True),
+        ({"digits": 12}, False),
+        ({"digits": 12, "split": "continuous"}, True),
+        ({"classes": (7,)}, False),
+        ({"validation": 40}, None),
+        ({"split": "continuous", "source": "digits-of-mine"}, None),
+    ],
+)
+def test_which_digits_a_model_knows(tmp_path, monkeypatch, changes: dict, known: bool | None):
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    (tmp_path / "run").mkdir()
+    save_config(RunConfig(data=DataConfig(**changes)), tmp_path / "run")
+    (tmp_path / "run" / WEIGHTS).touch()
+    choice = models.find("runs/run")
+    assert digits.known(Digit(3, 12, new=False), choice) is known
+    assert digits.known(Digit(3, 360, new=False), choice) is False
+    assert digits.known(Digit(3, 12), choice) is False
+
+
 def test_a_damaged_run_is_named(runs: Path):
     small_runs.make(runs / "more", "turning")
     damaged = (runs / "more" / "turning").rename(runs / "damaged")
@@ -334,7 +395,9 @@ def test_a_damaged_run_is_named(runs: Path):
 def test_sentences_are_true_for_each_number():
     model_ = model()
     for count in range(1, 16):
-        text = telling.rotating(model_, Digit(3, 2), count, None)
+        text = telling.rotating(model_, Digit(3, 2), count, None, False)
         assert f"{telling.COUNTS[count]} dotted angle" in text
         assert ("angles;" in text) == (count > 1)
-    assert "known from its training" in telling.rotating(model_, Digit(3, 2, False), 8, None)
+    for known, says in ((True, ", known from its training,"), (False, ", new to it,"), (None, "")):
+        text = telling.rotating(model_, Digit(3, 2, False), 8, None, known)
+        assert f"sees this three{says} only" in text

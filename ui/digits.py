@@ -51,14 +51,8 @@ class Digit:
     def word(self) -> str:
         return WORDS[self.label]
 
-    @property
-    def trained(self) -> bool:
-        """Models are trained on it, if on digits of its class."""
-        return not self.new and self.number < TRAIN_DIGITS
-
-    @property
-    def hint(self) -> str:
-        kind = "training" if self.trained else "new"
+    def hint(self, choice: Choice) -> str:
+        kind = "new" if known(self, choice) is False else "training"
         return f"{self.word.capitalize()}, {kind} digit {self.number + 1}"
 
     @property
@@ -76,7 +70,7 @@ class Digit:
 
     def id(self, classes: Sequence[int]) -> torch.Tensor | None:
         """The id [1] by which a model of these classes knows it, if it does."""
-        if not self.trained:
+        if self.new or self.number >= TRAIN_DIGITS:
             return None
         return torch.tensor([list(classes).index(self.label) * DIGITS_PER_CLASS + self.number])
 
@@ -101,25 +95,44 @@ def mean_image(label: int) -> np.ndarray:
     return _images(label, False)[:TRAIN_DIGITS].mean(axis=0)
 
 
+def trained(choice: Choice) -> int:
+    """How many of the digits 0, 1, ... of each of its classes a model learnt from."""
+    data = choice.config.data
+    return TRAIN_DIGITS if data.split == "continuous" else data.digits
+
+
+def known(digit: Digit, choice: Choice) -> bool | None:
+    """Was the model trained on it? None if only the run itself knew."""
+    data = choice.config.data
+    if digit.new or digit.label not in choice.classes or digit.number >= trained(choice):
+        return False
+    # some were kept back for validation, or the files may be any
+    unsure = data.validation or (choice.own and data.source not in ("embedded", "openml"))
+    return None if unsure else True
+
+
 def suits(digit: Digit | None, choice: Choice) -> bool:
     """Is this a digit that the model can turn?"""
-    takes_new = MODELS[choice.config.model.name].takes_new_digits
-    return digit is not None and digit.label in choice.classes and (takes_new or digit.trained)
+    if digit is None or digit.label not in choice.classes:
+        return False
+    return MODELS[choice.config.model.name].takes_new_digits or bool(known(digit, choice))
 
 
 def first(choice: Choice, label: int | None = None) -> Digit:
     """The digit that a page starts with."""
     if label not in choice.classes:
         label = 3 if 3 in choice.classes else choice.classes[0]
-    digit = Digit(label, FIRST[label])
-    return digit if suits(digit, choice) else Digit(label, FIRST[label], new=False)
+    for digit in (Digit(label, FIRST[label]), Digit(label, FIRST[label], new=False)):
+        if suits(digit, choice):
+            return digit
+    return Digit(label, 0, new=False)
 
 
-def chosen(key: str, choice: Choice, linked: str | None = None) -> Digit:
+def chosen(key: str, choice: Choice, linked: str | None = None, new_only: bool = False) -> Digit:
     """The digit that was picked under `key`, that of the link, or one to start with."""
     name = f"digit:{key}"
     digit = st.session_state.get(name) or parse(linked)
-    if not suits(digit, choice):
+    if not suits(digit, choice) or (new_only and not digit.new):
         digit = first(choice, None if digit is None else digit.label)
     st.session_state[name] = digit
     return digit
@@ -174,7 +187,7 @@ def gallery(
         elif not takes_new:
             new = False
         more = st.toggle("More", key=f"{key}-more")
-    count = min(MORE if more else SHOWN, UNSEEN_PER_CLASS if new else TRAIN_DIGITS)
+    count = min(MORE if more else SHOWN, UNSEEN_PER_CLASS if new else trained(choice))
     shown = [Digit(label, number, new) for number in range(count)]
     for special in (second, current):
         if special and special.label == label and special.new == new and special not in shown:
@@ -184,7 +197,7 @@ def gallery(
             Tile(
                 digit.name,
                 _thumbnail(digit),
-                digit.hint,
+                digit.hint(choice),
                 selected=digit == current,
                 second=digit == second and digit != current,
                 badge="" if second is None else "A" * (digit == current) or "B" * (digit == second),

@@ -32,7 +32,7 @@ class Example:
 
 def example(key: str, choice: Choice, link: Mapping[str, str]) -> Digit:
     """Pick a digit that no model was trained on."""
-    digit = digits.chosen(key, choice, link.get("digit"))
+    digit = digits.chosen(key, choice, link.get("digit"), new_only=True)
     digits.gallery(key, choice, digit, new_only=True)
     return digit
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-import numpy as np
 import streamlit as st
 
 BETWEEN = "_"  # separates the numbers of a list; needs no escape in an address
+LARGEST = 1e9
 
 
 def opened(page: str) -> Mapping[str, str]:
@@ -31,16 +31,16 @@ def number(text: str | None, default: float) -> float:
         value = float(text or "")
     except ValueError:
         return default
-    return value if np.isfinite(value) else default
+    return value if abs(value) < LARGEST else default
 
 
 def numbers(text: str | None) -> list[float] | None:
-    """A list of numbers, or None if there is none or not all are numbers."""
+    """A list of numbers, or None if there is none or one of them is none or too large."""
     try:
         values = [float(part) for part in (text or "").split(BETWEEN)]
     except ValueError:
         return None
-    return values if np.isfinite(values).all() else None
+    return values if all(abs(value) < LARGEST for value in values) else None
 
 
 def text(values: Iterable[float] | None) -> str | None:

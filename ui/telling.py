@@ -15,8 +15,10 @@ COUNTS = (
 )  # fmt: skip
 
 
-def rotating(model: Model, digit: Digit, views: int, style: Sequence[float] | None) -> str:
-    """Under the title of the page Rotate."""
+def rotating(
+    model: Model, digit: Digit, views: int, style: Sequence[float] | None, known: bool | None
+) -> str:
+    """Under the title of the page Rotate; is the digit `known` to the model from its training?"""
     if style is not None:
         return (
             f"Drag the ring. The style is no longer this {digit.word}'s own: what turns is a "
@@ -40,12 +42,14 @@ def rotating(model: Model, digit: Digit, views: int, style: Sequence[float] | No
     rest = (
         "the orange one it imagines" if views == len(ANGLES) - 1 else "everywhere else it imagines"
     )
-    return f"Drag the ring. The model sees {_this(digit)} only at the {_dotted(views)}; {rest}."
+    return (
+        f"Drag the ring. The model sees {_this(digit, known)} only at the {_dotted(views)}; {rest}."
+    )
 
 
 def extrapolating(model: Model, views: int, copies: int, whose: str) -> str:
     """Under the title of the page Extrapolate; `whose` digit it is."""
-    if not views:
+    if not views + copies:
         return NOTHING
     if isinstance(model, VAE):
         return (
@@ -53,7 +57,9 @@ def extrapolating(model: Model, views: int, copies: int, whose: str) -> str:
             "anywhere else draws the same mean picture."
         )
     given = "one picture" if views == 1 else f"{COUNTS[views]} pictures"
-    more = f" and {COUNTS[copies]} turned {'copies' if copies > 1 else 'copy'}" if copies else ""
+    turned = f"{COUNTS[copies]} turned {'copies' if copies > 1 else 'copy'}"
+    more = f" and {turned}" if views and copies else ""
+    given = given if views else turned
     return f"Drag the ring. From {given} of {whose}{more} the model imagines every other angle."
 
 
@@ -99,11 +105,11 @@ def missing(model: Model) -> str:
     )
 
 
-def _this(digit: Digit) -> str:
-    """Told apart by whether the model has learnt from it."""
-    if digit.trained:
-        return f"this {digit.word}, known from its training,"
-    return f"this {digit.word}, new to it,"
+def _this(digit: Digit, known: bool | None) -> str:
+    """Told apart by whether the model has learnt from it, where that can be told."""
+    if known is None:
+        return f"this {digit.word}"
+    return f"this {digit.word}, {'known from its training' if known else 'new to it'},"
 
 
 def _dotted(views: int) -> str:

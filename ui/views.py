@@ -56,7 +56,9 @@ def remembered(model: Model, ids: Tensor | None) -> list[int] | None:
     """The views that a model has kept of a training digit; None if it takes those it is given."""
     if not isinstance(model, GPVAE) or ids is None:
         return None
-    rows, _ = model.rows(ids)
+    rows, known = model.rows(ids)
+    if not bool(known.all()):
+        return None
     kept = np.rad2deg(model.angles[rows[0]][model.observed[rows[0]]].numpy())
     return sorted({round(float(degrees) / 22.5) % len(ANGLES) for degrees in kept})
 
