@@ -50,6 +50,7 @@ CHECKPOINT_SECONDS = 10.0
 HEARTBEAT_SECONDS = 1.0
 LARGEST_STATE = 2**30  # bytes
 LARGEST_METRICS = 2**26  # bytes; 100,000 epochs are 20 MB
+LINE = ("epoch", "mse", "kl", "multiplier", "seconds")  # numbers that every line of metrics has
 LOCK_SECONDS = 2.0  # whoever looks at a run holds its lock for an instant: wait this long for it
 
 QUEUED, PREPARING, RUNNING = "queued", "preparing", "running"
@@ -411,7 +412,10 @@ class Run:
         return self.path.name
 
     def metrics(self) -> list[dict[str, Any]]:
-        """One line an epoch; an epoch that was trained again after a crash counts once."""
+        """One line an epoch; an epoch that was trained again after a crash counts once.
+
+        A line that lacks one of the numbers LINE is left out.
+        """
         try:
             text = files.read(self.path / METRICS, LARGEST_METRICS)
         except UserError:
@@ -422,9 +426,10 @@ class Run:
         for row in text.splitlines():
             try:
                 line = json.loads(row)
-                lines[int(line["epoch"])] = line
-            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            except (ValueError, RecursionError):
                 continue  # a line that was being written when the process died
+            if isinstance(line, dict) and all(_number(line, name) is not None for name in LINE):
+                lines[int(line["epoch"])] = line
         return [lines[epoch] for epoch in sorted(lines)]
 
     def summary(self) -> dict[str, Any]:

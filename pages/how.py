@@ -9,11 +9,13 @@ import numpy as np
 import streamlit as st
 import torch
 
-from fgpvae import UserError, checkpoints, data, latents, runs
+from fgpvae import UserError, checkpoints, comparison, data, latents, runs
+from fgpvae.comparison import MEAN_IMAGE, TRAINING, Question
 from fgpvae.data import ANGLES
 from fgpvae.kernels import Periodic
 from fgpvae.models import FGPVAE
 from fgpvae.posterior import local_posterior
+from fgpvae.training import OBJECTS
 from ui import colours, figures, frame, links, models, notices, plot
 from ui.clickgp import clickgp
 from ui.models import Choice
@@ -428,12 +430,26 @@ def record(path: Path, version: float) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def curves(run: runs.Run) -> list[dict[str, Any]]:
+    """The lines of one's own run."""
+    lines = run.metrics()
+    if len(lines) < 2:
+        raise UserError(f"'{run.name}' has no curves: {runs.METRICS} is damaged or gone.")
+    return lines
+
+
+@st.cache_data(show_spinner=False)
+def mean_image_error() -> float:
+    """Of the benchmark's threes at the held-out angle."""
+    return comparison.references(Question(TRAINING))[MEAN_IMAGE].mse
+
+
 def learning() -> None:
     shipped = recorded()
     own = {
         models.OWN + run.name: run
         for run in runs.list_runs(models.runs_directory())[0]
-        if len(run.metrics()) > 1
+        if run.epoch >= 2
     }
     if not shipped and not own:
         with frame.empty(
@@ -446,13 +462,12 @@ def learning() -> None:
         if name in shipped:
             lines = record(shipped[name], shipped[name].stat().st_mtime)
         else:
-            lines = own[name].metrics()
+            lines = notices.attempt(lambda: curves(own[name]))
         try:
-            objective = (
-                checkpoints.shipped_config(name) if name in shipped else own[name].config
-            ).objective
+            config = checkpoints.shipped_config(name) if name in shipped else own[name].config
         except UserError:
-            objective = None
+            config = None
+        objective = None if config is None else config.objective
         last = len(lines)
         if st.session_state.get("r_epoch", 1) > last:
             st.session_state["r_epoch"] = last
@@ -460,6 +475,7 @@ def learning() -> None:
     line = lines[epoch - 1]
     geco = objective is not None and objective.name == "geco"
     target = objective.kappa_squared if geco else None
+    threes = config is not None and config.data.split != OBJECTS and config.data.classes == (3,)
 
     plots = (
         ("mse", "Error of a pixel", "How far reconstructions are from the truth."),
@@ -475,9 +491,9 @@ def learning() -> None:
     st.html(
         figures.numbers(
             [
-                (f"{line['mse']:.4f}", f"error after epoch {epoch}"),
+                (f"{line['mse']:.4f}", f"error after epoch {int(line['epoch'])}"),
                 *([(f"{target:.4f}", "κ², what it aims at")] if target else []),
-                ("0.0551", "the mean image at 157.5°"),
+                *([(f"{mean_image_error():.4f}", "the mean image at 157.5°")] if threes else []),
                 (f"{line['kl']:.0f}", "KL, nats a digit"),
                 (f"{line['multiplier']:.3g}", "λ"),
             ]

@@ -449,7 +449,11 @@ def more(run: Run) -> None:
     st.write(
         "The run goes on from its last weights. A cosine schedule is stretched to the new end."
     )
-    most = background.most_epochs()
+    try:
+        most = background.most_epochs()
+    except UserError as error:
+        st.error(str(error))
+        return
     if done >= most:
         st.write(f"It has {done} epochs, and a run started here has at most {most}.")
         return

@@ -13,10 +13,11 @@ import torch
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import checkpoints, data
-from fgpvae.data import ANGLES
+from fgpvae import checkpoints, data, runs
+from fgpvae.data import ANGLES, HELD_OUT
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
+from fgpvae.training import DataConfig, RunConfig
 from tests import small_runs
 from tests.browser import PATIENCE, serve, settle
 from ui import colours, figures, frame, loops, models, plot
@@ -345,6 +346,51 @@ def test_the_product_of_gaussians_gets_surer(app):
         spread[count] = float(re.search(r"± (\d\.\d+)", html(at)).group(1))
     assert spread[0] == 1
     assert spread[0] > spread[4] > spread[16]
+
+
+@pytest.fixture
+def learner(tmp_path, monkeypatch):
+    """A run of four epochs, with some of its lines damaged."""
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    path = tmp_path / "learner"
+
+    def write(*epochs: int, **settings) -> None:
+        config = RunConfig(data=DataConfig(**settings))
+        runs.create(path, config)
+        (path / runs.STATUS).write_text(json.dumps({"state": runs.FINISHED, "epoch": 4}))
+        rows = [{"epoch": epoch} for epoch in range(1, 5)]
+        for epoch in epochs:
+            rows[epoch - 1] |= {"mse": 0.1 / epoch, "kl": 2.0, "multiplier": 1.5, "seconds": 3.0}
+        (path / runs.METRICS).write_text("\n".join(map(json.dumps, rows)))
+
+    return write
+
+
+def test_learning_leaves_out_lines_without_numbers(learner):
+    learner(1, 2, 4)
+    at = at_page("how", screen="5", r_run="runs/learner", r_epoch="3")
+    assert fine(at), at.exception
+    assert number(at, "error after epoch 4") == "0.0250"
+
+
+def test_learning_without_any_line_says_so(learner):
+    learner()
+    at = at_page("how", screen="5", r_run="runs/learner")
+    assert fine(at), at.exception
+    assert "has no curves" in html(at)
+
+
+@pytest.mark.parametrize("classes", [(3,), (7,)])
+def test_the_mean_image_stands_beside_runs_on_threes_only(learner, classes):
+    learner(1, 2, 3, 4, classes=classes)
+    at = at_page("how", screen="5", r_run="runs/learner")
+    assert fine(at), at.exception
+    threes = data.embedded((3,)).images
+    turned = data.rotate(threes, ANGLES[[HELD_OUT]])[:, 0].astype(float)
+    error = ((turned[: data.TEST_DIGITS] - turned[:360].mean(0)) ** 2).mean()
+    title = "the mean image at 157.5°"
+    assert (title in html(at)) == (classes == (3,))
+    assert classes == (7,) or number(at, title) == f"{error:.4f}"
 
 
 # --- pictures ---------------------------------------------------------------------------------

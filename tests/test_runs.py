@@ -1,5 +1,6 @@
 import errno
 import json
+import math
 import os
 import pickle
 import random
@@ -346,6 +347,21 @@ def test_a_lost_or_damaged_status_loses_no_run(stopped):
         run = runs.open_run(stopped)
         assert (run.state, run.epoch) == (runs.INTERRUPTED, 0.0)
     assert train(stopped).state == runs.FINISHED
+
+
+GOOD = {"epoch": 2, "mse": 0.1, "kl": 3, "multiplier": 1.0, "seconds": 0.2}
+
+
+@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("value", [None, "0.1", math.nan, math.inf, [1]])
+def test_a_metrics_line_without_its_numbers_is_left_out(tmp_path, name, value):
+    runs.create(tmp_path / "run", tiny())
+    without = {key: each for key, each in GOOD.items() if key != name}
+    rows = [{"epoch": 1}, GOOD, *(each | {"epoch": 3} for each in (without, GOOD | {name: value}))]
+    if name == "epoch":
+        rows = [GOOD, without, GOOD | {"epoch": value}]
+    (tmp_path / "run" / runs.METRICS).write_text("\n".join(map(json.dumps, rows)))
+    assert runs.open_run(tmp_path / "run").metrics() == [GOOD]
 
 
 def test_a_metrics_line_cut_short_costs_that_line_only(stopped):

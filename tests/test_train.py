@@ -355,6 +355,18 @@ def test_more_epochs_end_where_the_server_says(own, monkeypatch):
     assert "a run started here has at most 2" in texts(app)
 
 
+def test_more_epochs_with_a_limit_that_is_no_number(own, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS_EPOCHS", "many")
+    app = press(train(), "More epochs")
+    assert "FGPVAE_RUNS_EPOCHS must be a whole number, not 'many'." in {e.value for e in app.error}
+    assert not app.number_input
+
+
+def test_lines_without_numbers_are_no_curves(own):
+    (own / runs.METRICS).write_text('{"epoch": 1}\n{"epoch": 2, "mse": "low"}\n')
+    assert not train().exception
+
+
 @pytest.mark.parametrize("name", ["EPOCHS", "AT_ONCE", "LIMIT_MB", "KEPT"])
 def test_a_limit_that_is_no_number_is_a_sentence(name, root, monkeypatch):
     if name == "AT_ONCE":
