@@ -241,13 +241,12 @@ def pictures(chosen: list[Choice]) -> None:
         order = sort(columns) if columns else np.arange(len(numbers))
         names = {comparison.MEAN_IMAGE: "mean image", comparison.ROTATED_VIEW: "geometric rotation"}
         columns += [matrix.Column(names[n], each, model=False) for n, each in given.items()]
-        shown = order[: st.session_state.get("shown", 8)]
-        st.html(matrix.html(truth, numbers, shown, columns))
+        place = st.container()
         for name, reason in found.items():
             if isinstance(reason, str):
                 st.caption(frame.plain(f"{name}: {reason}"))
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.segmented_control(
+            count = st.segmented_control(
                 "Digits shown",
                 [8, 16, 40],
                 default=8,
@@ -256,6 +255,8 @@ def pictures(chosen: list[Choice]) -> None:
                 label_visibility="collapsed",
                 **KEEP,
             )
+            shown = order[:count]
+            place.html(matrix.html(truth, numbers, shown, columns))
             download(matrix.csv(numbers, order, columns), "digits.csv")
             picture = partial(matrix.png, truth, numbers, shown, columns)
             download(picture, "digits.png", "image/png")

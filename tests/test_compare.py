@@ -181,6 +181,14 @@ def test_a_link_to_a_model_that_is_gone_opens_the_page(app):
     assert not app.exception
 
 
+def test_a_link_says_how_many_digits_are_shown(app):
+    app.query_params["models"] = ["runs/first"]
+    app.query_params["shown"] = "16"
+    compare(app)
+    shown = {n for n in range(360, 400) if f">digit {n}<" in html(app)}
+    assert shown == set(range(360, 376))
+
+
 # --- parts ----------------------------------------------------------------------------------------
 
 
