@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from fgpvae import UserError, checkpoints, comparison, data, latents, runs
+from fgpvae import UserError, background, checkpoints, comparison, data, latents, runs
 from fgpvae.comparison import MEAN_IMAGE, TRAINING, Question
 from fgpvae.data import ANGLES
 from fgpvae.kernels import Periodic
@@ -447,9 +447,7 @@ def mean_image_error() -> float:
 def learning() -> None:
     shipped = recorded()
     own = {
-        models.OWN + run.name: run
-        for run in runs.list_runs(models.runs_directory())[0]
-        if run.epoch >= 2
+        models.OWN + run.name: run for run in runs.list_runs(background.root())[0] if run.epoch >= 2
     }
     if not shipped and not own:
         with frame.empty(

@@ -24,8 +24,9 @@ from fgpvae.checkpoints import (
 from fgpvae.data import objects
 from scripts.make_sprites import make
 from tests.browser import ROOT, Watch, serve, settle
-from ui import export, figures, moving
+from ui import export, moving
 from ui.objects import Set
+from ui.pictures import address as png
 
 RUNS = {
     "line-colour": {"kernel": "squared-exponential", "grey": False, "height": 10, "width": 16},
@@ -321,7 +322,7 @@ def test_train_shows_what_a_run_makes_of_a_new_object(page: Page, address: str, 
     scene = export.scene(model, found.pixels(number), found.w(number), given)
     made = moving.draw(model, scene, found.w(number))
     shown = [image.get_attribute("src") for image in pictures.locator("img").all()]
-    assert shown == [figures.data_url(image) for image in (*found.pixels(number), *made)]
+    assert shown == [png(image) for image in (*found.pixels(number), *made)]
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
 
 

@@ -51,7 +51,6 @@ class Scene:
     variance: np.ndarray | None  # [2 V + 1] posterior over prior variance, mean of local channels
     styles: np.ndarray  # [G] which inputs are the style
     own: np.ndarray  # [G] the digit's own style
-    own_sd: np.ndarray | None  # [G] how sure the model is of it
     angles: np.ndarray  # [Q] radians, of the views
     observed: np.ndarray  # [Q] bool
     line: bool = False  # w is a place from -1 to 1
@@ -92,7 +91,6 @@ class Codes:
     harmonics: int
     period: float
     styles: range
-    own_sd: Tensor | None
     points: int = 0  # of a table, on a line
 
 
@@ -124,14 +122,13 @@ def _(model: FGPVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tenso
         harmonics=harmonics,
         period=model.config.period,
         styles=range(model.config.local, model.config.latents),
-        own_sd=posterior.global_var[0].sqrt(),
         points=max(points, 3) if points else 0,
     )
 
 
 @codes.register
 def _(model: CVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tensor | None) -> Codes:
-    mean, var = model.identity(views, angles, observed)
+    mean, _ = model.identity(views, angles, observed)
 
     def at(w: Tensor) -> Tensor:
         return torch.cat([model.circle(w), mean.expand(len(w), -1)], -1)
@@ -142,7 +139,6 @@ def _(model: CVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tensor 
         harmonics=1,
         period=model.config.period,
         styles=range(2, 2 + model.config.latents),
-        own_sd=var[0].sqrt(),
     )
 
 
@@ -154,7 +150,6 @@ def _(model: JointGP, views: Tensor, angles: Tensor, observed: Tensor, ids: Tens
         harmonics=model.kernel.harmonics(),
         period=model.kernel.period,
         styles=range(0),
-        own_sd=None,
     )
 
 
@@ -199,7 +194,6 @@ def scene(
         variance=variance,
         styles=styles,
         own=code[styles, 0],
-        own_sd=None if found.own_sd is None else _array(found.own_sd),
         angles=_array(w[0]),
         observed=mask[0].numpy(),
         line=bool(found.points),
@@ -354,12 +348,7 @@ CLEAR = 0.35  # a channel is named when a step moves a property by this much of 
 
 
 @torch.no_grad()
-def style_names(
-    model: Model,
-    digits: np.ndarray | None = None,
-    ids: Tensor | None = None,
-    observed: np.ndarray | None = None,
-) -> list[Style]:
+def style_names(model: Model, digits: np.ndarray | None = None) -> list[Style]:
     """The global channels, those that change the image most first, named where that is clear.
 
     Each channel is moved one standard deviation of the prior both ways, for each of some upright
@@ -376,9 +365,9 @@ def style_names(
             image[None, None],
             torch.zeros(1, 1, dtype=torch.float64),
             torch.ones(1, 1, dtype=torch.bool),
-            None if ids is None else ids[index : index + 1],
+            None,
         )
-        for index, image in enumerate(images)
+        for image in images
     ]
     styles = found[0].styles
     if not len(styles):

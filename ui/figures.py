@@ -6,16 +6,15 @@ warm, global ones cool, truth is grey.
 
 import base64
 import colorsys
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
 import numpy as np
-from PIL import Image
 
 from ui import colours
+from ui.pictures import address
 from ui.plot import Axis, Plot
 
 GREY = "#7a8194"  # for text in pictures, which do not know the theme; legible on both grounds
@@ -51,15 +50,6 @@ def heatmap(
 # --- pictures ---------------------------------------------------------------------------------
 
 
-def data_url(image: np.ndarray) -> str:
-    """An image [H, W], or [3, H, W] in colour, from 0 (black) to 1 as the address of a PNG."""
-    pixels = np.rint(255 * np.clip(np.nan_to_num(image), 0, 1)).astype(np.uint8)
-    pixels = pixels if pixels.ndim == 2 else np.moveaxis(pixels, 0, -1)
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
-
-
 def matrix(values: np.ndarray, colour: str, alt: str, widest: int = 360) -> str:
     """A matrix of values from 0 to 1 as a picture in HTML, from no colour to full colour."""
     strength = np.clip(np.nan_to_num(values), 0, 1)
@@ -67,20 +57,9 @@ def matrix(values: np.ndarray, colour: str, alt: str, widest: int = 360) -> str:
     pixels = np.empty((*strength.shape, 4), np.uint8)
     pixels[..., :3] = rgb
     pixels[..., 3] = np.rint(8 + 247 * strength)
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
-    address = "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
     return (
-        f'<img src="{address}" alt="{escape(alt)}" style="width:100%;max-width:{widest}px;'
+        f'<img src="{address(pixels)}" alt="{escape(alt)}" style="width:100%;max-width:{widest}px;'
         'aspect-ratio:1;display:block;margin:0 auto;image-rendering:pixelated;border-radius:6px">'
-    )
-
-
-def picture(image: np.ndarray, alt: str, size: int = 120) -> str:
-    """One image as HTML."""
-    return (
-        f'<img src="{data_url(image)}" alt="{escape(alt)}" width="{size}" height="{size}" '
-        'style="border-radius:10px;display:block">'
     )
 
 
@@ -107,7 +86,7 @@ def grid(
         for index, image in enumerate(images):
             outline = f"outline:2px solid {colours.GLOBAL};" if index == marked else ""
             parts.append(
-                f'<img src="{data_url(image)}" alt="" style="width:100%;aspect-ratio:1;'
+                f'<img src="{address(image)}" alt="" style="width:100%;aspect-ratio:1;'
                 f"object-fit:contain;background:#000;"
                 f'border-radius:6px;display:block;{outline}">'
             )
@@ -239,10 +218,10 @@ def channel(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
         f'height="{HEIGHT}" font-family="sans-serif" color="{GREY}">{"".join(parts)}</svg>'
     )
-    address = base64.b64encode(drawn.encode()).decode()
+    encoded = base64.b64encode(drawn.encode()).decode()
     return (
         f'<figure style="margin:0"><figcaption style="font-size:.8rem;opacity:.75">{escape(name)}'
-        f'</figcaption><img src="data:image/svg+xml;base64,{address}" alt="{escape(title)}" '
+        f'</figcaption><img src="data:image/svg+xml;base64,{encoded}" alt="{escape(title)}" '
         'style="width:100%;display:block"></figure>'
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from fgpvae.comparison import Answer
-from ui import figures
+from ui.pictures import address
 from ui.results import to_csv
 
 SCALE = 3  # of a pixel in the file
@@ -76,7 +76,7 @@ def html(
 
 
 def _picture(image: np.ndarray, alt: str) -> str:
-    return f'<img src="{figures.data_url(image)}" alt="{escape(alt)}">'
+    return f'<img src="{address(image)}" alt="{escape(alt)}">'
 
 
 def png(

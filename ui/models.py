@@ -1,6 +1,5 @@
 """The models that a page can show: those that ship with the package, and one's own runs."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 import fgpvae
-from fgpvae import checkpoints, runs
+from fgpvae import background, checkpoints, runs
 from fgpvae.models import MODELS
 from fgpvae.training import OBJECTS, RunConfig
 from ui import frame
@@ -53,10 +52,6 @@ class Choice:
         return _load(self)
 
 
-def runs_directory() -> Path:
-    return Path(os.environ.get("FGPVAE_RUNS") or "runs")
-
-
 def available(objects: bool = False) -> list[Choice]:
     """Shipped models first, the best one in front, then own runs, newest first.
 
@@ -64,7 +59,7 @@ def available(objects: bool = False) -> list[Choice]:
     """
     names = sorted(fgpvae.pretrained_names(), key=lambda name: (name != BEST, name))
     shipped = [_choice(name, checkpoints.PRETRAINED / f"{name}.safetensors") for name in names]
-    found, _ = runs.list_runs(runs_directory())
+    found, _ = runs.list_runs(background.root())
     own = [
         _choice(OWN + run.name, run.path / checkpoints.WEIGHTS)
         for run in found
@@ -115,14 +110,6 @@ def pick(
         help="Models that come with the app, then your own runs, newest first.",
     )
     return choices[name]
-
-
-def load(name: str) -> fgpvae.Model:
-    """A model by its name in the picker."""
-    choice = find(name)
-    if choice is None:
-        raise fgpvae.UserError(f"There is no model '{name}' any more.")
-    return choice.load()
 
 
 def _choice(name: str, path: Path) -> Choice | None:

@@ -9,7 +9,7 @@ from PIL import Image
 
 
 def address(image: np.ndarray, scale: int = 1) -> str:
-    """[H, W] or [3, H, W] in 0..1, or uint8 [H, W] or [H, W, 3], as the address of a PNG."""
+    """[H, W] or [3, H, W] in 0..1, or uint8 [H, W] or [H, W, 3 or 4], as the address of a PNG."""
     if image.dtype != np.uint8:
         image = image if image.ndim == 2 else np.moveaxis(image, 0, -1)
         image = np.rint(255 * np.clip(np.nan_to_num(image), 0, 1)).astype(np.uint8)

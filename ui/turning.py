@@ -112,10 +112,6 @@ class Verdict:
     mean_image: float | None  # of the mean of all digits of the class
     pixel_sd: float | None
 
-    @property
-    def difference(self) -> np.ndarray:
-        return np.abs(self.generated - self.true)
-
 
 def verdict(
     turning: Turning,
