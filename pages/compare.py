@@ -151,8 +151,8 @@ def table(own: list[results.Measured]) -> None:
         plot.show(charts.errors(rows, metric, lines), "chart-table", "table")
         st.html(results.table_html(rows, metric))
         notes(own)
-        trivial = result["trivial"] if result else lines
-        foot(result, results.table_csv(rows, trivial), "table.csv")
+        trivial = result["trivial"] if result else without_a_model("test_mse")
+        foot(result, results.table_csv(rows, trivial, bool(result)), "table.csv")
 
 
 def notes(own: list[results.Measured]) -> None:
@@ -345,7 +345,7 @@ frame.heading(
 )
 st.html(f"<style>{results.STYLE}{matrix.STYLE}</style>")
 chosen = choose()
-own = [results.measured()[choice] for choice in chosen if choice in results.measured()]
+own = [found for choice in chosen if (found := results.measured().get(choice)) is not None]
 table(own)
 pictures(chosen)
 context(own)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from fgpvae import checkpoints, comparison
 from fgpvae.comparison import UNSEEN, Question
 from tests import tiny
-from ui import charts, matrix, results
+from ui import charts, matrix, models, results
 from ui.results import Curve, Row, Spread
 
 ERRORS = {"paper": [0.027, 0.029], "gpvae": [0.035, 0.036]}
@@ -125,6 +125,32 @@ def test_the_table_has_ours_beside_the_published(app):
     captions = [caption.value for caption in app.caption]
     assert any("experiment table1 --seeds 2 · 2 seeds · 2021-03-04" in text for text in captions)
     assert not any("python -m" in text.value for text in app.markdown)
+
+
+def test_without_results_the_file_has_the_references_of_its_column(app, monkeypatch, tmp_path):
+    monkeypatch.setenv("FGPVAE_RESULTS", str(tmp_path))
+    choice, made = models.find("runs/first"), []
+    row = Row("runs/first", "FGP-VAE", True, {n: Spread((0.1,)) for n in comparison.TABLE})
+    monkeypatch.setattr(results, "measured", lambda: {choice: results.Measured(row, {}, None, 3)})
+    write = results.table_csv
+    monkeypatch.setattr(results, "table_csv", lambda *given: made.append(write(*given)) or made[-1])
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/first"]).run()
+    app.segmented_control(key="metric").set_value("one_view_mse").run()
+    assert not app.exception
+    right = comparison.references(comparison.Question(comparison.TRAINING))
+    _, mean, turned = read_csv(made[-1])
+    assert float(mean["test_mse"]) == pytest.approx(right[comparison.MEAN_IMAGE].mse)
+    assert float(turned["test_mse"]) == pytest.approx(right[comparison.ROTATED_VIEW].mse)
+    assert mean["where"] == turned["where"] == "measured here"
+
+
+def test_of_a_model_only_the_newest_measurement_is_kept(monkeypatch, tmp_path):
+    every = {}
+    monkeypatch.setattr(results, "measured", lambda: every)
+    for name, version in (("a", 1.0), ("b", 1.0), ("a", 2.0)):
+        results.keep(models.Choice(name, tmp_path, version), None)
+    assert [(each.name, each.version) for each in every] == [("b", 1.0), ("a", 2.0)]
 
 
 def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):

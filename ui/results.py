@@ -159,8 +159,16 @@ class Measured:
 
 @st.cache_resource(show_spinner=False)
 def measured() -> dict[Choice, Measured]:
-    """What has been measured since the server started, for all sessions."""
+    """What has been measured since the server started, for all sessions; of a name the newest."""
     return {}
+
+
+def keep(choice: Choice, found: Measured) -> None:
+    every = measured()
+    for other in list(every):
+        if other.name == choice.name:
+            every.pop(other, None)
+    every[choice] = found
 
 
 def measure(choice: Choice, progress: Callable[[float], None]) -> Measured:
@@ -185,7 +193,8 @@ def measure(choice: Choice, progress: Callable[[float], None]) -> Measured:
         seconds,
         parameters=sum(p.numel() for p in model.parameters()),
     )
-    measured()[choice] = found = Measured(row, by_views, digits, label)
+    found = Measured(row, by_views, digits, label)
+    keep(choice, found)
     return found
 
 
@@ -244,7 +253,8 @@ def _number(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def table_csv(rows: Sequence[Row], trivial: dict[str, float]) -> str:
+def table_csv(rows: Sequence[Row], trivial: dict[str, float], committed: bool = True) -> str:
+    """`trivial` holds what is done without a model, for the held-out angle."""
     heads = ["model", "kind", "where"]
     for name in comparison.TABLE:
         heads += [name, f"{name}_sd", f"{name}_seeds"]
@@ -258,7 +268,8 @@ def table_csv(rows: Sequence[Row], trivial: dict[str, float]) -> str:
         line += [row.published.get("mse"), row.published.get("sd")]
         lines.append([*line, row.seconds.mean, row.parameters])
     for name, value in trivial.items():
-        lines.append([name, "without a model", "committed", value])
+        where = "committed" if committed else "measured here"
+        lines.append([name, "without a model", where, value])
     return to_csv(heads, lines)
 
 
