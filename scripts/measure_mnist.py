@@ -8,7 +8,6 @@ the memory of this process.
 
 import argparse
 import json
-import resource
 import sys
 import time
 from pathlib import Path
@@ -20,6 +19,7 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 
 from fgpvae import presets, runs  # noqa: E402
+from fgpvae.memory import peak_mb  # noqa: E402
 from fgpvae.training import Trainer  # noqa: E402
 
 WARM_UP = 20  # steps
@@ -57,7 +57,7 @@ def main() -> None:
     figures["ahead"] = measure(Trainer(config, source), options.seconds / 2)
     source.slow = False
     figures["not_ahead"] = measure(Trainer(config, source), options.seconds / 2)
-    figures["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    figures["peak_mb"] = round(peak_mb())
     print(json.dumps(figures, indent=1))
 
 
