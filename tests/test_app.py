@@ -240,6 +240,15 @@ def test_latents_of_a_digit_that_this_model_does_not_have(app):
     assert at.slider(key="z_digit").value < 60
 
 
+def test_latents_of_a_run_on_few_digits(tmp_path, monkeypatch):
+    small_runs.make(tmp_path, "gpvae", digits=10)
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    at = at_page("latents", model="runs/gpvae", z_digit="19")
+    assert fine(at), at.exception
+    assert at.slider(key="z_digit").max == 19
+    assert "MSE of all sixteen" in html(at)
+
+
 def test_latents_in_three_dimensions_and_by_single_views(app):
     at = app("latents", model="runs/turning", z_space="3-D", z_from="itself alone")
     assert fine(at), at.exception
