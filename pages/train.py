@@ -452,7 +452,7 @@ def more(run: Run) -> None:
     try:
         most = background.most_epochs()
     except UserError as error:
-        st.error(str(error))
+        st.error(frame.plain(error))
         return
     if done >= most:
         st.write(f"It has {done} epochs, and a run started here has at most {most}.")
