@@ -295,7 +295,7 @@ DERIVED = (  # nothing to choose
 OFFERED = tuple(name for name, config in PRESETS.items() if config.data.split != OBJECTS)
 
 PRESET_LINES = {
-    "quick": "A few minutes: dense networks and a mean function; turns new digits from one view.",
+    "quick": "A minute or two: dense networks and a mean function; turns new digits from one view.",
     "wide": "The best on the paper's threes: larger, deformed digits, an hour or so.",
     "paper": "The paper's model: its networks, its data, its objective, its thousand epochs.",
     "best": "The model the app starts with: all ten digits at all angles. Fetches MNIST from "
