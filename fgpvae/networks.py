@@ -217,3 +217,41 @@ class Decoder(nn.Module):
             products = z[:, : self.local, None] * z[:, None, self.local :]
             z = torch.cat([z, products.flatten(1)], -1)
         return self.layers(z.to(device_of(self))).to(z)
+
+
+def numbers_held(network: Encoder | Decoder, shape: tuple[int, ...]) -> int:
+    """How many numbers the layers put out for one input of this shape, by arithmetic alone.
+
+    To run the network on the device `meta` would tell as much, but loads torch's compiler: a
+    second at every start.
+    """
+    total = 0
+    for layer in network.layers.children():
+        shape = _shape_after(layer, shape)
+        total += math.prod(shape)
+    return total
+
+
+def _shape_after(layer: nn.Module, shape: tuple[int, ...]) -> tuple[int, ...]:
+    match layer:
+        case nn.Linear():
+            return (layer.out_features,)
+        case nn.Flatten():
+            return (math.prod(shape),)
+        case nn.Unflatten():
+            return tuple(layer.unflattened_size)
+        case UpConv():
+            return (layer.out_channels, *(2 * side - 2 * (not layer.same) for side in shape[1:]))
+        case nn.Conv2d() | nn.ConvTranspose2d():
+            return (
+                layer.out_channels,
+                *(_side(layer, k, side) for k, side in enumerate(shape[1:])),
+            )
+    return shape  # activations and dropout
+
+
+def _side(layer: nn.Conv2d | nn.ConvTranspose2d, k: int, side: int) -> int:
+    kernel, stride, padding = layer.kernel_size[k], layer.stride[k], int(layer.padding[k])
+    if isinstance(layer, nn.ConvTranspose2d):
+        return (side - 1) * stride - 2 * padding + kernel
+    return (side + 2 * padding - kernel) // stride + 1

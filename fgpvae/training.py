@@ -27,7 +27,7 @@ from fgpvae.errors import UserError
 from fgpvae.kernels import ON_A_LINE, PERIODIC, TWO_PI, Periodic
 from fgpvae.models import Model, ModelConfig, Terms
 from fgpvae.models.gpvae import MOST_FEATURES, JointGP, features_needed
-from fgpvae.networks import Decoder, Encoder
+from fgpvae.networks import Decoder, Encoder, numbers_held
 from fgpvae.noise import Part
 from fgpvae.objectives import ObjectiveConfig
 
@@ -198,33 +198,20 @@ class RunConfig:
 @lru_cache(maxsize=256)
 def network_weights(config: ModelConfig) -> int:
     """How many weights an encoder and a decoder of this config have; nothing is allocated."""
-    with torch.device("meta"):
-        networks = nn.ModuleList(
-            [
-                Encoder(config.network, config.latents),
-                Decoder(config.network, config.latents, config.local),
-            ]
-        )
-    return sum(weight.numel() for weight in networks.parameters())
+    return sum(weight.numel() for network in _networks(config) for weight in network.parameters())
 
 
 @lru_cache(maxsize=256)
 def network_activations(config: ModelConfig) -> int:
     """How many numbers all layers hold for one image; nothing is allocated."""
-    sizes: list[int] = []
+    encoder, decoder = _networks(config)
+    return numbers_held(encoder, config.network.shape) + numbers_held(decoder, (config.latents,))
 
-    def note(layer: nn.Module, inputs: Any, output: Tensor) -> None:
-        sizes.append(output.numel())
 
+def _networks(config: ModelConfig) -> tuple[Encoder, Decoder]:
     with torch.device("meta"):
         encoder = Encoder(config.network, config.latents)
-        decoder = Decoder(config.network, config.latents, config.local)
-        for layer in (*encoder.modules(), *decoder.modules()):
-            if not any(True for _ in layer.children()):
-                layer.register_forward_hook(note)
-        encoder(torch.zeros(1, *config.network.shape))
-        decoder(torch.zeros(1, config.latents))
-    return sum(sizes)
+        return encoder, Decoder(config.network, config.latents, config.local)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
 import math
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from fgpvae import data, presets
 from fgpvae.errors import UserError
 from fgpvae.models import ModelConfig
-from fgpvae.networks import NetworkConfig
+from fgpvae.networks import Decoder, Encoder, NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
 from fgpvae.training import (
     DataConfig,
@@ -338,7 +340,31 @@ def test_a_batch_that_would_take_gigabytes_is_refused_before_anything_is_allocat
     RunConfig(model=wide, training=TrainingConfig(batch=20))
 
 
-def test_activations_are_those_of_the_layers():
-    dense = ModelConfig(latents=4, local=2, network=NetworkConfig("dense", widths=(16,)))
-    # flatten 784, linear, SiLU and dropout 3 x 16, code 8; back 3 x 16, image twice
-    assert network_activations(dense) == 784 + 3 * 16 + 8 + 3 * 16 + 784 + 784
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        ("paper", (1, 28, 28)),
+        ("wide", (1, 28, 28)),
+        ("wide", (3, 32, 64)),
+        ("dense", (1, 28, 28)),
+        ("dense", (3, 9, 14)),
+    ],
+)
+@pytest.mark.parametrize("gated", [False, True])
+def test_activations_are_those_of_the_layers(kind, shape, gated):
+    network = NetworkConfig(kind, (4, 6), 24, (16, 12), gated=gated, shape=shape)
+    setting = ModelConfig(latents=7, local=3, network=network)
+    encoder, decoder = Encoder(network, 7), Decoder(network, 7, 3)
+    sizes = []
+    for layer in (*encoder.modules(), *decoder.modules()):
+        if not list(layer.children()):
+            layer.register_forward_hook(lambda layer, given, out: sizes.append(out.numel()))
+    encoder(torch.zeros(1, *shape))
+    decoder(torch.zeros(1, 7))
+    assert network_activations(setting) == sum(sizes)
+
+
+def test_starting_does_not_load_the_compiler():
+    """A second at every start of every process."""
+    code = "import sys, fgpvae.__main__; sys.exit('torch._dynamo' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
