@@ -313,3 +313,5 @@ def test_labels_are_moved_apart_and_no_further(values, gap):
 def test_axis_ticks_are_round_and_cover_the_values():
     assert charts._ticks([0.03, 0.2]) == [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
     assert charts._ticks([0.002, 400]) == [0.001, 0.01, 0.1, 1, 10, 100, 1000]
+    assert charts._ticks([0.0359, 0.0437]) == [0.036, 0.038, 0.04, 0.042]
+    assert charts._ticks([0.3]) == [0.3]

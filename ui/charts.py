@@ -7,7 +7,7 @@ import numpy as np
 
 from fgpvae import comparison
 from ui import colours
-from ui.plot import INK, Axis, Plot
+from ui.plot import INK, Axis, Plot, round_numbers
 from ui.results import Curve, Row
 
 MARGIN = 1.12  # of the largest value that a figure shows
@@ -145,8 +145,11 @@ def _decades(values: Sequence[float]) -> float:
 
 
 def _ticks(values: Sequence[float]) -> list[float]:
-    """Round numbers for a logarithmic axis: powers of ten, and 2 and 5 between if it is short."""
-    low, high = np.floor(np.log10(min(values))), np.ceil(np.log10(max(values)))
+    """Round numbers for a logarithmic axis: powers of ten, 2 and 5 between if it is short, or more."""
+    least, most = min(values), max(values)
+    if most < 5 * least:
+        return round_numbers(least, most) if most > least else [least]
+    low, high = np.floor(np.log10(least)), np.ceil(np.log10(most))
     steps = (1, 2, 5) if _decades(values) < 2 else (1,)
     return [float(f"{step}e{k:.0f}") for k in np.arange(low, high + 1) for step in steps]
 

@@ -100,7 +100,8 @@ class Plot:
             low, high = low - room, high + room
         low = low if axis.low is None else axis.low
         high = high if axis.high is None else axis.high
-        ticks = list(axis.ticks) if axis.ticks is not None else _ticks(low, high, axis.log)
+        found = decades(low, high) if axis.log else round_numbers(low, high)
+        ticks = list(axis.ticks) if axis.ticks is not None else found
         labels = [_text(tick) for tick in ticks] if axis.labels is None else list(axis.labels)
         least, most = sorted((low, high))
         inside = [pair for pair in zip(ticks, labels, strict=True) if least <= pair[0] <= most]
@@ -120,9 +121,8 @@ def decades(low: float, high: float, every: int = 1) -> list[float]:
     return [float(f"1e{k}") for k in range(first, last + 1) if k % every == 0]
 
 
-def _ticks(low: float, high: float, log: bool) -> list[float]:
-    if log:
-        return decades(low, high)
+def round_numbers(low: float, high: float) -> list[float]:
+    """About five between two values."""
     rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(s * power for s in (1, 2, 5, 10) if s * power >= rough)
