@@ -145,7 +145,7 @@ def _decades(values: Sequence[float]) -> float:
 
 
 def _ticks(values: Sequence[float]) -> list[float]:
-    """Round numbers for a logarithmic axis: powers of ten, 2 and 5 between if it is short, or more."""
+    """Round numbers for a logarithmic axis: powers of ten, and more between them if it is short."""
     least, most = min(values), max(values)
     if most < 5 * least:
         return round_numbers(least, most) if most > least else [least]
