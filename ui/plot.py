@@ -100,8 +100,9 @@ class Plot:
             low, high = low - room, high + room
         low = low if axis.low is None else axis.low
         high = high if axis.high is None else axis.high
-        found = decades(low, high) if axis.log else round_numbers(low, high)
-        ticks = list(axis.ticks) if axis.ticks is not None else found
+        ticks = axis.ticks
+        if ticks is None:
+            ticks = decades(low, high) if axis.log else round_numbers(low, high)
         labels = [_text(tick) for tick in ticks] if axis.labels is None else list(axis.labels)
         least, most = sorted((low, high))
         inside = [pair for pair in zip(ticks, labels, strict=True) if least <= pair[0] <= most]
