@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from statistics import median
 
 from fgpvae import files, runs
 from fgpvae.checkpoints import (
@@ -45,7 +44,7 @@ MOST_QUEUED = 50
 COPIES = 5  # of the weights, that a run keeps: the model, its state, two moments, an average
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,59}")
 ROOT_LOCK, DELETED = ".lock", ".deleted-"
-CALIBRATION_SECONDS = 0.5
+CALIBRATION_SECONDS = 1.0
 
 _children: list[subprocess.Popen[bytes]] = []
 _children_lock = threading.Lock()
@@ -273,7 +272,7 @@ def _seconds_an_epoch(config: RunConfig) -> float:
         trainer.step = 1
     share = _digits(config) / source.digits
     steps = -(-_digits(config) // config.training.batch)
-    return overhead * share + steps * median(times[1:] or times)
+    return overhead * share + steps * min(times)  # whatever else runs can only make one longer
 
 
 def _digits(config: RunConfig) -> int:
