@@ -82,8 +82,8 @@ def latents(model: Model, views: Views) -> Latents:
 def encodings(model: Model, views: Views) -> tuple[Tensor, Tensor]:
     """q̃(z | y) of each view: mean and variance [P, Q, L]."""
     if isinstance(model, CVAE):
-        return model.encode(views.images, views.observed, model.circle(views.angles))
-    return model.encode(views.images, views.observed)
+        return model.encode(views.images, views.angles, views.observed, model.circle(views.angles))
+    return model.encode(views.images, views.angles, views.observed)
 
 
 def spread(views: Views, count: int) -> NDArray[np.int64]:

@@ -28,6 +28,8 @@ class NetworkConfig:
     widths: tuple[int, ...] = (768, 256)  # dense
     dropout: float = 0.0
     gated: bool = False  # the decoder also sees the products of local and global channels
+    product: bool = False  # the decoder multiplies features of the style by features of the view
+    harmonics: int = 0  # Fourier modes through which the encoder is told the angle; 0: it is not
     shape: tuple[int, int, int] = (1, 28, 28)  # channels, height, width of an image
 
     def __post_init__(self) -> None:
@@ -53,6 +55,19 @@ class NetworkConfig:
             raise UserError("A dense network has from 1 to 8 layers of 1 to 4096 units.")
         if not 0 <= self.dropout < 1:
             raise UserError("Dropout must be at least 0 and below 1.")
+        if not 0 <= self.harmonics <= 64:
+            raise UserError(f"harmonics must be from 0 to 64, not {self.harmonics}.")
+        if self.kind == "paper" and (self.harmonics or self.product):
+            raise UserError("The paper's networks are not told the angle and multiply nothing.")
+        if self.product and self.gated:
+            raise UserError("A decoder is gated or a product, not both.")
+        if (self.harmonics or self.product) and self.features % 2:
+            raise UserError("Features that are multiplied come in pairs: choose an even size.")
+
+    @property
+    def features(self) -> int:
+        """The size of the layer next to the image, of encoder and decoder."""
+        return self.widths[0] if self.kind == "dense" else self.hidden
 
 
 class UpConv(nn.Conv2d):
@@ -159,10 +174,12 @@ class DenseDecoder(nn.Sequential):
         super().__init__(*_dense(sizes, config.dropout), nn.Unflatten(1, config.shape))
 
 
-def _dense(sizes: tuple[int, ...], dropout: float) -> list[nn.Module]:
+def _dense(
+    sizes: tuple[int, ...], dropout: float, activation: type[nn.Module] = nn.SiLU
+) -> list[nn.Module]:
     layers: list[nn.Module] = []
     for inputs, outputs in pairwise(sizes[:-1]):
-        layers += [nn.Linear(inputs, outputs), nn.SiLU(), nn.Dropout(dropout)]
+        layers += [nn.Linear(inputs, outputs), activation(), nn.Dropout(dropout)]
     return [*layers, nn.Linear(sizes[-2], sizes[-1])]
 
 
@@ -171,26 +188,108 @@ def device_of(network: nn.Module) -> torch.device:
     return next(network.parameters()).device
 
 
+def complex_product(a: Tensor, b: Tensor) -> Tensor:
+    """Products of C complex numbers [..., 2 C], their real parts first."""
+    (a_re, a_im), (b_re, b_im) = a.chunk(2, -1), b.chunk(2, -1)
+    return torch.cat([a_re * b_re - a_im * b_im, a_re * b_im + a_im * b_re], -1)
+
+
+class AngleEncoder(nn.Module):
+    """Images and the phases of their views -> local channels from the image alone, global ones
+    from the image and its phase.
+
+    Both see the same first features. For the global channels these are taken as complex numbers,
+    and number k is multiplied by exp(i m_k w), m_k = k mod the number of harmonics. On a picture
+    that was turned by w this undoes the turn where the features are circular harmonics; for other
+    views it is a gate by Fourier features of the coordinate.
+    """
+
+    modes: Tensor
+
+    def __init__(self, config: NetworkConfig, latents: int, local: int, inputs: int) -> None:
+        super().__init__()
+        _, height, width = config.shape
+        features = config.features
+        if config.kind == "dense":
+            self.first = nn.Sequential(nn.Flatten(), nn.Linear(inputs * height * width, features))
+            activation, hidden = nn.SiLU, config.widths[1:] or config.widths
+        else:
+            self.first = nn.Sequential(*list(WideEncoder(config, latents, inputs))[:-3])
+            activation, hidden = nn.ELU, (features,)
+
+        def head(outputs: int) -> nn.Sequential:
+            sizes = (features, *hidden, outputs)
+            layers = _dense(sizes, config.dropout, activation)
+            return nn.Sequential(activation(), nn.Dropout(config.dropout), *layers)
+
+        self.local, self.style = head(2 * local), head(2 * (latents - local))
+        modes = torch.arange(features // 2) % config.harmonics
+        self.register_buffer("modes", modes.float(), persistent=False)
+
+    def forward(self, images: Tensor, phase: Tensor) -> Tensor:
+        """[N, C, H, W] and [N] -> means and log variances [N, 2 L]."""
+        features = self.first(images)  # [N, F]
+        angle = phase[:, None].to(self.modes) * self.modes  # [N, F / 2]
+        turned = complex_product(features, torch.cat([angle.cos(), angle.sin()], -1).to(features))
+        local_mean, local_log_var = self.local(features).chunk(2, -1)
+        mean, log_var = self.style(turned).chunk(2, -1)
+        return torch.cat([local_mean, mean, local_log_var, log_var], -1)
+
+
+class ProductDecoder(nn.Module):
+    """Complex features of the style times complex features of the view, then the image.
+
+    The features of a style are the same at every angle: they are computed once a digit.
+    """
+
+    def __init__(self, config: NetworkConfig, latents: int, local: int) -> None:
+        super().__init__()
+        *hidden, features = reversed(config.widths)
+        turn = hidden or [features]
+        self.style = nn.Sequential(*_dense((latents - local, *hidden, features), config.dropout))
+        self.turn = nn.Sequential(*_dense((local, *turn, features), config.dropout))
+        self.image = nn.Sequential(
+            nn.Linear(features, math.prod(config.shape)), nn.Unflatten(1, config.shape)
+        )
+        self.channels = local
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Codes [N, L], or [P, Q, L] where a digit's views share the style of the first."""
+        if z.ndim == 2:
+            z = z[:, None]
+        style = self.style(z[:, :1, self.channels :])  # [P, 1, F]
+        turn = self.turn(z[..., : self.channels])  # [P, Q, F]
+        return self.image(complex_product(style, turn).flatten(0, 1))
+
+
 class Encoder(nn.Module):
     """Images [N, C, H, W], with `extra` planes where a model adds some -> mean and variance [N, L].
 
-    A variance is never below VARIANCE_FLOOR.
+    A variance is never below VARIANCE_FLOOR. Where the encoder is told the angle, it takes the
+    phase of each view [N] as well: its angle on a circle, or π/2 times its place on a line.
     """
 
-    def __init__(self, config: NetworkConfig, latents: int, extra: int = 0) -> None:
+    def __init__(
+        self, config: NetworkConfig, latents: int, extra: int = 0, local: int | None = None
+    ) -> None:
         super().__init__()
         inputs = config.shape[0] + extra
-        self.layers: nn.Module = {
-            "paper": lambda: PaperEncoder(2 * latents, inputs),
-            "wide": lambda: WideEncoder(config, 2 * latents, inputs),
-            "dense": lambda: DenseEncoder(config, 2 * latents, inputs),
-        }[config.kind]()
+        self.told = bool(config.harmonics) and local is not None and local < latents
+        self.layers: nn.Module
+        if self.told:
+            self.layers = AngleEncoder(config, latents, local or 0, inputs)
+        else:
+            self.layers = {
+                "paper": lambda: PaperEncoder(2 * latents, inputs),
+                "wide": lambda: WideEncoder(config, 2 * latents, inputs),
+                "dense": lambda: DenseEncoder(config, 2 * latents, inputs),
+            }[config.kind]()
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
-    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, images: Tensor, phase: Tensor | None = None) -> tuple[Tensor, Tensor]:
         seen = images.to(device_of(self)).contiguous(memory_format=torch.channels_last)
-        code = self.layers(seen).to(images)
-        mean, log_var = code.chunk(2, -1)
+        code = self.layers(seen, phase) if self.told else self.layers(seen)
+        mean, log_var = code.to(images).chunk(2, -1)
         return mean, log_var.clamp(-20, 20).exp() + VARIANCE_FLOOR
 
 
@@ -198,24 +297,32 @@ class Decoder(nn.Module):
     """Codes [N, L] -> images [N, C, H, W].
 
     With `gated`, the first layer also receives z_j z_g for every local j and global g: how a style
-    shows then depends on the angle through weights instead of through depth.
+    shows then depends on the angle through weights instead of through depth. With `product`, the
+    last hidden layer is a product of features of the style and of the local channels.
     """
 
     def __init__(self, config: NetworkConfig, latents: int, local: int) -> None:
         super().__init__()
         self.local = local if config.gated else 0
         inputs = latents + self.local * (latents - self.local)
-        self.layers: nn.Module = {
-            "paper": lambda: PaperDecoder(inputs),
-            "wide": lambda: WideDecoder(config, inputs),
-            "dense": lambda: DenseDecoder(config, inputs),
-        }[config.kind]()
+        self.layers: nn.Module = (
+            ProductDecoder(config, latents, local)
+            if config.product and 0 < local < latents
+            else {
+                "paper": lambda: PaperDecoder(inputs),
+                "wide": lambda: WideDecoder(config, inputs),
+                "dense": lambda: DenseDecoder(config, inputs),
+            }[config.kind]()
+        )
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, z: Tensor) -> Tensor:
+        """Codes [N, L]; or [P, Q, L] of digits whose style is the same in all Q views."""
         if self.local:
-            products = z[:, : self.local, None] * z[:, None, self.local :]
-            z = torch.cat([z, products.flatten(1)], -1)
+            products = z[..., : self.local, None] * z[..., None, self.local :]
+            z = torch.cat([z, products.flatten(-2)], -1)
+        if not isinstance(self.layers, ProductDecoder):
+            z = z.flatten(0, -2)
         return self.layers(z.to(device_of(self))).to(z)
 
 
@@ -225,11 +332,29 @@ def numbers_held(network: Encoder | Decoder, shape: tuple[int, ...]) -> int:
     To run the network on the device `meta` would tell as much, but loads torch's compiler: a
     second at every start.
     """
-    total = 0
-    for layer in network.layers.children():
-        shape = _shape_after(layer, shape)
-        total += math.prod(shape)
-    return total
+    return _held(network.layers, shape)[0]
+
+
+def _held(layer: nn.Module, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """How many numbers a layer and those within it put out, and the shape of the last."""
+    match layer:
+        case nn.Sequential():
+            total = 0
+            for child in layer:
+                held, shape = _held(child, shape)
+                total += held
+            return total, shape
+        case AngleEncoder():
+            first, shape = _held(layer.first, shape)
+            heads = _held(layer.local, shape)[0] + _held(layer.style, shape)[0]
+            return first + 3 * math.prod(shape) + heads, shape
+        case ProductDecoder():
+            style, _ = _held(layer.style, shape)
+            turn, shape = _held(layer.turn, shape)
+            image, last = _held(layer.image, shape)
+            return style + turn + math.prod(shape) + image, last
+    shape = _shape_after(layer, shape)
+    return math.prod(shape), shape
 
 
 def _shape_after(layer: nn.Module, shape: tuple[int, ...]) -> tuple[int, ...]:

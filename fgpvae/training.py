@@ -210,7 +210,7 @@ def network_activations(config: ModelConfig) -> int:
 
 def _networks(config: ModelConfig) -> tuple[Encoder, Decoder]:
     with torch.device("meta"):
-        encoder = Encoder(config.network, config.latents)
+        encoder = Encoder(config.network, config.latents, local=config.local)
         return encoder, Decoder(config.network, config.latents, config.local)
 
 

@@ -100,6 +100,7 @@ class Model(nn.Module):
 
     title: ClassVar[str]  # how tables and pages call it
     takes_new_digits: ClassVar[bool] = True
+    one_style: ClassVar[bool] = False  # are global channels the same at all angles of a digit?
     fixed_angles: ClassVar[bool] = False  # must a digit have the same angles in every epoch?
 
     encoder: nn.Module  # [N, C, H, W] -> mean and variance [N, L]
@@ -168,10 +169,15 @@ class Model(nn.Module):
         shape = self.config.network.shape
         return images.reshape(*batch, *(shape[1:] if shape[0] == 1 else shape))
 
+    def phase(self, w: Tensor) -> Tensor:
+        """The view as an encoder is told it: an angle, or from -π/2 to π/2 on a line."""
+        turn = self.config.period if self.config.kernel == PERIODIC else 4.0
+        return TWO_PI / turn * w
+
     def encode(
-        self, images: Tensor, observed: Tensor, planes: Tensor | None = None
+        self, images: Tensor, angles: Tensor, observed: Tensor, planes: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """q(z | y) of the observed views: mean and variance [P, Q, L] (0 and 1 elsewhere).
+        """q(z | y, w) of the observed views: mean and variance [P, Q, L] (0 and 1 elsewhere).
 
         The encoder sees `planes` [P, Q, C], where a model has some, as constant images.
         """
@@ -181,7 +187,7 @@ class Model(nn.Module):
         if planes is not None:
             constant = planes[observed].float()[..., None, None]
             seen = torch.cat([seen, constant.expand(-1, -1, *seen.shape[2:])], 1)
-        seen_mu, seen_var = self.encoder(seen)
+        seen_mu, seen_var = self.encoder(seen, self.phase(angles)[observed])
         if everything:
             return seen_mu.view(P, Q, -1), seen_var.view(P, Q, -1)
         where = observed.reshape(-1).nonzero().squeeze(-1)
@@ -190,17 +196,22 @@ class Model(nn.Module):
         var = torch.ones(flat).index_copy(0, where, seen_var)
         return mu.view(P, Q, -1), var.view(P, Q, -1)
 
-    def decode(self, z: Tensor) -> Tensor:
-        """Codes [..., L] -> images [..., H, W]."""
-        images = self.decoder(z.reshape(-1, z.shape[-1]).float())
-        return self.images_out(images, *z.shape[:-1])
+    def decode(self, z: Tensor, one_style: bool = False) -> Tensor:
+        """Codes [..., L] -> images [..., H, W].
+
+        `one_style`: codes [P, S, L] of digits, each with the same global channels at all angles.
+        """
+        codes = z if one_style else z.reshape(-1, z.shape[-1])
+        return self.images_out(self.decoder(codes.float()), *z.shape[:-1])
 
     def squared_error(self, z: Tensor, views: Views) -> tuple[Tensor, Tensor]:
         """Decode codes [P, Q, L] and compare: squared error and number of pixels, each [P]."""
         observed = views.observed
         pixels = observed.sum(-1) * views.images[0, 0].numel()
         if bool(observed.all()):
-            return (self.decode(z) - views.images).square().flatten(1).sum(-1), pixels
+            return (self.decode(z, self.one_style) - views.images).square().flatten(1).sum(
+                -1
+            ), pixels
         each = (self.decode(z[observed]) - views.images[observed]).square().flatten(1).sum(-1)
         error = torch.zeros(observed.shape).masked_scatter(observed, each).sum(-1)
         return error, pixels

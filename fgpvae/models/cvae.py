@@ -30,7 +30,9 @@ class CVAE(Model):
     def terms(self, views: Views, context: Tensor | None = None) -> Terms:
         context = views.observed if context is None else context & views.observed
         circle = self.circle(views.angles)
-        mu, var = self.encode(views.images, context, circle)  # the prior's 0 and 1 elsewhere
+        mu, var = self.encode(
+            views.images, views.angles, context, circle
+        )  # the prior's 0 and 1 elsewhere
         z = torch.cat([circle, gaussian.sample(mu, var)], -1)
         return Terms(*self.squared_error(z, views), kl_to_prior(mu, var))
 
@@ -42,7 +44,7 @@ class CVAE(Model):
     @torch.no_grad()
     def identity(self, views: Tensor, angles: Tensor, observed: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance [P, L] of the mean latent of a digit's views; 0 and 1 without any."""
-        mu, var = self.encode(views, observed, self.circle(angles))
+        mu, var = self.encode(views, angles, observed, self.circle(angles))
         mask = observed[..., None]
         count = observed.sum(-1, keepdim=True)
         mean = torch.where(mask, mu, 0.0).sum(1) / count.clamp_min(1)

@@ -144,10 +144,11 @@ class FGPVAE(Model):
     """
 
     title = "FGP-VAE"
+    one_style = True
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
-        self.encoder = Encoder(config.network, config.latents)
+        self.encoder = Encoder(config.network, config.latents, local=config.local)
         self.decoder = Decoder(config.network, config.latents, config.local)
         shape, learned = (config.amplitude, config.length_scale), config.learn_kernel
         self.kernel: Stationary
@@ -176,7 +177,7 @@ class FGPVAE(Model):
 
     def terms(self, views: Views, context: Tensor | None = None) -> Terms:
         context = views.observed if context is None else context & views.observed
-        mu, var = self.encode(views.images, context)
+        mu, var = self.encode(views.images, views.angles, context)
         posterior = self.posterior(mu, var, views.angles, context)
         local_mean, local_var, local_kl = posterior.at_views()  # [P, Q, J], [P, J]
         style, style_var = posterior.global_mean, posterior.global_var  # [P, L - J]
@@ -194,7 +195,7 @@ class FGPVAE(Model):
 
     @torch.no_grad()
     def infer(self, views: Tensor, angles: Tensor, observed: Tensor) -> Posterior:
-        mu, var = self.encode(views, observed)
+        mu, var = self.encode(views, angles, observed)
         return self.posterior(mu, var, angles.double(), observed)
 
     @torch.no_grad()
@@ -212,7 +213,7 @@ class FGPVAE(Model):
         observed = self.check(views, angles, at, observed)
         posterior = self.infer(views, angles, observed)
         z = posterior.sample(at.double(), generator) if sample else posterior.mean(at.double())
-        return self.decode(z)
+        return self.decode(z, one_style=True)
 
     @torch.no_grad()
     def orientation(self, images: Tensor, grid: Tensor) -> Tensor:
@@ -222,7 +223,8 @@ class FGPVAE(Model):
         a mean function ties an angle to an orientation; without one every angle is as likely.
         """
         alone = torch.ones(len(images), 1, dtype=torch.bool)
-        mu, var = self.encode(images[:, None], alone)  # [P, 1, L]
+        nowhere = torch.zeros(alone.shape, dtype=torch.float64)  # local channels know no angle
+        mu, var = self.encode(images[:, None], nowhere, alone)  # [P, 1, L]
         j = self.config.local
         mean = torch.zeros(len(grid), j) if self.mean_function is None else self.mean_function(grid)
         spread = var[..., :j].double() + self.kernel.amplitude**2

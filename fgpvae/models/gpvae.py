@@ -200,7 +200,7 @@ class JointGP(Model):
             raise UserError(f"The {self.title} has no context dropout: set it to 0.")
         rows, phase = self._training_rows(views), int(self.phase)
         with torch.set_grad_enabled(phase != GP_ONLY and torch.is_grad_enabled()):
-            mu, var = self.encode(views.images, views.observed)
+            mu, var = self.encode(views.images, views.angles, views.observed)
             error, pixels = self.squared_error(gaussian.sample(mu, var), views)
         if phase == PLAIN:
             return Terms(error, pixels, kl_to_prior(mu, var))
@@ -229,7 +229,7 @@ class JointGP(Model):
         for part in torch.arange(len(views)).split(CHUNK):
             images, observed = views.images[part], views.observed[part]
             d = self.digit_vectors(images, observed, rows[part])
-            parts.append((*self.encode(images, observed), d))
+            parts.append((*self.encode(images, views.angles[part], observed), d))
         self.train(training)
         mu, var, d = (torch.cat(x) for x in zip(*parts, strict=True))
         return mu, var, d
@@ -402,7 +402,7 @@ class AmortisedGPVAE(JointGP):
         for part in torch.arange(len(at)).split(together):
             seen = observed[part]
             d = self.represent(views[part], seen)
-            mu, var = self.encode(views[part], seen)
+            mu, var = self.encode(views[part], angles[part], seen)
             z = gaussian.sample(mu, var, generator) if sample else mu
             z = torch.where(seen[..., None], z, 0.0).double()
             v = torch.where(seen[..., None], self.features(d, angles[part]), 0.0)

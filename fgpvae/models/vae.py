@@ -29,7 +29,9 @@ class VAE(Model):
 
     def terms(self, views: Views, context: Tensor | None = None) -> Terms:
         context = views.observed if context is None else context & views.observed
-        mu, var = self.encode(views.images, context)  # the prior's 0 and 1 outside the context
+        mu, var = self.encode(
+            views.images, views.angles, context
+        )  # the prior's 0 and 1 outside the context
         return Terms(*self.squared_error(gaussian.sample(mu, var), views), kl_to_prior(mu, var))
 
     @torch.no_grad()
@@ -45,7 +47,7 @@ class VAE(Model):
     ) -> Tensor:
         views, angles, at = map(torch.as_tensor, (views, angles, at))
         observed = self.check(views, angles, at, observed)
-        mu, var = self.encode(views, observed)
+        mu, var = self.encode(views, angles, observed)
         turn = self.config.period
         apart = (at[:, :, None] - angles[:, None] + turn / 2) % turn - turn / 2  # [P, S, Q]
         same = (apart.abs() < SAME_ANGLE) & observed[:, None]
