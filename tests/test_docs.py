@@ -20,7 +20,7 @@ from fgpvae import models
 from fgpvae.__main__ import main, parser
 from fgpvae.training import FixedViews, Trainer
 from tests import test_models
-from ui import frame
+from ui.shell import frame
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
