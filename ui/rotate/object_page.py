@@ -155,11 +155,11 @@ def _likely(choice: Choice, _model: FGPVAE, _found: ObjectSet) -> latents.Styles
 @st.cache_data(max_entries=12, show_spinner=False)
 def _styles(choice: Choice, _model: FGPVAE, _found: ObjectSet) -> list[Style]:
     """The global channels, those that change the picture most first."""
-    scenes = [scenes.scene(_model, _found.pixels(n), _found.w(n)) for n in _found.split.unseen[:8]]
-    codes = torch.as_tensor(np.concatenate([scene.at(np.zeros(1)) for scene in scenes]))
+    made = [scenes.scene(_model, _found.pixels(n), _found.w(n)) for n in _found.split.unseen[:8]]
+    codes = torch.as_tensor(np.concatenate([scene.at(np.zeros(1)) for scene in made]))
     effect = []
     with torch.no_grad():
-        for channel in scenes[0].styles.tolist():
+        for channel in made[0].styles.tolist():
             step = torch.zeros(codes.shape[-1], dtype=codes.dtype)
             step[channel] = 1.0
             moved = _model.decode(codes + step) - _model.decode(codes - step)
