@@ -20,7 +20,10 @@ from fgpvae.posterior import local_posterior
 from fgpvae.training import DataConfig, RunConfig
 from tests import small_runs
 from tests.browser import PATIENCE, serve, settle
-from ui import colours, figures, frame, loops, models, plot
+from ui.catalog import models
+from ui.charts import figures, loops, plot
+from ui.components import pictures
+from ui.shell import frame, palette
 
 ROOT = Path(__file__).parent.parent
 PAGES = [name for name, _ in frame.PAGES]
@@ -117,7 +120,7 @@ def test_the_entry_only_routes():
 
 def test_icon_goes_once_around_the_circle():
     drawn = re.findall(r'stroke="(#\w{6})"', frame.ICON)
-    assert drawn == list(colours.CYCLE[::4])
+    assert drawn == list(palette.CYCLE[::4])
 
 
 # --- models -----------------------------------------------------------------------------------
@@ -426,7 +429,7 @@ def test_nothing_in_a_name_is_markdown(text, escaped):
 
 
 def test_grid_escapes_names():
-    drawn = figures.grid([("<b>", np.zeros((2, 4, 4)))], ["<i>", "&"])
+    drawn = pictures.grid([("<b>", np.zeros((2, 4, 4)))], ["<i>", "&"])
     assert "<b>" not in drawn
     assert "<i>" not in drawn
     assert drawn.count("<img") == 2

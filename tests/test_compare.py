@@ -15,8 +15,9 @@ from streamlit.testing.v1 import AppTest
 from fgpvae import checkpoints, comparison
 from fgpvae.comparison import UNSEEN, Question
 from tests import tiny
-from ui import charts, matrix, models, results
-from ui.results import Curve, Row, Spread
+from ui.catalog import models, results
+from ui.catalog.results import Curve, Row, Spread
+from ui.compare import charts, evaluation, picture_matrix, tables
 
 ERRORS = {"paper": [0.027, 0.029], "gpvae": [0.035, 0.036]}
 
@@ -131,9 +132,11 @@ def test_without_results_the_file_has_the_references_of_its_column(app, monkeypa
     monkeypatch.setenv("FGPVAE_RESULTS", str(tmp_path))
     choice, made = models.find("runs/first"), []
     row = Row("runs/first", "FGP-VAE", True, {n: Spread((0.1,)) for n in comparison.TABLE})
-    monkeypatch.setattr(results, "measured", lambda: {choice: results.Measured(row, {}, None, 3)})
-    write = results.table_csv
-    monkeypatch.setattr(results, "table_csv", lambda *given: made.append(write(*given)) or made[-1])
+    monkeypatch.setattr(
+        evaluation, "measured", lambda: {choice: evaluation.Measured(row, {}, None, 3)}
+    )
+    write = tables.table_csv
+    monkeypatch.setattr(tables, "table_csv", lambda *given: made.append(write(*given)) or made[-1])
     compare(app)
     app.multiselect(key="models").set_value(["runs/first"]).run()
     app.segmented_control(key="metric").set_value("one_view_mse").run()
@@ -147,9 +150,9 @@ def test_without_results_the_file_has_the_references_of_its_column(app, monkeypa
 
 def test_of_a_model_only_the_newest_measurement_is_kept(monkeypatch, tmp_path):
     every = {}
-    monkeypatch.setattr(results, "measured", lambda: every)
+    monkeypatch.setattr(evaluation, "measured", lambda: every)
     for name, version in (("a", 1.0), ("b", 1.0), ("a", 2.0)):
-        results.keep(models.Choice(name, tmp_path, version), None)
+        evaluation.keep(models.Choice(name, tmp_path, version), None)
     assert [(each.name, each.version) for each in every] == [("b", 1.0), ("a", 2.0)]
 
 
@@ -227,23 +230,28 @@ def answer(seed):
 
 def test_the_picture_of_the_matrix_holds_the_digits_in_their_order():
     truth, first = answer(0)
-    content = matrix.png(truth, [7, 8, 9, 10], [2, 0], [matrix.Column("a", first)])
+    content = picture_matrix.png(truth, [7, 8, 9, 10], [2, 0], [picture_matrix.Column("a", first)])
     page = np.asarray(Image.open(io.BytesIO(content)))
     for row, p in enumerate((2, 0)):
-        top = matrix.HEAD + row * (84 + matrix.FOOT + matrix.GAP)
-        cut = page[top : top + 84 : 3, matrix.GAP : matrix.GAP + 84 : 3]
+        top = picture_matrix.HEAD + row * (84 + picture_matrix.FOOT + picture_matrix.GAP)
+        cut = page[top : top + 84 : 3, picture_matrix.GAP : picture_matrix.GAP + 84 : 3]
         np.testing.assert_allclose(cut / 255, truth[p], atol=1 / 255)
 
 
 def test_the_error_map_is_grey_where_the_image_is_right():
-    assert matrix.error_map(np.array([0.0, 1.0, -1.0, 3.0])).tolist() == [0.5, 1.0, 0.0, 1.0]
+    assert picture_matrix.error_map(np.array([0.0, 1.0, -1.0, 3.0])).tolist() == [
+        0.5,
+        1.0,
+        0.0,
+        1.0,
+    ]
 
 
 def test_the_best_model_of_a_row_is_bold_and_references_never_are():
     truth, first = answer(0)
     zero = comparison.Answer(truth, np.zeros(4), np.zeros_like(truth))
-    columns = [matrix.Column("a", first), matrix.Column("none", zero, model=False)]
-    shown = matrix.html(truth, [0, 1, 2, 3], [1], columns)
+    columns = [picture_matrix.Column("a", first), picture_matrix.Column("none", zero, model=False)]
+    shown = picture_matrix.html(truth, [0, 1, 2, 3], [1], columns)
     assert f"<b>{first.errors[1]:.4f}</b>" in shown
     assert "<b>0.0000</b>" not in shown
 
@@ -253,29 +261,31 @@ def test_names_are_escaped():
     name = "<script>alert(1)</script>"
     row = Row(name, name, True, {key: Spread((0.1,)) for key in comparison.TABLE})
     for shown in (
-        matrix.html(truth, [0, 1, 2, 3], [0], [matrix.Column(name, first)]),
-        results.table_html([row], "test_mse"),
+        picture_matrix.html(truth, [0, 1, 2, 3], [0], [picture_matrix.Column(name, first)]),
+        tables.table_html([row], "test_mse"),
     ):
         assert "<script" not in shown
 
 
 def test_files_hold_every_figure():
     _, first = answer(0)
-    lines = read_csv(matrix.csv([7, 8, 9, 10], [3, 1, 0, 2], [matrix.Column("a", first)]))
+    lines = read_csv(
+        picture_matrix.csv([7, 8, 9, 10], [3, 1, 0, 2], [picture_matrix.Column("a", first)])
+    )
     assert [line["digit"] for line in lines] == ["10", "8", "7", "9"]
     assert float(lines[0]["a"]) == first.errors[3]
     row = Row("run", "FGP-VAE", True, {n: Spread((0.1, 0.3)) for n in comparison.TABLE})
-    lines = read_csv(results.table_csv([row], {"mean_image": 0.0551}))
+    lines = read_csv(tables.table_csv([row], {"mean_image": 0.0551}))
     assert float(lines[0]["test_mse"]) == pytest.approx(0.2)
     assert float(lines[0]["one_view_mse_sd"]) == pytest.approx(np.std([0.1, 0.3], ddof=1))
     assert lines[1]["model"] == "mean_image"
     row = {"P": 45, "seconds_an_epoch": spread([1.0, 2.0]), "extrapolation_mse": spread([0.5])}
     scaling = {"by_digits": [row], "by_views": [], "exponents": {"seconds_an_epoch_in_P": 1.0}}
-    lines = read_csv(results.scaling_csv(scaling))
+    lines = read_csv(tables.scaling_csv(scaling))
     assert [line["value"] for line in lines] == ["1.5", "0.5", "1.0"]
     assert float(lines[0]["sd"]) == pytest.approx(np.std([1, 2], ddof=1))
     curve = Curve("run", "#000000", {1: Spread((0.5,)), 15: Spread()})
-    lines = read_csv(results.curves_csv([curve]))
+    lines = read_csv(tables.curves_csv([curve]))
     assert [(line["views"], line["mse"], line["sd"]) for line in lines] == [
         ("1", "0.5", ""),
         ("15", "", ""),
