@@ -145,7 +145,7 @@ def uncertainty(
     n, arrived = len(order), torch.tensor(list(order))
     w = torch.as_tensor(angles, dtype=torch.float64)[arrived].expand(n, -1)
     mu, var = model.encode(
-        torch.as_tensor(views)[arrived][None], torch.ones(1, n, dtype=torch.bool)
+        torch.as_tensor(views)[arrived][None], w[:1], torch.ones(1, n, dtype=torch.bool)
     )
     first = torch.ones(n, n, dtype=torch.bool).tril()  # row k has the first k + 1 views
     posterior = model.posterior(mu.expand(n, -1, -1), var.expand(n, -1, -1), w, first)

@@ -228,9 +228,9 @@ class AngleEncoder(nn.Module):
 
     def forward(self, images: Tensor, phase: Tensor) -> Tensor:
         """[N, C, H, W] and [N] -> means and log variances [N, 2 L]."""
-        features = self.first(images)  # [N, F]
+        features = self.first(images).to(self.modes.dtype)  # [N, F]
         angle = phase[:, None].to(self.modes) * self.modes  # [N, F / 2]
-        turned = complex_product(features, torch.cat([angle.cos(), angle.sin()], -1).to(features))
+        turned = complex_product(features, torch.cat([angle.cos(), angle.sin()], -1))
         local_mean, local_log_var = self.local(features).chunk(2, -1)
         mean, log_var = self.style(turned).chunk(2, -1)
         return torch.cat([local_mean, mean, local_log_var, log_var], -1)

@@ -25,7 +25,7 @@ from fgpvae.kernels import Periodic
 from fgpvae.models import FGPVAE, Model
 from fgpvae.models.cvae import CVAE
 from fgpvae.models.gpvae import JointGP
-from fgpvae.networks import Decoder, UpConv
+from fgpvae.networks import Decoder, ProductDecoder, UpConv
 
 MAX_HARMONICS = 256
 POINTS = 64  # of a table, in a length scale: straight lines between them are about 3e-5 off
@@ -289,6 +289,12 @@ def layers(module: nn.Module, store: Store) -> list[dict[str, Any]]:
 def _(module: Decoder, store: Store) -> list[dict[str, Any]]:
     gate = [{"op": "gate", "local": module.local}] if module.local else []
     return gate + layers(module.layers, store)
+
+
+@layers.register
+def _(module: ProductDecoder, store: Store) -> list[dict[str, Any]]:
+    branches = {"style": layers(module.style, store), "turn": layers(module.turn, store)}
+    return [{"op": "product", "local": module.channels, **branches}, *layers(module.image, store)]
 
 
 @layers.register

@@ -174,7 +174,7 @@ def draw() -> str:
     digit = data.unseen((CLASS,)).images[WHICH : WHICH + 1]
     views = torch.from_numpy(data.rotate(digit, data.ANGLES)).float()  # [1, 16, 28, 28]
     context, angles = views[:, SEEN], torch.from_numpy(data.ANGLES[list(SEEN)])[None]
-    mu, var = model.encode(context, torch.ones(angles.shape, dtype=torch.bool))
+    mu, var = model.encode(context, angles, torch.ones(angles.shape, dtype=torch.bool))
     at = torch.from_numpy(data.ANGLES[list(SHOWN)])[None]
     imagined = model.generate(context, angles, at)[0].numpy()
 

@@ -208,7 +208,9 @@ def _channels(
     mu, var = (
         x[0].double().numpy()
         for x in model.encode(
-            torch.as_tensor(found.pixels(number))[None], torch.ones(1, len(w), dtype=torch.bool)
+            torch.as_tensor(found.pixels(number))[None],
+            torch.as_tensor(w)[None],
+            torch.ones(1, len(w), dtype=torch.bool),
         )
     )
     fine = np.linspace(0, 2 * np.pi, 121) if found.track.period else np.linspace(-1, 1, 121)

@@ -3,29 +3,12 @@ class Decoder {
   constructor({ header, weights }) {
     this.shape = header.shape;
     this.gate = 0;
-    this.steps = [];
-    let map = null; // [channels, height, width] once the code has become a picture
-    let length = 0;
-    for (const layer of header.layers) {
-      const array = ([offset, count]) => weights.subarray(offset, offset + count);
-      if (layer.op === "gate") {
-        this.gate = layer.local;
-      } else if (layer.op === "dense") {
-        length = layer.outputs;
-        this.steps.push(dense(layer, array(layer.weight), array(layer.bias)));
-      } else if (layer.op === "elu") {
-        this.steps.push(elu(map ? map[0] * map[1] * map[2] : length));
-      } else if (layer.op === "silu") {
-        this.steps.push(silu(map ? map[0] * map[1] * map[2] : length));
-      } else if (layer.op === "map") {
-        map = layer.shape;
-      } else if (layer.op === "double") {
-        this.steps.push(double(layer, map, array(layer.weight), array(layer.bias)));
-        map = [layer.outputs, 2 * (map[1] - layer.crop), 2 * (map[2] - layer.crop)];
-      } else {
-        throw new Error(`unknown layer ${layer.op}`);
-      }
+    let layers = header.layers;
+    if (layers[0].op === "gate") {
+      this.gate = layers[0].local;
+      layers = layers.slice(1);
     }
+    this.steps = chain(layers, weights);
   }
 
   // code [inputs] -> image [channels * height * width]; the array is reused by the next call
@@ -44,6 +27,58 @@ class Decoder {
     for (const step of this.steps) values = step(values);
     return values;
   }
+}
+
+// one function for each layer, to be called one after the other
+function chain(layers, weights) {
+  const array = ([offset, count]) => weights.subarray(offset, offset + count);
+  const steps = [];
+  let map = null; // [channels, height, width] once the code has become a picture
+  let length = 0;
+  for (const layer of layers) {
+    if (layer.op === "dense") {
+      length = layer.outputs;
+      steps.push(dense(layer, array(layer.weight), array(layer.bias)));
+    } else if (layer.op === "product") {
+      steps.push(product(layer.local, chain(layer.style, weights), chain(layer.turn, weights)));
+    } else if (layer.op === "elu") {
+      steps.push(elu(map ? map[0] * map[1] * map[2] : length));
+    } else if (layer.op === "silu") {
+      steps.push(silu(map ? map[0] * map[1] * map[2] : length));
+    } else if (layer.op === "map") {
+      map = layer.shape;
+    } else if (layer.op === "double") {
+      steps.push(double(layer, map, array(layer.weight), array(layer.bias)));
+      map = [layer.outputs, 2 * (map[1] - layer.crop), 2 * (map[2] - layer.crop)];
+    } else {
+      throw new Error(`unknown layer ${layer.op}`);
+    }
+  }
+  return steps;
+}
+
+// Complex features of the style times complex features of the local channels, real parts first.
+// While a digit turns its style stays, and so do the style's features.
+function product(local, styleSteps, turnSteps) {
+  const apply = (steps, x) => steps.reduce((values, step) => step(values), x);
+  let known = new Float64Array(0);
+  let style;
+  let out;
+  return (code) => {
+    const own = code.subarray(local);
+    if (own.length !== known.length || own.some((value, i) => value !== known[i])) {
+      known = own.slice();
+      style = apply(styleSteps, own).slice();
+      out = new Float64Array(style.length);
+    }
+    const turn = apply(turnSteps, code.subarray(0, local));
+    const half = out.length / 2;
+    for (let k = 0; k < half; k++) {
+      out[k] = style[k] * turn[k] - style[half + k] * turn[half + k];
+      out[half + k] = style[k] * turn[half + k] + style[half + k] * turn[k];
+    }
+    return out;
+  };
 }
 
 function dense({ inputs, outputs }, weight, bias) {
