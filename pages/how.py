@@ -11,11 +11,10 @@ import torch
 
 from fgpvae import UserError, background, checkpoints, comparison, data, latents, runs
 from fgpvae.comparison import MEAN_IMAGE, TRAINING, Question
+from fgpvae.configs import OBJECTS
 from fgpvae.data import ANGLES
 from fgpvae.kernels import Periodic
-from fgpvae.models import FGPVAE
 from fgpvae.posterior import local_posterior
-from fgpvae.training import OBJECTS
 from ui import colours, figures, frame, links, models, notices, plot
 from ui.clickgp import clickgp
 from ui.models import Choice
@@ -337,8 +336,7 @@ def shown(classes: tuple[int, ...]) -> data.Views:
 
 
 def divided(choice: Choice) -> bool:
-    model = choice.config.model
-    return model.name == "fgpvae" and model.local < model.latents
+    return choice.config.model.divides_channels
 
 
 def many_views_one_style() -> None:
@@ -347,7 +345,6 @@ def many_views_one_style() -> None:
         choice = models.pick(only=divided)
     model, found = notices.attempt(lambda: (choice.load(), encoded(choice)))
     views = shown(choice.classes)
-    assert isinstance(model, FGPVAE)
     first = int((views.labels == 3).int().argmax())
     if st.session_state.get("g_digit", 0) >= len(views):
         st.session_state["g_digit"] = first

@@ -9,7 +9,6 @@ import streamlit as st
 from fgpvae import UserError, data, latents, metrics
 from fgpvae.data import ANGLES, Views
 from fgpvae.experiments.disentanglement import swap_error
-from fgpvae.models import FGPVAE
 from ui import colours, figures, frame, loops, models, notices, placing, plot
 from ui.digits import mean_image, trained
 from ui.models import Choice
@@ -166,7 +165,7 @@ def channel_panels(choice: Choice, digit: int, given: np.ndarray) -> None:
     """Every local channel, and the strongest global ones, over the angle."""
     model, found = choice.load(), encoded(choice)
     mu, var = found.mu[digit], found.var[digit]
-    curves = latents.curves(model, mu, var, given, FINE) if isinstance(model, FGPVAE) else None
+    curves = latents.curves(model, mu, var, given, FINE) if "local" in model.blocks else None
     for block, part in found.blocks.items():
         every = list(range(part.start, part.stop))
         few = every if block == "local" else every[:CHANNELS]
@@ -201,7 +200,7 @@ def channel_panels(choice: Choice, digit: int, given: np.ndarray) -> None:
 def matrices(choice: Choice) -> None:
     """Kernel and correlation heat maps."""
     model, found = choice.load(), encoded(choice)
-    divided = isinstance(model, FGPVAE) and len(found.blocks) == 2
+    divided = model.divides_channels
     first, second, third = st.columns(3, gap="medium")
     if divided:
         with (
@@ -459,13 +458,13 @@ with frame.card(
     "Channel by channel",
     "Dots are what the encoder says of each view, with its error; the line is what the model "
     "concludes from the filled ones, and the band how sure it is."
-    if isinstance(choice.load(), FGPVAE)
+    if "local" in choice.load().blocks
     else "Dots are what the encoder says of each view, with its error. This model draws no "
     "conclusion from the other views of a digit.",
 ):
     channel_panels(choice, digit, given)
 
-if isinstance(choice.load(), FGPVAE) and len(found.blocks) == 2:
+if choice.load().divides_channels:
     traversals(
         choice.load(),
         found.pooled[digit],

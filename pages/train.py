@@ -8,11 +8,11 @@ import streamlit as st
 
 from fgpvae import UserError, background, comparison, files, runs
 from fgpvae.checkpoints import WEIGHTS
+from fgpvae.configs import OBJECTS, RunConfig, network_weights
 from fgpvae.data import ANGLES, HELD_OUT
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
 from fgpvae.runs import Run
-from fgpvae.training import OBJECTS, RunConfig, network_weights
 from ui import colours, curves, estimates, export, figures, frame, models, moving, objects, settings
 from ui.models import Choice
 

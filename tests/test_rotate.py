@@ -16,10 +16,10 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from fgpvae.checkpoints import WEIGHTS, save_config
+from fgpvae.configs import DataConfig, RunConfig
 from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate, unseen
 from fgpvae.evaluation import training_views
 from fgpvae.models import FGPVAE, GPVAE
-from fgpvae.training import DataConfig, RunConfig
 from tests import small_runs
 from tests.browser import ROOT
 from ui import digits, downloads, links, models, telling, turning, views

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fgpvae import latents
 from fgpvae.metrics import mse
-from fgpvae.models import FGPVAE
+from fgpvae.models import Model
 from ui import dial, export, figures, frame, links, notices, objects, pictures
 from ui.export import Scene, Style
 from ui.models import Choice
@@ -26,7 +26,6 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
     """All of the page below the box with the models."""
     link, model = links.opened(key), notices.attempt(choice.load)
     found = notices.attempt(lambda: objects.opened(choice))
-    assert isinstance(model, FGPVAE)  # nothing else is trained on objects
     number = objects.chosen(key, found, link.get("object"))
     images, w = found.pixels(number), found.w(number)
     live = f"{key}-{'circle' if found.track.period else 'line'}"
@@ -92,7 +91,7 @@ def _start(linked: float, circle: bool) -> float:
 
 @torch.no_grad()
 def draw(
-    model: FGPVAE, scene: Scene, w: np.ndarray, style: Sequence[float] | None = None
+    model: Model, scene: Scene, w: np.ndarray, style: Sequence[float] | None = None
 ) -> np.ndarray:
     """Pictures at places [S], in the object's own style or another: [S, H, W] or [S, 3, H, W]."""
     codes = scene.at(np.asarray(w), None if style is None else np.asarray(style))
@@ -115,7 +114,7 @@ def _telling(found: Set, number: int, views: int, style: Sequence[float] | None)
 
 
 def _verdict(
-    model: FGPVAE,
+    model: Model,
     scene: Scene,
     found: Set,
     number: int,
@@ -158,7 +157,7 @@ def mean_image(found: Set, w: float) -> np.ndarray:
 
 
 @st.cache_data(max_entries=12, show_spinner=False)
-def _likely(choice: Choice, _model: FGPVAE, _found: Set) -> latents.Styles | None:
+def _likely(choice: Choice, _model: Model, _found: Set) -> latents.Styles | None:
     """The styles of training objects, which a random one is drawn among; None without any."""
     if _model.config.local == _model.config.latents:
         return None
@@ -166,7 +165,7 @@ def _likely(choice: Choice, _model: FGPVAE, _found: Set) -> latents.Styles | Non
 
 
 @st.cache_data(max_entries=12, show_spinner=False)
-def _styles(choice: Choice, _model: FGPVAE, _found: Set) -> list[Style]:
+def _styles(choice: Choice, _model: Model, _found: Set) -> list[Style]:
     """The global channels, those that change the picture most first."""
     scenes = [export.scene(_model, _found.pixels(n), _found.w(n)) for n in _found.split.unseen[:8]]
     codes = torch.as_tensor(np.concatenate([scene.at(np.zeros(1)) for scene in scenes]))

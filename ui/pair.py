@@ -4,7 +4,6 @@ import numpy as np
 import streamlit as st
 
 from fgpvae.metrics import mse
-from fgpvae.models import FGPVAE
 from ui import dial, frame, pictures, strip
 from ui.digits import Digit
 from ui.pictures import address
@@ -16,7 +15,7 @@ STEPS = 7  # from A to B
 
 def pair(key: str, a: Turning, b: Turning, digit: Digit, other: Digit, w: float) -> None:
     """A card for both, where the model has styles that can be exchanged."""
-    if not isinstance(a.model, FGPVAE) or not (len(a.own) and a.model.config.local):
+    if not (len(a.own) and a.model.divides_channels):
         return
     with frame.card("Two digits"):
         left, right = st.columns([1.25, 1], gap="large")

@@ -6,7 +6,7 @@ import torch
 
 from fgpvae import latents
 from fgpvae.metrics import mse
-from fgpvae.models import FGPVAE
+from fgpvae.models import Model
 from ui import colours, figures, frame, loops, notices, objects, plot
 from ui.models import Choice
 from ui.moving import mean_image
@@ -34,7 +34,6 @@ def page(choice: Choice) -> None:
     """All of the page below the box with the models."""
     model = notices.attempt(choice.load)
     found = notices.attempt(lambda: objects.opened(choice))
-    assert isinstance(model, FGPVAE)  # nothing else is trained on objects
     shown, grid = _shown(found), _grid(found)
     names = [found.objects.names[number] for number in shown]
     labels = [found.text(view) for view in np.asarray(found.track.to_view(grid))]
@@ -113,7 +112,7 @@ def _grid(found: Set) -> np.ndarray:
 
 @st.cache_data(max_entries=8, show_spinner="Looking at every object")
 @torch.no_grad()
-def _codes(choice: Choice, _model: FGPVAE, _found: Set) -> np.ndarray:
+def _codes(choice: Choice, _model: Model, _found: Set) -> np.ndarray:
     """The posterior mean of each shown object, given all its views: [P, PLACES, L]."""
     grid = torch.as_tensor(_grid(_found))[None]
     codes = []
@@ -124,7 +123,7 @@ def _codes(choice: Choice, _model: FGPVAE, _found: Set) -> np.ndarray:
     return torch.stack(codes).double().numpy()
 
 
-def _strongest(model: FGPVAE, codes: np.ndarray) -> list[int]:
+def _strongest(model: Model, codes: np.ndarray) -> list[int]:
     """The global channels, those that change the picture most first."""
     local = model.config.local
     effect = latents.effects(model, codes[:8, PLACES // 2])[local:]
@@ -164,7 +163,7 @@ def _space(
 
 
 @torch.no_grad()
-def _this(model: FGPVAE, found: Set, number: int, given: np.ndarray) -> None:
+def _this(model: Model, found: Set, number: int, given: np.ndarray) -> None:
     images, w = found.pixels(number), found.w(number)
     made = model.generate(
         torch.as_tensor(images)[None],
@@ -199,14 +198,16 @@ def _this(model: FGPVAE, found: Set, number: int, given: np.ndarray) -> None:
 
 @torch.no_grad()
 def _channels(
-    model: FGPVAE, found: Set, number: int, given: np.ndarray, strongest: list[int]
+    model: Model, found: Set, number: int, given: np.ndarray, strongest: list[int]
 ) -> None:
     """Every local channel, and the strongest global ones, over the view."""
     w, low_high = found.w(number), found.track.ends
     mu, var = (
         x[0].double().numpy()
         for x in model.encode(
-            torch.as_tensor(found.pixels(number))[None], torch.ones(1, len(w), dtype=torch.bool)
+            torch.as_tensor(found.pixels(number))[None],
+            torch.as_tensor(w)[None],
+            torch.ones(1, len(w), dtype=torch.bool),
         )
     )
     fine = np.linspace(0, 2 * np.pi, 121) if found.track.period else np.linspace(-1, 1, 121)

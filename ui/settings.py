@@ -8,10 +8,9 @@ from typing import Any
 import streamlit as st
 
 from fgpvae import UserError
-from fgpvae.checkpoints import from_dict, to_dict
+from fgpvae.configs import OBJECTS, RunConfig, from_dict, to_dict
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
-from fgpvae.training import OBJECTS, RunConfig
 
 Values = dict[str, Any]  # by path: "model.latents"
 COLUMNS = 3
@@ -42,9 +41,15 @@ def _is(path: str, *values: Any) -> Callable[[Values], bool]:
     return lambda chosen: chosen[path] in values
 
 
-_FGPVAE = _is("model.name", "fgpvae")
-_JOINT = _is("model.name", "gpvae", "gpvae-amortised")
-_KERNEL = _is("model.name", "fgpvae", "gpvae", "gpvae-amortised")
+def _has(setting: str) -> Callable[[Values], bool]:
+    """Has the chosen model such a setting?"""
+    return lambda chosen: setting in _own(chosen["model.name"])
+
+
+def _own(name: str) -> dict[str, Any]:
+    return to_dict(MODELS[name].Config())
+
+
 _ELBO, _GECO = _is("objective.name", "elbo"), _is("objective.name", "geco")
 _WIDE, _DENSE = _is("model.network.kind", "wide"), _is("model.network.kind", "dense")
 
@@ -62,54 +67,54 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "Local channels",
             "How many of them change with the angle; the others are the style of the digit.",
             "J",
-            used=_FGPVAE,
+            used=_has("local"),
         ),
         Setting(
             "model.amplitude",
             "Amplitude",
             "How far local channels stray from their mean.",
             "σ",
-            used=_KERNEL,
+            used=_has("amplitude"),
         ),
         Setting(
             "model.length_scale",
             "Length scale",
             "Over what part of the circle neighbouring angles are alike.",
             "r",
-            used=_KERNEL,
+            used=_has("length_scale"),
         ),
         Setting(
             "model.period",
             "Period",
             "The angle after which everything repeats, in radians: a full turn is 2π.",
-            used=lambda chosen: chosen["model.name"] != "vae",
+            used=lambda chosen: MODELS[chosen["model.name"]].knows_angles,
         ),
         Setting(
             "model.learn_kernel",
             "Learn the kernel",
             "Fit amplitude and length scale with the rest.",
             "σ, r",
-            used=_FGPVAE,
+            used=_has("learn_kernel"),
         ),
         Setting(
             "model.mean_function",
             "Mean function",
             "A smooth curve that the local channels of all digits share; makes one view enough.",
             "m(w)",
-            used=_FGPVAE,
+            used=_has("mean_function"),
         ),
         Setting(
             "model.digit_rank",
             "Digit vector",
             "How many numbers stand for a digit in the joint Gaussian process.",
             "m",
-            used=_JOINT,
+            used=_has("digit_rank"),
         ),
         Setting(
             "model.phases",
             "Phases",
             "The shares of the training after which the joint process, then both, are learned.",
-            used=_JOINT,
+            used=_has("phases"),
         ),
     ),
     "Networks": (
@@ -147,7 +152,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "model.network.gated",
             "Gated decoder",
             "The decoder also sees the products of local and global channels.",
-            used=_FGPVAE,
+            used=_has("local"),
         ),
     ),
     "Data": (
@@ -198,9 +203,15 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "The evidence lower bound, or GECO, which aims at a given error.",
             options=("elbo", "geco"),
         ),
-        Setting("objective.noise", "Pixel noise", "The variance of a pixel.", "σ_y²", used=_ELBO),
         Setting(
-            "objective.learn_noise",
+            "objective.pixel_variance",
+            "Pixel noise",
+            "The variance of a pixel.",
+            "σ_y²",
+            used=_ELBO,
+        ),
+        Setting(
+            "objective.learn_pixel_variance",
             "Learn the noise",
             "Fit the variance of a pixel with the rest.",
             "σ_y²",
@@ -284,7 +295,6 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
 SETTINGS = {setting.path: setting for group in GROUPS.values() for setting in group}
 DERIVED = (  # nothing to choose
     "preset",
-    "model.training_set",
     "model.network.shape",
     "model.kernel",
     "data.track.period",
@@ -326,6 +336,8 @@ def flat(config: RunConfig) -> Values:
             elif f"{path}{name}" in SETTINGS:
                 found[f"{path}{name}"] = _shown(value)
 
+    for name in MODELS:  # settings of the other models, should one of them be chosen
+        walk({"model": _own(name)}, "")
     walk(to_dict(config), "")
     found["data.classes"] = list(config.data.classes)
     return found
@@ -346,8 +358,11 @@ def build(held: Values, preset: str) -> RunConfig:
     if held["data.source"] not in SETTINGS["data.source"].options:
         raise UserError("IDX files are for the command line.")
     table: dict[str, Any] = {"preset": preset}
+    own = _own(held["model.name"])
     for path, value in held.items():
         *parents, leaf = path.split(".")
+        if parents == ["model"] and leaf not in own:
+            continue
         inner = table
         for parent in parents:
             inner = inner.setdefault(parent, {})

@@ -6,12 +6,12 @@ import numpy as np
 import streamlit as st
 
 from fgpvae import latents
-from fgpvae.models import FGPVAE
+from fgpvae.models import Model
 from ui import figures, frame
 
 
 def traversals(
-    model: FGPVAE,
+    model: Model,
     codes: np.ndarray,
     place: int,
     channels: list[int],
