@@ -6,21 +6,93 @@
 >>> images = model.generate(task.context.images, task.context.angles, task.at)
 >>> images.shape
 torch.Size([40, 1, 28, 28])
+
+Each name is loaded when it is first used: a model that is only used loads nothing that trains.
 """
 
-from fgpvae import data, images
-from fgpvae.checkpoints import load_pretrained, pretrained_names
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from fgpvae.errors import UserError
-from fgpvae.models import FGPVAE, Model, ModelConfig
+
+if TYPE_CHECKING:
+    from fgpvae import data, images, presets
+    from fgpvae.checkpoints import load_pretrained, load_run, pretrained_names
+    from fgpvae.configs import DataConfig, RunConfig, TrainingConfig
+    from fgpvae.evaluation import evaluate
+    from fgpvae.models import (
+        CVAE,
+        FGPVAE,
+        GPVAE,
+        MODELS,
+        VAE,
+        AmortisedGPVAE,
+        AmortisedGPVAEConfig,
+        CVAEConfig,
+        FGPVAEConfig,
+        GPVAEConfig,
+        Model,
+        ModelConfig,
+        Posterior,
+        VAEConfig,
+    )
+    from fgpvae.networks import NetworkConfig
+    from fgpvae.objectives import ObjectiveConfig
+    from fgpvae.training import Trainer
 
 __version__ = "0.1.0"
 __all__ = [
+    "CVAE",
     "FGPVAE",
+    "GPVAE",
+    "MODELS",
+    "VAE",
+    "AmortisedGPVAE",
+    "AmortisedGPVAEConfig",
+    "CVAEConfig",
+    "DataConfig",
+    "FGPVAEConfig",
+    "GPVAEConfig",
     "Model",
     "ModelConfig",
+    "NetworkConfig",
+    "ObjectiveConfig",
+    "Posterior",
+    "RunConfig",
+    "Trainer",
+    "TrainingConfig",
     "UserError",
+    "VAEConfig",
     "data",
+    "evaluate",
     "images",
     "load_pretrained",
+    "load_run",
+    "presets",
     "pretrained_names",
 ]
+
+_HOMES = {
+    "load_pretrained": "checkpoints",
+    "load_run": "checkpoints",
+    "pretrained_names": "checkpoints",
+    "DataConfig": "configs",
+    "RunConfig": "configs",
+    "TrainingConfig": "configs",
+    "evaluate": "evaluation",
+    "NetworkConfig": "networks",
+    "ObjectiveConfig": "objectives",
+    "Trainer": "training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'fgpvae' has no attribute '{name}'")
+    if name in ("data", "images", "presets"):
+        return import_module(f"fgpvae.{name}")
+    return getattr(import_module(f"fgpvae.{_HOMES.get(name, 'models')}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -21,10 +21,9 @@ from tqdm import tqdm
 from fgpvae import background, cards, data, distributed, evaluation, files, images, presets, runs
 from fgpvae.bench import bench
 from fgpvae.checkpoints import load_config, load_objects, load_pretrained
+from fgpvae.configs import OBJECTS, RunConfig
 from fgpvae.errors import UserError
-from fgpvae.kernels import KERNELS, PERIODIC
-from fgpvae.models import FGPVAE
-from fgpvae.training import OBJECTS, RunConfig
+from fgpvae.kernels import KERNELS
 
 GRID = 720  # angles at which the orientation of a picture is scored
 MOST_IMAGES = 720  # in a strip or GIF
@@ -174,11 +173,11 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 def rotate(options: argparse.Namespace) -> dict[str, Any]:
     model = load_pretrained(options.model)
-    if not isinstance(model, FGPVAE):
-        raise UserError("Only a factorized GP-VAE can turn a digit that it was not trained on.")
-    if model.config.kernel != PERIODIC or model.config.network.shape != (1, 28, 28):
+    if not (model.takes_new_digits and model.knows_angles):
+        raise UserError(f"A {model.title} cannot turn a digit that it was not trained on.")
+    if model.config.on_a_line or model.config.network.shape != (1, 28, 28):
         raise UserError("This model was trained on other objects than digits.")
-    if options.angle is None and (model.mean_function is None or not model.config.local):
+    if options.angle is None and not model.tells_angle:
         raise UserError("This model cannot tell the angle of a picture; give it with --angle.")
     normalised = images.normalise(files.read(Path(options.picture), LARGEST_PICTURE))
     view = torch.from_numpy(normalised.digit)

@@ -30,10 +30,11 @@ from fgpvae.checkpoints import (
     parse_model,
     save_config,
 )
+from fgpvae.configs import OBJECTS, RunConfig, network_weights
 from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS, objects
 from fgpvae.errors import UserError
 from fgpvae.runs import Run
-from fgpvae.training import OBJECTS, RunConfig, Trainer, network_weights
+from fgpvae.training import Trainer
 
 # limits, each unless FGPVAE_RUNS_... says otherwise; docs/deploy.md tells what they protect
 LARGEST_ROOT = 2048  # LIMIT_MB that all runs may take

@@ -12,15 +12,16 @@ from typing import Any
 import torch
 
 from fgpvae import data
+from fgpvae.batches import FixedViews
 from fgpvae.checkpoints import PRETRAINED, load_model, pretrained_names
 from fgpvae.data import Views, rotate_fast
 from fgpvae.kernels import Periodic
 from fgpvae.memory import peak_mb
 from fgpvae.metrics import fitted_exponent
-from fgpvae.models import ModelConfig, build
+from fgpvae.models import FGPVAEConfig, build
 from fgpvae.posterior import FourierPosterior
 from fgpvae.presets import PRESETS
-from fgpvae.training import FixedViews, Trainer
+from fgpvae.training import Trainer
 
 VIEWS = (8, 16, 64, 128, 256, 512)  # Q
 PUBLISHED_SECONDS = 1.6  # an epoch of the published program, timed once on two cores elsewhere
@@ -103,7 +104,7 @@ def _print_peaks(views: tuple[int, ...]) -> None:
 
 def images_a_second(repeats: int = 5) -> float:
     """Generation: 40 digits from 11 views at 64 angles each, encoder, GP and decoder included."""
-    model = build(ModelConfig()).eval()
+    model = build(FGPVAEConfig()).eval()
     task = data.extrapolation()
     at = torch.linspace(0, 6.28, 64, dtype=torch.float64).expand(len(task), -1)
     context = task.context

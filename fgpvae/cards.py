@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from fgpvae import data, metrics
+from fgpvae.configs import RunConfig
 from fgpvae.data import ANGLES, HELD_OUT, Digits, Task
 from fgpvae.evaluation import predictions, task_mse, training_views
-from fgpvae.models import FGPVAE, Model
-from fgpvae.training import RunConfig
+from fgpvae.models import Model
 
 CONTEXTS = (1, 2, 4, 8, 11, 15)
 BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
@@ -45,11 +45,11 @@ def measure(model: Model, config: RunConfig) -> dict[str, Any]:
         },
         "mean_image_mse": _mean_image_mse(digits),
     }
-    if isinstance(model, FGPVAE):
-        if model.mean_function is not None:
-            measured["orientation"] = orientation(model, digits)
-        # GECO aims at an error and knows no pixel noise
-        noise = config.objective.noise if config.objective.name == "elbo" else None
+    if model.tells_angle:
+        measured["orientation"] = orientation(model, digits)
+    if model.tells_certainty:
+        # GECO aims at an error and knows no variance of a pixel
+        noise = config.objective.pixel_variance if config.objective.name == "elbo" else None
         measured["coverage"] = {views: calibration(model, digits, views, noise) for views in BANDS}
     return measured
 
@@ -70,7 +70,7 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
         extra = f" --data DIR --set data.views={data_.views}"
     weights = sum(p.numel() for p in model.parameters())
     channels = f"L = {model.config.latents}"
-    if isinstance(model, FGPVAE):
+    if "local" in model.blocks:
         channels += f", J = {model.config.local}"
     return {
         "model": f"{model.title}, {channels}, {model.config.network.kind} networks, "
@@ -81,7 +81,7 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
     }
 
 
-def orientation(model: FGPVAE, digits: Digits, seed: int = 0) -> dict[str, dict[str, float]]:
+def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[str, float]]:
     """Error of the inferred angle of unseen digits, each turned by an angle of its own."""
     generator = torch.Generator().manual_seed(seed)
     true = 2 * math.pi * torch.rand(len(digits), 1, dtype=torch.float64, generator=generator)
@@ -97,7 +97,7 @@ def orientation(model: FGPVAE, digits: Digits, seed: int = 0) -> dict[str, dict[
 
 
 @torch.no_grad()
-def predictive_samples(model: FGPVAE, task: Task, count: int, seed: int = 0) -> Tensor:
+def predictive_samples(model: Model, task: Task, count: int, seed: int = 0) -> Tensor:
     """Joint posterior samples of the images of a task: [count, P, S, H, W]."""
     generator = torch.Generator().manual_seed(seed)
     context = task.context
@@ -106,7 +106,7 @@ def predictive_samples(model: FGPVAE, task: Task, count: int, seed: int = 0) -> 
 
 
 def calibration(
-    model: FGPVAE, digits: Digits, views: int, noise: float | None, count: int = SAMPLES
+    model: Model, digits: Digits, views: int, noise: float | None, count: int = SAMPLES
 ) -> dict[str, float]:
     """Share of true pixels inside the central 50 % and 90 % bands, at 157.5 degrees.
 

@@ -4,77 +4,39 @@ Nothing here unpickles: a checkpoint is data, never code.
 """
 
 import copy
-import dataclasses
 import hashlib
 import io
 import json
-import math
 import reprlib
-import typing
 import zipfile
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
 
 import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
 from fgpvae import files, models
+from fgpvae.configs import (
+    RunConfig,
+    from_dict,
+    network_weights,
+    to_dict,
+    upgrade_model,
+    upgrade_run,
+)
 from fgpvae.data import objects
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.files import write_json
 from fgpvae.models import Model, ModelConfig
-from fgpvae.training import RunConfig, network_weights
 
-FORMAT = 1
+FORMAT = 2  # 1 had the settings of all models in one table
 PRETRAINED = Path(__file__).parent / "assets" / "pretrained"
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 OBJECTS_FILE = "objects.npz"  # a run's own copy of the objects that it is trained on
 LARGEST_FILE = 256 * 2**20  # bytes of a model or of an archive of one
 LARGEST_DIRECTORY = 2**14  # bytes of the list of files in an archive
-
-C = TypeVar("C")
-
-
-def to_dict(config: Any) -> dict[str, Any]:
-    return dataclasses.asdict(config)
-
-
-def from_dict(kind: type[C], values: Any, where: str = "config") -> C:
-    """A config dataclass from plain values; every unknown name or wrong type is an error."""
-    if not isinstance(values, Mapping):
-        raise UserError(f"{where} must be a table of settings.")
-    hints = typing.get_type_hints(kind)
-    unknown = [name for name in values if name not in hints]
-    if unknown:
-        raise UserError(f"{where} has no setting {reprlib.repr(unknown[0])}.")
-    return kind(**{n: _coerce(hints[n], v, f"{where}.{n}") for n, v in values.items()})
-
-
-def _coerce(hint: Any, value: Any, where: str) -> Any:
-    """The value as the type that a config field declares, or a clear error."""
-    if dataclasses.is_dataclass(hint):
-        return from_dict(typing.cast(type, hint), value, where)
-    if typing.get_origin(hint) is tuple:
-        inner = typing.get_args(hint)
-        if not isinstance(value, list | tuple):
-            raise UserError(f"{where} must be a list, not {reprlib.repr(value)}.")
-        if Ellipsis in inner:
-            inner = (inner[0],) * len(value)
-        if len(inner) != len(value):
-            raise UserError(f"{where} must have {len(inner)} entries, not {len(value)}.")
-        return tuple(_coerce(h, v, where) for h, v in zip(inner, value, strict=True))
-    if hint is float and type(value) is int and abs(value) < 2**53:
-        value = float(value)
-    if type(value) is not hint or (hint is float and not math.isfinite(value)):
-        raise UserError(f"{where} must be {_SAY[hint]}, not {reprlib.repr(value)}.")
-    return value
-
-
-_SAY = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
 def save_model(model: Model, path: Path, half: bool = False) -> None:
@@ -102,22 +64,28 @@ def parse_model(content: bytes, name: str) -> Model:
     metadata, tensors = _parse_tensors(content, name)
     if "model" not in metadata or "format" not in metadata:
         raise UserError(f"'{name}' was not written by fgpvae: it does not name its model.")
-    if metadata["format"] != str(FORMAT):
+    if metadata["format"] not in ("1", str(FORMAT)):
         found = reprlib.repr(metadata["format"])
-        raise UserError(f"'{name}' has format {found}; this version reads format {FORMAT}.")
+        raise UserError(f"'{name}' has format {found}; this version reads 1 and {FORMAT}.")
     digest = _digest(metadata["model"], tensors)
     if metadata.get("digest", digest) != digest:
         raise UserError(f"'{name}' is damaged: its content is not what was written.")
-    config = from_dict(ModelConfig, files.parse_json(metadata["model"], name), "model")
+    settings = files.parse_json(metadata["model"], name)
+    if metadata["format"] == "1":
+        settings = upgrade_model(settings)
+    config = from_dict(ModelConfig, settings, "model")
     misfit = UserError(f"'{name}' is damaged: its weights do not fit the model it names.")
-    if _least_numbers(config) > sum(value.numel() for value in tensors.values()):
+    if network_weights(config) > sum(value.numel() for value in tensors.values()):
         raise misfit  # before anything of that size is allocated
     model = models.build(config)
-    if _shapes(model.state_dict()) != _shapes(tensors):
+    if _kinds(model.state_dict()) != _kinds(tensors):
         raise misfit
     if not all(bool(value.isfinite().all()) for value in tensors.values()):
         raise UserError(f"'{name}' is damaged: it holds weights that are not finite numbers.")
-    model.load_state_dict(tensors)
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError:  # a shape is another
+        raise misfit from None
     return model.eval()
 
 
@@ -139,17 +107,13 @@ def _digest(description: str, tensors: dict[str, Tensor]) -> str:
     return digest.hexdigest()
 
 
-def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dtype]]:
-    kinds = {torch.float16: torch.float32}  # as `half` saves them
-    return {name: (v.shape, kinds.get(v.dtype, v.dtype)) for name, v in tensors.items()}
-
-
-def _least_numbers(config: ModelConfig) -> int:
-    """How many numbers a model with this config has at least."""
-    digits, views = config.training_set
-    plain = dataclasses.replace(config.network, gated=False)  # a model need not use the gate
-    weights = network_weights(dataclasses.replace(config, network=plain))
-    return weights + digits * views * config.latents
+def _kinds(tensors: dict[str, Tensor]) -> dict[str, torch.dtype]:
+    """Of what kind each is; how precise a float is, is free: `half` saves space."""
+    floats = (torch.float16, torch.float32)
+    return {
+        name: torch.float64 if value.dtype in floats else value.dtype
+        for name, value in tensors.items()
+    }
 
 
 def pretrained_names() -> list[str]:
@@ -183,9 +147,21 @@ def load_pretrained(name: str | Path) -> Model:
     if path.suffix == ".safetensors" and path.is_file():
         return load_model(path)
     if path.is_dir() or (path.suffix == ".zip" and path.is_file()):
-        return parse_model(read_part(path, WEIGHTS, LARGEST_FILE), f"{path.name}/{WEIGHTS}")
+        return _run_model(path)
     known = ", ".join(pretrained_names())
     raise UserError(f"'{name}' is neither a run nor one of the shipped models: {known}.")
+
+
+def load_run(path: str | Path) -> tuple[Model, RunConfig]:
+    """The model of a run and all that determined it, from its directory or archive."""
+    path = Path(path)
+    return _run_model(path), load_config(path)
+
+
+def _run_model(path: Path) -> Model:
+    if not path.is_dir() and not (path.suffix == ".zip" and path.is_file()):
+        raise UserError(f"'{path}' is neither the directory nor the archive of a run.")
+    return parse_model(read_part(path, WEIGHTS, LARGEST_FILE), f"{path.name}/{WEIGHTS}")
 
 
 def read_part(run: Path, name: str, limit: int) -> bytes:
@@ -238,17 +214,11 @@ def shipped_config(name: str) -> RunConfig:
 
 def _parse_config(content: bytes, name: str) -> RunConfig:
     values = files.parse_json(content, name)
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
+    if not isinstance(values, dict) or values.get("format") not in (1, FORMAT):
         raise UserError(f"'{name}' was not written by this version of fgpvae.")
-    return from_dict(RunConfig, {k: v for k, v in values.items() if k != "format"})
+    settings = {key: value for key, value in values.items() if key != "format"}
+    return from_dict(RunConfig, upgrade_run(settings) if values["format"] == 1 else settings)
 
 
 def save_config(config: RunConfig, run: Path) -> None:
     write_json(run / CONFIG, {"format": FORMAT, **to_dict(config)})
-
-
-def ship(run: Path, name: str, half: bool = False) -> None:
-    """Put the model of a run among those that come with the package."""
-    PRETRAINED.mkdir(parents=True, exist_ok=True)
-    save_model(load_model(run / WEIGHTS), PRETRAINED / f"{name}.safetensors", half)
-    write_json(PRETRAINED / f"{name}.json", {"format": FORMAT, **to_dict(load_config(run))})

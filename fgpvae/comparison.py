@@ -9,11 +9,11 @@ import torch
 from numpy.typing import NDArray
 
 from fgpvae import data, metrics
+from fgpvae.configs import DataConfig
 from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT, TRAIN_DIGITS, Task
 from fgpvae.errors import UserError
 from fgpvae.evaluation import predictions, task_mse, training_views
 from fgpvae.models import Model
-from fgpvae.training import DataConfig
 
 Images = NDArray[np.float32]
 Errors = NDArray[np.float64]

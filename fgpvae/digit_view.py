@@ -10,7 +10,7 @@ from fgpvae import scenes
 from fgpvae.data import rotate
 from fgpvae.errors import UserError
 from fgpvae.metrics import circular_error, mse
-from fgpvae.models import CVAE, FGPVAE, Model
+from fgpvae.models import Model
 from fgpvae.scenes import Scene
 
 SAMPLES = 24  # pictures that the spread of pixels is measured on
@@ -29,7 +29,9 @@ class Turning:
     obstacle: str = ""  # why
 
     @torch.no_grad()
-    def images(self, w: np.ndarray, style: Sequence[float] | None = None) -> np.ndarray:
+    def images(
+        self, w: np.ndarray, style: Sequence[float] | np.ndarray | None = None
+    ) -> np.ndarray:
         """Pictures at angles [S], in the digit's own style or another: [S, H, W]."""
         w = np.asarray(w, dtype=np.float64)
         if self.scene is not None:
@@ -45,7 +47,7 @@ class Turning:
     @torch.no_grad()
     def pixel_sd(self, w: float, style: Sequence[float] | None = None) -> float | None:
         """Root mean variance of a pixel at an angle, over pictures drawn from the posterior."""
-        if not isinstance(self.model, FGPVAE):
+        if not self.model.tells_certainty:
             return None
         mean, sd = self.channels(w, style)
         draws = torch.randn(SAMPLES, len(mean), generator=torch.Generator().manual_seed(0))
@@ -57,18 +59,14 @@ class Turning:
         self, w: float, style: Sequence[float] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of each channel [L] at an angle; a chosen style is sure."""
-        assert isinstance(self.model, FGPVAE)
         posterior = self.model.infer(
-            torch.as_tensor(self.views)[None],
-            torch.as_tensor(self.angles)[None],
-            torch.as_tensor(self.observed)[None],
+            self.views[None], self.angles[None], self.observed[None], self.ids
         )
-        at = torch.full((1, 1), float(w), dtype=torch.float64)
-        local, local_var = (x[0, 0].numpy() for x in posterior.at(at))
-        own, own_var = posterior.global_mean[0].numpy(), posterior.global_var[0].numpy()
+        at = np.full((1, 1), float(w))
+        mean, variance = posterior.mean(at)[0, 0], posterior.variance(at)[0, 0]
         if style is not None:
-            own, own_var = np.asarray(style, dtype=np.float64), np.zeros(len(own))
-        return np.concatenate([local, own]), np.sqrt(np.concatenate([local_var, own_var]))
+            mean[self.model.styles], variance[self.model.styles] = style, 0
+        return mean, np.sqrt(variance)
 
     @property
     def own(self) -> np.ndarray:
@@ -140,7 +138,7 @@ def uncertainty(
 
     `order` are indices of views [Q, H, W] as they arrive. None for a model that does not say.
     """
-    if not isinstance(model, FGPVAE) or not model.config.local:
+    if not model.tells_certainty:
         return None
     n, arrived = len(order), torch.tensor(list(order))
     w = torch.as_tensor(angles, dtype=torch.float64)[arrived].expand(n, -1)
@@ -149,9 +147,8 @@ def uncertainty(
     )
     first = torch.ones(n, n, dtype=torch.bool).tril()  # row k has the first k + 1 views
     posterior = model.posterior(mu.expand(n, -1, -1), var.expand(n, -1, -1), w, first)
-    grid = torch.arange(48, dtype=torch.float64) * (model.kernel.period / 48)
-    spread = posterior.at(grid.expand(n, -1))[1]  # [n, 48, J]
-    return (spread / model.kernel.amplitude**2).mean((1, 2)).numpy()
+    grid = torch.arange(48, dtype=torch.float64) * (model.config.period / 48)
+    return posterior.unknown(grid.expand(n, -1)).mean(1).numpy()
 
 
 def swapped(a: Turning, b: Turning, w: float) -> np.ndarray:
@@ -175,22 +172,23 @@ def prior(model: Model, seed: int) -> tuple[Turning, list[float]]:
     A mean function, or being told the angle, makes the style turn. Without either the local
     channels would stay at zero, so these are drawn from their prior too.
     """
-    if not isinstance(model, FGPVAE | CVAE):
+    if not model.separates_style:
         raise UserError(f"The {model.title} keeps no style apart from the angle, so none is drawn.")
     random = torch.Generator().manual_seed(seed)
     nothing = np.zeros((1, *model.config.network.shape[1:]), dtype=np.float32)
     angles, observed = np.zeros(1), np.zeros(1, dtype=bool)
     scene = scenes.scene(model, nothing, angles, observed)
     style = torch.randn(len(scene.styles), generator=random).tolist()
-    if isinstance(model, FGPVAE) and model.mean_function is None and model.config.local:
+    if "local" in model.blocks and not model.tells_angle:
         scene = _with_local_sample(model, scene, random)
     return Turning(model, nothing, angles, observed, scene=scene), style
 
 
-def _with_local_sample(model: FGPVAE, scene: Scene, random: torch.Generator) -> Scene:
+def _with_local_sample(model: Model, scene: Scene, random: torch.Generator) -> Scene:
     """The local rows of a code drawn from the GP prior: φ(w)·a with a ~ N(0, I), as a series."""
     j = model.config.local
-    weights = model.kernel.coefficients(model.kernel.harmonics()).numpy() ** 0.5  # [H + 1]
+    kernel = model.config.build_kernel()
+    weights = kernel.coefficients(kernel.harmonics()).detach().numpy() ** 0.5  # [H + 1]
     draws = torch.randn(2 * len(weights) - 1, j, generator=random, dtype=torch.float64).numpy()
     basis = np.concatenate([weights, weights[1:]])[:, None] * draws  # [2 H + 1, J]
     code = np.zeros((len(scene.code), len(basis)))

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from fgpvae.errors import UserError
 from fgpvae.models import Terms
-from fgpvae.noise import Part
+from fgpvae.randomness import Part
 
 PATIENCE = timedelta(minutes=10)  # for a worker that says nothing, and for one that validates
 

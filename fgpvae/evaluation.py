@@ -12,10 +12,10 @@ from torch import Tensor
 
 from fgpvae import data
 from fgpvae.checkpoints import load_config, pretrained_names, shipped_config
+from fgpvae.configs import DataConfig, RunConfig
 from fgpvae.data import ANGLES, HELD_OUT, Task, Views
 from fgpvae.data.objects import Objects, Track
 from fgpvae.models import Model
-from fgpvae.training import DataConfig, RunConfig
 
 CHUNK = 64  # digits generated at a time
 

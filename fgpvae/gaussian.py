@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from fgpvae import noise
+from fgpvae import randomness
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -21,4 +21,4 @@ def kl(mean_q: Tensor, var_q: Tensor, mean: Tensor, var: Tensor) -> Tensor:
 
 
 def sample(mean: Tensor, var: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    return mean + var.sqrt() * noise.normal(mean.shape, mean.dtype, generator).to(mean.device)
+    return mean + var.sqrt() * randomness.normal(mean.shape, mean.dtype, generator).to(mean.device)

@@ -114,11 +114,11 @@ class Periodic(Stationary):
         # c_k = 2 σ² e^{-x} I_k(x) with x = 1/r², half of that for k = 0
         x = self.length_scale**-2
         order = np.arange(-1, harmonics + 2)
-        bessel = torch.as_tensor(2 * ive(np.abs(order), float(x.detach())))
+        bessel = torch.from_numpy(2 * ive(np.abs(order), float(x.detach()))).to(x.device)
         value = bessel[1:-1]
         # d/dx e^{-x} I_k = e^{-x} (½ I_{k-1} + ½ I_{k+1} - I_k)
         slope = 0.5 * (bessel[:-2] + bessel[2:]) - value
-        half = torch.ones(harmonics + 1, dtype=torch.float64)
+        half = torch.ones_like(value)
         half[0] = 0.5
         return self.amplitude.square() * half * (value + slope * (x - x.detach()))
 
@@ -129,7 +129,7 @@ class Periodic(Stationary):
 
 def fourier_basis(w: Tensor, coefficients: Tensor, period: float = TWO_PI) -> Tensor:
     """√c_0, √c_k cos(k 2π w / period), √c_k sin(k 2π w / period) as the last dimension."""
-    modes = torch.arange(1, len(coefficients), dtype=torch.float64)
+    modes = torch.arange(1, len(coefficients), dtype=torch.float64, device=w.device)
     phase = TWO_PI / period * w.double()[..., None] * modes  # [..., harmonics]
     scale = coefficients.sqrt()
     constant = scale[0].expand(*w.shape, 1)

@@ -14,25 +14,13 @@ from torch import Tensor
 from fgpvae import data
 from fgpvae.data import ANGLES, DIGITS_PER_CLASS, TRAIN_DIGITS, UNSEEN_PER_CLASS, Views
 from fgpvae.errors import UserError
-from fgpvae.models import CVAE, FGPVAE, Model
+from fgpvae.models import FGPVAE, Model
 from fgpvae.posterior import global_posterior
 
 Array = NDArray[np.float64]
 
 DIGITS = 60  # that the pages look at, or as many as a class has to offer
 STEPS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # standard deviations of the prior of a channel
-
-
-def blocks(model: Model) -> dict[str, slice]:
-    """The channels by what they are meant for: "local" and "global", or "joint" for both at once.
-
-    A CVAE is told the angle, so that its channels are all global.
-    """
-    J, L = model.config.local, model.config.latents
-    if isinstance(model, FGPVAE):
-        parts = {"local": slice(0, J), "global": slice(J, L)}
-        return {name: part for name, part in parts.items() if part.start < part.stop}
-    return {"global" if isinstance(model, CVAE) else "joint": slice(0, L)}
 
 
 def digits(
@@ -72,17 +60,15 @@ def latents(model: Model, views: Views) -> Latents:
     """Encodings of all views, and what they say together where the model can tell."""
     mu, var = encodings(model, views)
     pooled = None
-    if isinstance(model, FGPVAE):
+    if "joint" not in model.blocks and not model.told_angle:
         posterior = model.posterior(mu, var, views.angles, views.observed)
         pooled = _array(posterior.mean(views.angles))
-    return Latents(_array(mu), _array(var), pooled, blocks(model))
+    return Latents(_array(mu), _array(var), pooled, model.blocks)
 
 
 @torch.no_grad()
 def encodings(model: Model, views: Views) -> tuple[Tensor, Tensor]:
     """q̃(z | y) of each view: mean and variance [P, Q, L]."""
-    if isinstance(model, CVAE):
-        return model.encode(views.images, views.angles, views.observed, model.circle(views.angles))
     return model.encode(views.images, views.angles, views.observed)
 
 
@@ -135,7 +121,7 @@ class Curves:
 
 @torch.no_grad()
 def curves(
-    model: FGPVAE,
+    model: Model,
     mu: Array,
     var: Array,
     given: NDArray[np.bool_],
@@ -151,10 +137,7 @@ def curves(
     posterior = model.posterior(
         torch.as_tensor(mu)[None], torch.as_tensor(var)[None], w, torch.as_tensor(given)[None]
     )
-    spread = posterior.at(at)[1]  # [1, S, J]
-    still = posterior.global_var[:, None].expand(-1, at.shape[1], -1)
-    variance = torch.cat([spread, still], -1)
-    return Curves(_array(posterior.mean(at)[0]), _array(variance[0].sqrt()))
+    return Curves(_array(posterior.mean(at)[0]), _array(posterior.variance(at)[0].sqrt()))
 
 
 def product(mu: Array, var: Array) -> tuple[Array, Array]:
@@ -170,7 +153,7 @@ def product(mu: Array, var: Array) -> tuple[Array, Array]:
 
 
 @torch.no_grad()
-def effects(model: FGPVAE, z: Array) -> Array:
+def effects(model: Model, z: Array) -> Array:
     """Mean absolute change of a pixel when a channel moves one unit up and down: codes [N, L]."""
     codes = torch.as_tensor(z)[:, None, None]  # [N, 1, 1, L]
     unit = torch.eye(z.shape[-1], dtype=codes.dtype)[:, None]  # [L, 1, L]
@@ -180,7 +163,7 @@ def effects(model: FGPVAE, z: Array) -> Array:
 
 
 @torch.no_grad()
-def traverse(model: FGPVAE, z: Array, channels: list[int], values: Array) -> NDArray[np.float32]:
+def traverse(model: Model, z: Array, channels: list[int], values: Array) -> NDArray[np.float32]:
     """Images [C, V, H, W] of one code [L] with one channel at a time set to each value."""
     codes = torch.as_tensor(z).repeat(len(channels), len(values), 1)  # [C, V, L]
     for row, channel in enumerate(channels):

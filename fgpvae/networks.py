@@ -210,12 +210,12 @@ class AngleEncoder(nn.Module):
         super().__init__()
         _, height, width = config.shape
         features = config.features
+        activation: type[nn.Module] = nn.SiLU if config.kind == "dense" else nn.ELU
+        hidden = (config.widths[1:] or config.widths) if config.kind == "dense" else (features,)
         if config.kind == "dense":
             self.first = nn.Sequential(nn.Flatten(), nn.Linear(inputs * height * width, features))
-            activation, hidden = nn.SiLU, config.widths[1:] or config.widths
         else:
             self.first = nn.Sequential(*list(WideEncoder(config, latents, inputs))[:-3])
-            activation, hidden = nn.ELU, (features,)
 
         def head(outputs: int) -> nn.Sequential:
             sizes = (features, *hidden, outputs)

@@ -16,8 +16,8 @@ from fgpvae.models import Terms
 @dataclass(frozen=True)
 class ObjectiveConfig:
     name: str = "geco"
-    noise: float = 0.01  # σ_y², the variance of a pixel, for the ELBO
-    learn_noise: bool = False
+    pixel_variance: float = 0.01  # σ_y², for the ELBO
+    learn_pixel_variance: bool = False
     kappa_squared: float = 0.020  # κ², the per-pixel squared error that GECO aims at
     multiplier: float = 1e5  # λ to start with
     multiplier_max: float = 1e6
@@ -27,8 +27,8 @@ class ObjectiveConfig:
     def __post_init__(self) -> None:
         if self.name not in OBJECTIVES:
             raise UserError(f"There is no objective '{self.name}'; choose geco or elbo.")
-        if not 1e-6 <= self.noise <= 10:
-            raise UserError("The pixel noise must be from 1e-6 to 10.")
+        if not 1e-6 <= self.pixel_variance <= 10:
+            raise UserError("The variance of a pixel must be from 1e-6 to 10.")
         if not 0 <= self.kappa_squared <= 1:
             raise UserError("κ² must be from 0 to 1.")
         if not 0 < self.multiplier_min <= self.multiplier <= self.multiplier_max <= 1e12:
@@ -38,18 +38,19 @@ class ObjectiveConfig:
 
 
 class ELBO(nn.Module):
-    """Minus the evidence lower bound, with pixel noise σ_y² fixed or learned."""
+    """Minus the evidence lower bound, with the variance σ_y² of a pixel fixed or learned."""
 
     def __init__(self, config: ObjectiveConfig) -> None:
         super().__init__()
         self.log_noise = nn.Parameter(
-            torch.tensor(math.log(config.noise)), requires_grad=config.learn_noise
+            torch.tensor(math.log(config.pixel_variance)),
+            requires_grad=config.learn_pixel_variance,
         )
 
     def forward(self, terms: Terms) -> Tensor:
         # -log p(y | z) = |y - ŷ|² / (2σ²) + K/2 log 2πσ²
-        noise = self.log_noise.exp()
-        nll = 0.5 * (terms.squared_error / noise + terms.pixels * (2 * math.pi * noise).log())
+        variance = self.log_noise.exp()
+        nll = 0.5 * (terms.squared_error / variance + terms.pixels * (2 * math.pi * variance).log())
         return (nll + terms.kl).mean()
 
     def multiplier(self) -> float:

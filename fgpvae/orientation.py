@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from fgpvae.metrics import circular_error
-from fgpvae.models import FGPVAE, Model
+from fgpvae.models import Model
 
 GRID = 180  # angles that are scored
 APART = np.deg2rad(25)  # two modes are at least this far apart
@@ -22,7 +22,7 @@ class Mode:
 @torch.no_grad()
 def belief(model: Model, image: np.ndarray) -> np.ndarray | None:
     """Posterior [GRID] over the angle of an image [H, W]; None if the model cannot tell."""
-    if not isinstance(model, FGPVAE) or model.mean_function is None or not model.config.local:
+    if not model.tells_angle:
         return None
     return model.orientation(torch.as_tensor(image)[None], torch.as_tensor(grid()))[0].numpy()
 

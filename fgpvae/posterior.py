@@ -18,6 +18,8 @@ from fgpvae.errors import UserError
 from fgpvae.gaussian import LOG_2PI
 
 LARGEST = 1e290  # Σ (1 + μ²)/s² beyond which float64 overflows somewhere
+DENSE_ARRAYS = 6  # of Q x Q numbers, that a step with its gradient holds; measured
+FOURIER_ARRAYS = 4  # of Q x M and of M x M numbers
 TINY = 1e-30  # for a variance that rounds to less: its square root still has a finite gradient
 
 
@@ -112,8 +114,8 @@ class DensePosterior(LocalPosterior):
             return self._sample_values(w, generator)
         # f ~ GP and y = f + noise at the views; then f + K*A (μ - y) has the posterior's law
         kernel, (digits, channels, _) = self.kernel, self.mu.shape
-        noise = _normal(self.mu.shape, generator)
-        prior = _normal((digits, kernel.rank(), channels), generator)
+        noise = _normal(self.mu.shape, generator, w)
+        prior = _normal((digits, kernel.rank(), channels), generator, w)
         y = (kernel.features(self.w) @ prior).mT + self.var.sqrt() * noise
         half = _solve(self.factor, (self.root * (self.mu - y))[..., None])
         update = self.root * _solve(self.factor, half, True).squeeze(-1)  # A (μ - y) [P, J, Q]
@@ -126,7 +128,7 @@ class DensePosterior(LocalPosterior):
         covariance = self.kernel.gram(w, w)[:, None] - cross.mT @ cross  # [P, J, S, S]
         # angles may coincide: a root by eigenvalues needs no positive definite matrix
         values, vectors = torch.linalg.eigh(covariance)
-        noise = _normal(mean.shape, generator)[..., None]
+        noise = _normal(mean.shape, generator, w)[..., None]
         drawn = vectors @ (values.clamp_min(0).sqrt()[..., None] * noise)
         return (mean + drawn.squeeze(-1)).mT
 
@@ -209,9 +211,12 @@ class _DenseMarginals(torch.autograd.Function):
         weighted = by_v * h
         by_var = (weighted * h).sum(-1) - q.alpha * by_mu
         by_gram = by_new = by_diagonal = None
-        if ctx.needs_input_grad[3]:
+        _, _, _, gram_wanted, new_wanted, diagonal_wanted = ctx.needs_input_grad
+        if gram_wanted:
             by_gram = (weighted @ h.mT - _outer(by_mu, q.alpha)).sum(1)
+        if new_wanted:
             by_new = (q.alpha[..., None] * by_mean - 2 * weighted).sum(1)
+        if diagonal_wanted:
             by_diagonal = by_v.sum((1, 2))
         return None, by_mu, by_var, by_gram, by_new, by_diagonal
 
@@ -261,7 +266,7 @@ class FourierPosterior(LocalPosterior):
 
     @torch.no_grad()
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        noise = _normal(self.weights.shape, generator)
+        noise = _normal(self.weights.shape, generator, w)
         drawn = self.weights + (self.root @ noise[..., None]).squeeze(-1)  # [P, J, M]
         return self.kernel.features(w) @ drawn.mT
 
@@ -285,6 +290,14 @@ class _Inverse(torch.autograd.Function):
         (inverse,) = ctx.saved_tensors
         # d(I + X)⁻¹ = -(I + X)⁻¹ dX (I + X)⁻¹ and d log|I + X| = tr((I + X)⁻¹ dX)
         return by_log_det[..., None, None] * inverse - inverse @ by_inverse @ inverse
+
+
+def numbers_held(kernel: Kernel, views: int) -> int:
+    """How many numbers of 8 bytes one channel of one digit holds in a step, at its peak."""
+    if isinstance(kernel, FeatureKernel) and 2 * kernel.rank() <= views:
+        rank = kernel.rank()
+        return FOURIER_ARRAYS * rank * (views + rank)
+    return DENSE_ARRAYS * views**2
 
 
 def local_posterior(
@@ -337,8 +350,9 @@ def _solve(lower: Tensor, right: Tensor, transposed: bool = False) -> Tensor:
     return torch.linalg.solve_triangular(matrix, right, upper=transposed)
 
 
-def _normal(shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
-    return torch.randn(shape, dtype=torch.float64, generator=generator)
+def _normal(shape: tuple[int, ...], generator: torch.Generator | None, w: Tensor) -> Tensor:
+    """Drawn on the CPU, so that every device gets the same, and moved to where w is."""
+    return torch.randn(shape, dtype=torch.float64, generator=generator, device="cpu").to(w.device)
 
 
 def _check(

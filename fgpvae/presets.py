@@ -3,16 +3,26 @@
 import dataclasses
 import json
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
-from fgpvae.checkpoints import from_dict, to_dict
+from fgpvae import models
+from fgpvae.configs import (
+    MOST_IMAGES,
+    MOST_NUMBERS,
+    OBJECTS,
+    DataConfig,
+    RunConfig,
+    TrainingConfig,
+    from_dict,
+    to_dict,
+)
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.kernels import PERIODIC
-from fgpvae.models import ModelConfig
+from fgpvae.models import AmortisedGPVAEConfig, CVAEConfig, FGPVAEConfig, GPVAEConfig, VAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
-from fgpvae.training import MOST_IMAGES, OBJECTS, DataConfig, RunConfig, TrainingConfig
 
 PRESETS: dict[str, RunConfig] = {
     # appendix A of the paper but for the rate, which is constant at 0.001 there: docs/tried.md.
@@ -24,7 +34,7 @@ PRESETS: dict[str, RunConfig] = {
     ),
     "quick": RunConfig(
         preset="quick",
-        model=ModelConfig(
+        model=FGPVAEConfig(
             latents=28,
             local=4,
             amplitude=0.1,
@@ -32,7 +42,7 @@ PRESETS: dict[str, RunConfig] = {
             network=NetworkConfig("dense", widths=(512, 256), gated=True),
         ),
         data=DataConfig(views=11),
-        objective=ObjectiveConfig("elbo", noise=0.02),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.02),
         training=TrainingConfig(
             epochs=80,
             learning_rate=2e-3,
@@ -45,7 +55,7 @@ PRESETS: dict[str, RunConfig] = {
     # the benchmark's threes, from many views or from one; see docs/tried.md
     "wide": RunConfig(
         preset="wide",
-        model=ModelConfig(
+        model=FGPVAEConfig(
             latents=40,
             local=8,
             amplitude=0.1,
@@ -53,7 +63,7 @@ PRESETS: dict[str, RunConfig] = {
             network=NetworkConfig("dense", widths=(768, 256), gated=True),
         ),
         data=DataConfig(warp=1.0),
-        objective=ObjectiveConfig("elbo", noise=0.015),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.015),
         training=TrainingConfig(
             epochs=600,
             learning_rate=2e-3,
@@ -66,7 +76,7 @@ PRESETS: dict[str, RunConfig] = {
     # every digit, every angle, one view: the model that the app starts with
     "best": RunConfig(
         preset="best",
-        model=ModelConfig(
+        model=FGPVAEConfig(
             latents=96,
             local=16,
             amplitude=0.1,
@@ -75,7 +85,7 @@ PRESETS: dict[str, RunConfig] = {
             network=NetworkConfig("dense", widths=(768, 384), product=True, harmonics=16),
         ),
         data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=6),
-        objective=ObjectiveConfig("elbo", noise=0.005),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.005),
         training=TrainingConfig(
             epochs=60,
             batch=48,
@@ -90,7 +100,7 @@ PRESETS: dict[str, RunConfig] = {
     # one's own objects; what depends on them is set by `for_objects`
     "objects": RunConfig(
         preset="objects",
-        model=ModelConfig(
+        model=FGPVAEConfig(
             latents=20,
             local=4,
             amplitude=0.1,
@@ -99,8 +109,8 @@ PRESETS: dict[str, RunConfig] = {
             kernel="squared-exponential",
             network=NetworkConfig("dense", widths=(384, 192), gated=True),
         ),
-        data=DataConfig(OBJECTS, "own", views=512),
-        objective=ObjectiveConfig("elbo", noise=0.01, learn_noise=True),
+        data=DataConfig(OBJECTS, "own"),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.01, learn_pixel_variance=True),
         training=TrainingConfig(
             epochs=100,
             learning_rate=2e-3,
@@ -114,38 +124,38 @@ PRESETS: dict[str, RunConfig] = {
     # the baselines of the paper, on the data that they were published with
     "vae": RunConfig(
         preset="vae",
-        model=ModelConfig("vae"),
+        model=VAEConfig(),
         data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("elbo", noise=0.01),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
         training=TrainingConfig(epochs=120, learning_rate=3e-3, schedule="cosine"),
     ),
     "cvae": RunConfig(
         preset="cvae",
-        model=ModelConfig("cvae"),
+        model=CVAEConfig(),
         data=DataConfig("shuffled", validation=40),
-        objective=ObjectiveConfig("elbo", noise=0.01),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
         training=TrainingConfig(epochs=200, validate_every=5, keep="best"),
     ),
     # as published: σ_y = 0.01 and the last epoch, though it gets worse after the twentieth
     "cvae-published": RunConfig(
         preset="cvae-published",
-        model=ModelConfig("cvae"),
+        model=CVAEConfig(),
         data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("elbo", noise=1e-4),
+        objective=ObjectiveConfig("elbo", pixel_variance=1e-4),
         training=TrainingConfig(epochs=200),
     ),
     "gpvae": RunConfig(
         preset="gpvae",
-        model=ModelConfig("gpvae"),
+        model=GPVAEConfig(),
         data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("elbo", noise=0.01),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
         training=TrainingConfig(epochs=200, learning_rate=3e-3, schedule="cosine"),
     ),
     "gpvae-amortised": RunConfig(
         preset="gpvae-amortised",
-        model=ModelConfig("gpvae-amortised"),
+        model=AmortisedGPVAEConfig(),
         data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("elbo", noise=0.01),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
         training=TrainingConfig(epochs=200, learning_rate=3e-3, schedule="cosine"),
     ),
 }
@@ -163,15 +173,13 @@ def for_objects(
 ) -> RunConfig:
     """The preset for one's own objects: their shape, their track, and a kernel that suits it."""
     base, track = PRESETS[OBJECTS], objects.track(period)
-    fitting = PERIODIC if period else base.model.kernel
-    model = dataclasses.replace(
-        base.model,
-        kernel=kernel or fitting,
-        length_scale=1.0 if period else base.model.length_scale,
-        network=dataclasses.replace(base.model.network, shape=objects.shape),
-    )
+    network = dataclasses.replace(base.model.network, shape=objects.shape)
+    fitting: dict[str, Any] = {"kernel": PERIODIC, "length_scale": 1.0} if period else {}
+    fitting |= {"kernel": kernel} if kernel else {}
+    model = dataclasses.replace(base.model, network=network, **fitting)
     views = objects.most_views()
-    batch = max(1, min(base.training.batch, MOST_IMAGES // views))
+    most = min(MOST_IMAGES // views, MOST_NUMBERS // base.kind.numbers_in_a_step(model, 1, views))
+    batch = max(1, min(base.training.batch, most))
     return dataclasses.replace(
         base,
         model=model,
@@ -181,6 +189,10 @@ def for_objects(
 
 
 def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:
+    """A config with settings such as "model.latents=24" changed, in their order.
+
+    Another model.name keeps the settings that both models have.
+    """
     values = to_dict(config)
     for change in changes:
         path, equals, text = change.partition("=")
@@ -189,11 +201,21 @@ def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:
         for parent in parents:
             table = table.get(parent) if isinstance(table, dict) else None
         if not equals or not isinstance(table, dict) or leaf not in table:
-            raise UserError(
-                f"'{change}' does not name a setting; write for instance model.latents=24."
-            )
-        table[leaf] = _value(text.strip())
+            raise UserError(_no_setting(change, path, config))
+        value = _value(text.strip())
+        if path.strip() == "model.name":
+            fresh = to_dict(models.find(str(value)).Config())
+            values["model"] = fresh | {k: v for k, v in table.items() if k in fresh} | {leaf: value}
+        else:
+            table[leaf] = value
     return dataclasses.replace(from_dict(RunConfig, values), **top)
+
+
+def _no_setting(change: str, path: str, config: RunConfig) -> str:
+    every = {each.name for kind in models.MODELS.values() for each in fields(kind.Config)}
+    if path.strip().removeprefix("model.") in every and "=" in change:
+        return f"The {config.kind.title} has no setting '{path.strip()}'."
+    return f"'{change}' does not name a setting; write for instance model.latents=24."
 
 
 def _value(text: str) -> Any:

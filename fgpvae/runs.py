@@ -26,23 +26,23 @@ from typing import Any
 import psutil
 import torch
 
-from fgpvae import data, evaluation, files, models
+from fgpvae import data, evaluation, files
+from fgpvae.batches import FixedViews, FreshViews, Source
 from fgpvae.checkpoints import (
     CONFIG,
     OBJECTS_FILE,
     WEIGHTS,
-    from_dict,
     load_config,
     load_objects,
     save_config,
     save_model,
-    to_dict,
 )
+from fgpvae.configs import OBJECTS, RunConfig, from_dict, to_dict, upgrade_run
 from fgpvae.data.objects import Objects
 from fgpvae.distributed import WorkerLost, Workers
 from fgpvae.errors import UserError
 from fgpvae.memory import peak_mb
-from fgpvae.training import OBJECTS, FixedViews, FreshViews, RunConfig, Source, Step, Trainer
+from fgpvae.training import Step, Trainer
 
 METRICS, STATE, STATUS = "metrics.jsonl", "state.pt", "status.json"
 LOCK, STOP, LOG = "lock", "stop", "log.txt"
@@ -81,7 +81,7 @@ def build_source(
         return _object_source(config, load_objects(directory)), None
     if config.model.network.shape != (1, 28, 28):
         raise UserError("The digits are grey images of 28 x 28 pixels: set network.shape to that.")
-    kind = models.MODELS[config.model.name]
+    kind = config.kind
     if settings.split == "continuous" and kind.fixed_angles:
         raise UserError(
             f"The {kind.title} needs the same angles of a digit in every epoch: "
@@ -94,7 +94,7 @@ def build_source(
         raise UserError("The fixed splits are of the embedded digits; use the continuous split.")
     views, task = evaluation.training_views(settings, config.seed), None
     if settings.validation:
-        if not models.MODELS[config.model.name].takes_new_digits:
+        if not kind.takes_new_digits:
             raise UserError("This model cannot take new digits: set data.validation to 0.")
         views, kept = data.split_validation(views, settings.validation)
         task = data.leave_one_out(kept)
@@ -352,7 +352,7 @@ class _Recorder:
 
     def belongs(self, run: str) -> bool:
         """Was a state written by this run? Only the number of epochs may have changed."""
-        written = from_dict(RunConfig, json.loads(run))
+        written = from_dict(RunConfig, upgrade_run(json.loads(run)))
         training = replace(written.training, epochs=self.config.training.epochs)
         return replace(written, training=training) == self.config
 

@@ -21,10 +21,7 @@ from torch import Tensor, nn
 
 from fgpvae.data import embedded
 from fgpvae.errors import UserError
-from fgpvae.kernels import Periodic
-from fgpvae.models import FGPVAE, Model
-from fgpvae.models.cvae import CVAE
-from fgpvae.models.gpvae import JointGP
+from fgpvae.models import Model
 from fgpvae.networks import Decoder, ProductDecoder, UpConv
 
 MAX_HARMONICS = 256
@@ -82,75 +79,9 @@ class Style:
     effect: float  # mean absolute change of a pixel from one standard deviation of the prior
 
 
-@dataclass(frozen=True)
-class Codes:
-    """How a model turns an angle into its decoder's input, for one digit."""
-
-    at: Callable[[Tensor], Tensor]  # angles [N] -> [N, inputs]
-    variance: Callable[[Tensor], Tensor] | None  # angles [N] -> posterior over prior variance [N]
-    harmonics: int
-    period: float
-    styles: range
-    points: int = 0  # of a table, on a line
-
-
-@singledispatch
-def codes(
-    model: Model, views: Tensor, angles: Tensor, observed: Tensor, ids: Tensor | None
-) -> Codes:
-    """Codes of one digit from views [1, Q, H, W] at angles [1, Q]."""
-    raise UserError(f"The live view cannot show a model of type {type(model).__name__}.")
-
-
-@codes.register
-def _(model: FGPVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tensor | None) -> Codes:
-    posterior = model.infer(views, angles, observed)
-    kernel, mean, harmonics, points = model.kernel, model.mean_function, 0, 0
-    if isinstance(kernel, Periodic):
-        own = 0 if mean is None else len(mean.get_buffer("coefficients")) - 1
-        harmonics = max(kernel.harmonics(), own)
-    else:
-        points = min(round(2 * POINTS / float(kernel.length_scale)), MOST_POINTS) + 1
-    amplitude = model.kernel.amplitude
-
-    def variance(w: Tensor) -> Tensor:
-        return (posterior.at(w[None])[1][0] / amplitude**2).mean(-1)
-
-    return Codes(
-        at=lambda w: posterior.mean(w[None])[0],
-        variance=variance if model.config.local else None,
-        harmonics=harmonics,
-        period=model.config.period,
-        styles=range(model.config.local, model.config.latents),
-        points=max(points, 3) if points else 0,
-    )
-
-
-@codes.register
-def _(model: CVAE, views: Tensor, angles: Tensor, observed: Tensor, ids: Tensor | None) -> Codes:
-    mean, _ = model.identity(views, angles, observed)
-
-    def at(w: Tensor) -> Tensor:
-        return torch.cat([model.circle(w), mean.expand(len(w), -1)], -1)
-
-    return Codes(
-        at=at,
-        variance=None,
-        harmonics=1,
-        period=model.config.period,
-        styles=range(2, 2 + model.config.latents),
-    )
-
-
-@codes.register
-def _(model: JointGP, views: Tensor, angles: Tensor, observed: Tensor, ids: Tensor | None) -> Codes:
-    return Codes(
-        at=lambda w: model.codes(views, angles, w[None], observed, ids)[0],
-        variance=None,
-        harmonics=model.kernel.harmonics(),
-        period=model.kernel.period,
-        styles=range(0),
-    )
+def _points(model: Model) -> int:
+    """Of a table of codes on a line: so many that straight lines between them will do."""
+    return max(min(round(2 * POINTS / model.config.length_scale), MOST_POINTS) + 1, 3)
 
 
 @torch.no_grad()
@@ -168,35 +99,37 @@ def scene(
     """
     images = torch.as_tensor(views, dtype=torch.float32)[None]
     w = torch.as_tensor(angles, dtype=torch.float64)[None]
-    mask = None if observed is None else torch.as_tensor(observed, dtype=torch.bool)[None]
-    mask = model.check(images, w, w, mask)
-    found = codes(model, images, w, mask, ids)
-
-    if found.points:
-        grid = torch.linspace(-1, 1, found.points, dtype=torch.float64)
-        code = _array(found.at(grid)).T
+    mask = torch.ones(w.shape, dtype=torch.bool)
+    if observed is not None:
+        mask = torch.as_tensor(observed, dtype=torch.bool)[None]
+    harmonics = model.harmonics()
+    posterior = model.infer(images, w, mask, ids)
+    period = model.config.period
+    if harmonics is None:
+        grid = torch.linspace(-1, 1, _points(model), dtype=torch.float64)
     else:
-        harmonics = min(found.harmonics, MAX_HARMONICS)
-        count = 4 * harmonics + 4  # the variance has twice the harmonics of the mean
-        grid = torch.arange(count, dtype=torch.float64) * (found.period / count)
-        code = _coefficients(_array(found.at(grid)))
+        # the variance has twice the harmonics of the mean
+        count = 4 * min(harmonics, MAX_HARMONICS) + 4
+        grid = torch.arange(count, dtype=torch.float64) * (period / count)
+    code = _array(posterior.mean(grid[None])[0])
+    code = code.T if harmonics is None else _coefficients(code)
     variance = None
-    if found.variance is not None:
-        spread = _array(found.variance(grid))
-        variance = spread if found.points else _coefficients(spread[:, None])[0]
+    if model.tells_certainty:
+        left = _array(posterior.unknown(grid[None])[0])
+        variance = left if harmonics is None else _coefficients(left[:, None])[0]
     if not (np.isfinite(code).all() and (variance is None or np.isfinite(variance).all())):
         raise UserError("What this model makes of the digit is not made of finite numbers.")
-    styles = np.arange(found.styles.start, found.styles.stop)
+    styles = np.asarray(model.styles, dtype=int)
     return Scene(
         network=network(model),
         code=code,
-        frequency=math.tau / found.period,
+        frequency=math.tau / period,
         variance=variance,
         styles=styles,
         own=code[styles, 0],
         angles=_array(w[0]),
         observed=mask[0].numpy(),
-        line=bool(found.points),
+        line=harmonics is None,
     )
 
 
@@ -267,7 +200,7 @@ def pack(decoder: nn.Module, shape: tuple[int, int, int]) -> Network:
         return [offset, len(arrays[-1])]
 
     with torch.no_grad():
-        header = {"shape": shape, "layers": layers(decoder, store)}
+        header: dict[str, Any] = {"shape": shape, "layers": layers(decoder, store)}
     weights = b"".join(array.tobytes() for array in arrays)
     text = json.dumps(header, separators=(",", ":")).encode()
     header["id"] = hashlib.sha256(text + weights).hexdigest()[:20]
@@ -373,21 +306,11 @@ def style_names(model: Model, digits: np.ndarray | None = None) -> list[Style]:
     if digits is None:
         digits = embedded((3,)).images[360:376]
     images = torch.as_tensor(digits, dtype=torch.float32)
-    upright = torch.zeros(1, dtype=torch.float64)
-    found = [
-        codes(
-            model,
-            image[None, None],
-            torch.zeros(1, 1, dtype=torch.float64),
-            torch.ones(1, 1, dtype=torch.bool),
-            None,
-        )
-        for image in images
-    ]
-    styles = found[0].styles
+    styles = model.styles
     if not len(styles):
         return []
-    own = torch.cat([each.at(upright) for each in found]).float()  # [P, inputs]
+    upright = torch.zeros(len(images), 1, dtype=torch.float64)
+    own = model.infer(images[:, None], upright).mean(upright)[:, 0].float()  # [P, inputs]
     steps = torch.zeros(len(styles), 2, own.shape[-1])
     for g, channel in enumerate(styles):
         steps[g, :, channel] = torch.tensor([-1.0, 1.0])

@@ -18,7 +18,7 @@ from torch import Tensor
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from fgpvae import FGPVAE, data, images, load_pretrained  # noqa: E402
+from fgpvae import Model, data, images, load_pretrained  # noqa: E402
 from ui.shell.palette import GLOBAL, LOCAL, angle_colour  # noqa: E402
 
 MODEL, CLASS, WHICH = "paper", 3, 1
@@ -102,12 +102,13 @@ def degrees(index: int) -> str:
     return f"{math.degrees(data.ANGLES[index]):g}°"
 
 
-def local_panel(model: FGPVAE, mu: Tensor, var: Tensor, angles: Tensor) -> list[str]:
+def local_panel(model: Model, mu: Tensor, var: Tensor, angles: Tensor) -> list[str]:
     """The GP posterior of the local channel that turns most, and what the encoder said of it."""
     observed = torch.ones(angles.shape, dtype=torch.bool)
     grid = torch.linspace(0, 2 * math.pi, 181, dtype=torch.float64)
-    mean, spread = model.posterior(mu, var, angles, observed).at(grid[None])
-    j = int(mean[0].std(0).argmax())
+    posterior = model.posterior(mu, var, angles, observed)
+    mean, spread = posterior.mean(grid[None]), posterior.variance(grid[None])
+    j = int(mean[0, :, model.blocks["local"]].std(0).argmax())
     centre, sd = mean[0, :, j].numpy(), spread[0, :, j].sqrt().numpy()
     low, high = float((centre - 2 * sd).min()), float((centre + 2 * sd).max())
     panel = Panel((300, 16, 330, 190), (0, 2 * math.pi), (low - 0.1, high + 0.1))
@@ -136,12 +137,13 @@ def local_panel(model: FGPVAE, mu: Tensor, var: Tensor, angles: Tensor) -> list[
     return lines
 
 
-def global_panel(model: FGPVAE, mu: Tensor, var: Tensor, angles: Tensor) -> list[str]:
+def global_panel(model: Model, mu: Tensor, var: Tensor, angles: Tensor) -> list[str]:
     """The product of what the views say of the least known global channel, and its prior."""
     observed = torch.ones(angles.shape, dtype=torch.bool)
     posterior = model.posterior(mu, var, angles, observed)
-    g = int(posterior.global_var[0].argmax())
-    mean, spread = float(posterior.global_mean[0, g]), float(posterior.global_var[0, g])
+    style, style_var = (x[0] for x in posterior.style())
+    g = int(style_var.argmax())
+    mean, spread = float(style[g]), float(style_var[g])
     z = np.linspace(-3.5, 3.5, 561)
     panel = Panel((300, 214, 330, 190), (-3.5, 3.5), (0, 1.05))
     lines = panel.frame(
@@ -170,7 +172,6 @@ def bell(z: np.ndarray, mean: float, var: float) -> np.ndarray:
 @torch.no_grad()
 def draw() -> str:
     model = load_pretrained(MODEL)
-    assert isinstance(model, FGPVAE)
     digit = data.unseen((CLASS,)).images[WHICH : WHICH + 1]
     views = torch.from_numpy(data.rotate(digit, data.ANGLES)).float()  # [1, 16, 28, 28]
     context, angles = views[:, SEEN], torch.from_numpy(data.ANGLES[list(SEEN)])[None]

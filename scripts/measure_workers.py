@@ -65,14 +65,14 @@ def start(count: int, batch: int) -> dict[str, Any]:
 
 def noise_seconds(digits: int = 2048) -> float:
     """Processor time a digit of the random numbers that every worker draws for the whole batch."""
-    from fgpvae import noise, presets
+    from fgpvae import presets, randomness
 
     model = presets.PRESETS["best"].model
     began = time.process_time()
     for _ in range(10):
-        noise.normal((digits, VIEWS, model.local), torch.float64)
-        noise.normal((digits, model.latents - model.local), torch.float64)
-        noise.uniform((digits, 2 * VIEWS + 2), torch.float64)  # context and angles
+        randomness.normal((digits, VIEWS, model.local), torch.float64)
+        randomness.normal((digits, model.latents - model.local), torch.float64)
+        randomness.uniform((digits, 2 * VIEWS + 2), torch.float64)  # context and angles
     return (time.process_time() - began) / 10 / digits
 
 

@@ -6,19 +6,20 @@ import torch
 
 from fgpvae import models
 from fgpvae.checkpoints import WEIGHTS, save_config, save_model
+from fgpvae.configs import DataConfig, RunConfig
 from fgpvae.data import TRAIN_DIGITS
 from fgpvae.evaluation import training_views
-from fgpvae.models import ModelConfig
+from fgpvae.models import FGPVAEConfig
 from fgpvae.networks import NetworkConfig
-from fgpvae.training import DataConfig, RunConfig
+from tests.configs import model_config
 
 DENSE = NetworkConfig("dense", widths=(64,))
 CONFIGS = {
-    "turning": ModelConfig(latents=12, local=4, amplitude=0.3, mean_function=True, network=DENSE),
-    "vae": ModelConfig("vae", latents=8, network=DENSE),
-    "cvae": ModelConfig("cvae", latents=8, network=DENSE),
-    "gpvae": ModelConfig("gpvae", latents=8, digit_rank=2, network=DENSE),
-    "gpvae-amortised": ModelConfig("gpvae-amortised", latents=8, digit_rank=2),
+    "turning": FGPVAEConfig(latents=12, local=4, amplitude=0.3, mean_function=True, network=DENSE),
+    "vae": model_config("vae", latents=8, network=DENSE),
+    "cvae": model_config("cvae", latents=8, network=DENSE),
+    "gpvae": model_config("gpvae", latents=8, digit_rank=2, network=DENSE),
+    "gpvae-amortised": model_config("gpvae-amortised", latents=8, digit_rank=2),
 }
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from fgpvae import data, presets
 from fgpvae.ahead import DEPTH, Ahead
-from fgpvae.training import FixedViews, Trainer
+from fgpvae.batches import FixedViews
+from fgpvae.training import Trainer
 
 
 def test_the_next_batches_are_made_while_one_is_worked_on():

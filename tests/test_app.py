@@ -14,10 +14,10 @@ from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from fgpvae import checkpoints, data, runs
+from fgpvae.configs import DataConfig, RunConfig
 from fgpvae.data import ANGLES, HELD_OUT
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
-from fgpvae.training import DataConfig, RunConfig
 from tests import small_runs
 from tests.browser import PATIENCE, serve, settle
 from ui.catalog import models

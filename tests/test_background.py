@@ -15,10 +15,10 @@ import torch
 
 from fgpvae import background, checkpoints, files, runs
 from fgpvae.checkpoints import CONFIG, WEIGHTS, load_pretrained
+from fgpvae.configs import DataConfig
 from fgpvae.errors import UserError
-from fgpvae.models import ModelConfig
+from fgpvae.models import FGPVAEConfig
 from fgpvae.networks import NetworkConfig
-from fgpvae.training import DataConfig
 from tests.test_runs import same_weights, tiny, train
 
 FOREVER = 5000
@@ -318,7 +318,7 @@ def test_how_many_train_at_once_is_a_setting(monkeypatch):
 def test_a_run_too_large_for_what_is_left_is_refused_before_it_fills_the_disk(
     root, no_slot, monkeypatch
 ):
-    wide = ModelConfig(latents=8, local=4, network=NetworkConfig("dense", widths=(2048,)))
+    wide = FGPVAEConfig(latents=8, local=4, network=NetworkConfig("dense", widths=(2048,)))
     monkeypatch.setenv("FGPVAE_RUNS_LIMIT_MB", "60")
     with pytest.raises(UserError, match=r"The runs take 0 MB of the 60 MB .* needs about \d+ MB"):
         background.start(root, "large", tiny(model=wide))

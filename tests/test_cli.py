@@ -10,10 +10,10 @@ from PIL import Image
 from fgpvae import bench, data, models, runs
 from fgpvae.__main__ import main, parser
 from fgpvae.checkpoints import WEIGHTS, load_config, save_model
-from fgpvae.models import ModelConfig
+from fgpvae.configs import DataConfig
+from fgpvae.models import FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.presets import PRESETS, preset
-from fgpvae.training import DataConfig
 
 COMMANDS = ("train", "evaluate", "rotate", "runs", "bench")
 SMALL = ["--set", "data.views=2", "--set", "model.network.widths=[8]", "--set", "training.batch=90"]
@@ -207,7 +207,7 @@ def test_evaluate_scores_a_run_by_the_protocol(run, capsys):
 
 def test_rotate_writes_strips_and_films(picture, tmp_path, capsys):
     network = NetworkConfig("dense", widths=(8,))
-    model = models.build(ModelConfig(latents=4, local=2, mean_function=True, network=network))
+    model = models.build(FGPVAEConfig(latents=4, local=2, mean_function=True, network=network))
     save_model(model, tmp_path / WEIGHTS)
     common = ["rotate", picture, "--model", tmp_path / WEIGHTS, "--json"]
     told = result(
@@ -242,7 +242,7 @@ def test_rotate_writes_strips_and_films(picture, tmp_path, capsys):
 @pytest.mark.parametrize("settings", [{"local": 2}, {"local": 0, "mean_function": True}])
 def test_rotate_asks_for_an_angle_that_the_model_cannot_tell(settings, picture, tmp_path, capsys):
     network = NetworkConfig("dense", widths=(8,))
-    model = models.build(ModelConfig(latents=4, network=network, **settings))
+    model = models.build(FGPVAEConfig(latents=4, network=network, **settings))
     save_model(model, tmp_path / WEIGHTS)
     common = ["rotate", picture, "--model", tmp_path / WEIGHTS, "--to", 0, "--json"]
     common += ["--out", tmp_path / "a.png"]
@@ -252,7 +252,7 @@ def test_rotate_asks_for_an_angle_that_the_model_cannot_tell(settings, picture, 
 
 
 def test_rotate_turns_the_digit_as_the_model_does(picture, tmp_path, capsys):
-    model = models.build(ModelConfig(latents=4, local=2)).eval()
+    model = models.build(FGPVAEConfig(latents=4, local=2)).eval()
     save_model(model, tmp_path / WEIGHTS)
     result(
         capsys, "rotate", picture, "--model", tmp_path / WEIGHTS, "--angle", 30, "--to", 60,

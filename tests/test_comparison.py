@@ -7,16 +7,17 @@ from scipy import ndimage
 
 from fgpvae import UserError, comparison, data
 from fgpvae.comparison import TRAINING, UNSEEN, UPRIGHT, Question
+from fgpvae.configs import DataConfig
 from fgpvae.data import ANGLES, HELD_OUT
 from fgpvae.evaluation import evaluate, task_mse
-from fgpvae.models import ModelConfig, build
-from fgpvae.training import DataConfig
+from fgpvae.models import FGPVAEConfig, build
+from tests.configs import model_config
 
 
 @pytest.fixture(scope="module")
 def model():
     torch.manual_seed(0)
-    return build(ModelConfig()).eval()
+    return build(FGPVAEConfig()).eval()
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_what_needs_no_model_hardly_depends_on_the_number_of_views():
 
 def test_a_joint_gp_answers_for_its_training_digits_only():
     views = data.shuffled((8, 3))[torch.arange(360, 380)]  # twenty threes, ids from 400 on
-    model = build(ModelConfig("gpvae", digit_rank=2))
+    model = build(model_config("gpvae", digit_rank=2))
     model.prepare(lambda: views)
     model.condition(lambda: views)
     model.eval()
@@ -130,7 +131,7 @@ def test_a_joint_gp_answers_for_its_training_digits_only():
 
 def test_ids_count_through_the_classes_of_the_training_set():
     views = data.factorized((8, 3), views=2)
-    model = build(ModelConfig("gpvae", digit_rank=2))
+    model = build(model_config("gpvae", digit_rank=2))
     model.prepare(lambda: views)
     model.condition(lambda: views)
     answer = comparison.answer(model.eval(), Question(TRAINING), (8, 3))

@@ -13,9 +13,10 @@ from torch import nn
 from fgpvae import scenes
 from fgpvae.data import ANGLES, Views
 from fgpvae.errors import UserError
-from fgpvae.models import FGPVAE, Model, ModelConfig, build
+from fgpvae.models import FGPVAE, FGPVAEConfig, Model, build
 from tests.apps import dial_app
 from tests.browser import PATIENCE, ROOT, Watch, serve, settle
+from tests.configs import model_config
 from ui.shell import palette
 
 APP = ROOT / "tests" / "apps" / "dial_app.py"
@@ -83,10 +84,10 @@ def test_the_series_is_the_posterior(name: str):
     posterior = model.infer(images, torch.as_tensor(ANGLES)[None], observed)
     with torch.no_grad():
         expected = posterior.mean(w[None])[0].numpy()
-        variance = (posterior.at(w[None])[1][0] / model.kernel.amplitude**2).mean(-1).numpy()
+        variance = posterior.unknown(w[None])[0].numpy()
     np.testing.assert_allclose(scene.at(w.numpy()), expected, atol=1e-5)
     np.testing.assert_allclose(scene.unknown(w.numpy()), variance, atol=1e-5)
-    np.testing.assert_allclose(scene.own, posterior.global_mean[0].numpy(), atol=1e-6)
+    np.testing.assert_allclose(scene.own, posterior.style()[0][0].numpy(), atol=1e-6)
     assert scene.at(0.3, style=np.arange(len(scene.own)))[scene.styles].tolist() == list(
         range(len(scene.own))
     )
@@ -95,7 +96,7 @@ def test_the_series_is_the_posterior(name: str):
 def tiny(name: str) -> Model:
     """A small model that has seen six digits at the sixteen angles."""
     torch.manual_seed(0)
-    model = build(ModelConfig(name=name, latents=6, local=3, digit_rank=2)).eval()
+    model = build(model_config(name=name, latents=6, local=3, digit_rank=2)).eval()
     digits = np.stack([dial_app.views(digit) for digit in range(6)])
     known = Views(
         images=torch.as_tensor(digits),
@@ -129,7 +130,7 @@ def test_a_model_without_angles_has_no_scene():
 
 
 def test_a_model_without_local_channels_has_no_uncertainty():
-    model = FGPVAE(ModelConfig(latents=4, local=0)).eval()
+    model = FGPVAE(FGPVAEConfig(latents=4, local=0)).eval()
     assert scenes.scene(model, dial_app.views(0), ANGLES).variance is None
 
 
@@ -143,7 +144,7 @@ def test_weights_that_are_not_finite_are_an_error():
 
 def test_another_period_keeps_its_frequency():
     torch.manual_seed(0)
-    model = FGPVAE(ModelConfig(latents=6, local=4, period=np.pi, length_scale=0.7)).eval()
+    model = FGPVAE(FGPVAEConfig(latents=6, local=4, period=np.pi, length_scale=0.7)).eval()
     scene = scenes.scene(model, dial_app.views(3), ANGLES)
     np.testing.assert_allclose(scene.at(0.4), scene.at(0.4 + np.pi), atol=1e-6)
     posterior = model.infer(
@@ -188,7 +189,7 @@ class Painter(nn.Module):
 
 
 def test_channels_are_named_by_what_they_do():
-    model = FGPVAE(ModelConfig(latents=5, local=2)).eval()
+    model = FGPVAE(FGPVAEConfig(latents=5, local=2)).eval()
     model.decoder = Painter()
     first, second, third = scenes.style_names(model)
     assert {first.name, second.name} == {"slant", "stroke weight"}

@@ -17,12 +17,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fgpvae import data, distributed, noise, posterior, presets, runs
+from fgpvae import data, distributed, posterior, presets, randomness, runs
+from fgpvae.batches import FixedViews, FreshViews, random_context
 from fgpvae.checkpoints import WEIGHTS, load_model
 from fgpvae.distributed import Workers
 from fgpvae.errors import UserError
-from fgpvae.noise import Part
-from fgpvae.training import FixedViews, FreshViews, Trainer, random_context
+from fgpvae.randomness import Part
+from fgpvae.training import Trainer
 from scripts import make_sprites
 from tests.zygote import Child, zygote
 
@@ -85,7 +86,7 @@ def said(children: list[Child]) -> list[str]:
 MODELS = {
     "FGP-VAE, ELBO": (
         2,
-        ["objective.learn_noise=true", "training.context_dropout=0.5", "training.clip=1"],
+        ["objective.learn_pixel_variance=true", "training.context_dropout=0.5", "training.clip=1"],
     ),
     "FGP-VAE, GECO": (
         3,
@@ -204,9 +205,9 @@ def test_workers_share_out_the_digits_and_the_numbers_of_one(P, count, seed):
         own = torch.Generator().manual_seed(seed)
         size = len(torch.arange(P)) if part is None else len(part)
         return [
-            noise.normal((size, 3, 2)),
-            noise.uniform((size, 5), torch.float64, own),
-            noise.normal((size,), torch.float64, own),
+            randomness.normal((size, 3, 2)),
+            randomness.uniform((size, 5), torch.float64, own),
+            randomness.normal((size,), torch.float64, own),
         ]
 
     part = None
@@ -217,7 +218,7 @@ def test_workers_share_out_the_digits_and_the_numbers_of_one(P, count, seed):
     pieces = []
     for rank in range(count):
         part = Workers(rank, count).part(P)
-        with noise.drawn_for(part):
+        with randomness.drawn_for(part):
             pieces.append(draw())
     for drawn, parts in zip(whole, zip(*pieces, strict=True), strict=True):
         assert torch.equal(torch.cat(parts), drawn)
@@ -243,13 +244,16 @@ def test_the_parts_of_a_batch_make_the_whole_batch(kind):
                 expected = part.of(getattr(whole, each.name))
                 assert torch.equal(getattr(own, each.name), expected), each.name
             generator.manual_seed(step)
-            with noise.drawn_for(part):
+            with randomness.drawn_for(part):
                 assert torch.equal(random_context(own.observed, 0.5, generator), part.of(context))
 
 
 def test_numbers_for_other_digits_than_a_worker_has_are_an_error():
-    with noise.drawn_for(Part(2, 5, 9)), pytest.raises(ValueError, match="4 digits in a part of 3"):
-        noise.normal((4, 2))
+    with (
+        randomness.drawn_for(Part(2, 5, 9)),
+        pytest.raises(ValueError, match="4 digits in a part of 3"),
+    ):
+        randomness.normal((4, 2))
 
 
 # Runs
@@ -434,7 +438,7 @@ def test_the_gp_is_the_same_to_the_last_bit_within_autocast(Q):
 
     def compute() -> list[torch.Tensor]:
         found = trainer.model.posterior(mu, var.square() + 0.1, w, observed)
-        return [*found.at_views(), found.global_mean, found.global_var, found.log_evidence()]
+        return [*found.at_views(), found.style_mean, found.style_var, found.log_evidence()]
 
     plain = compute()
     with trainer._precision():

@@ -16,7 +16,8 @@ from streamlit.testing.v1 import AppTest
 import fgpvae
 from fgpvae import models
 from fgpvae.__main__ import main, parser
-from fgpvae.training import FixedViews, Trainer
+from fgpvae.batches import FixedViews
+from fgpvae.training import Trainer
 from tests import test_models
 from ui.shell import frame
 

@@ -3,16 +3,16 @@ import pytest
 import torch
 
 from fgpvae import checkpoints, data, evaluation, models
-from fgpvae.models import ModelConfig
+from fgpvae.configs import DataConfig, RunConfig
+from fgpvae.models import FGPVAEConfig
 from fgpvae.networks import NetworkConfig
-from fgpvae.training import DataConfig, RunConfig
 
 
 @pytest.fixture(scope="module")
 def model():
     torch.manual_seed(0)
     network = NetworkConfig("dense", widths=(8,))
-    return models.build(ModelConfig(latents=4, local=2, network=network)).eval()
+    return models.build(FGPVAEConfig(latents=4, local=2, network=network)).eval()
 
 
 def test_the_error_is_the_mean_over_all_pixels_of_all_images(model, monkeypatch):

@@ -17,7 +17,7 @@ from fgpvae.experiments.disentanglement import model_scores, swap_error, unseen_
 from fgpvae.experiments.extrapolation import extrapolation, prior_samples
 from fgpvae.experiments.scaling import by_number_of_views, scaling
 from fgpvae.experiments.table1 import table1, trivial
-from fgpvae.models import FGPVAE, ModelConfig
+from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.presets import preset
 
@@ -142,7 +142,7 @@ def test_posteriors_are_timed_by_number_of_views():
 
 def small(**changes):
     network = NetworkConfig("dense", widths=(16,))
-    return FGPVAE(ModelConfig(latents=6, local=2, network=network, **changes)).eval()
+    return FGPVAE(FGPVAEConfig(latents=6, local=2, network=network, **changes)).eval()
 
 
 def test_scores_of_a_model_include_its_swap_error():

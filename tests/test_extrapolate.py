@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from fgpvae import digit_view, models, orientation
 from fgpvae.data import ANGLES, rotate
 from fgpvae.errors import UserError
-from fgpvae.models import FGPVAE, ModelConfig
+from fgpvae.models import FGPVAE, FGPVAEConfig
 from tests import small_runs
 from tests.browser import ROOT
 from tests.test_rotate import html, linked, model, open_page, sentence
@@ -111,7 +111,7 @@ def test_belief_is_the_evidence_of_one_view():
 
 
 def test_no_belief_without_a_mean_function():
-    plain = FGPVAE(ModelConfig(latents=6, local=3))
+    plain = FGPVAE(FGPVAEConfig(latents=6, local=3))
     assert orientation.belief(plain, Digit(3, 2).image) is None
 
 
@@ -157,7 +157,7 @@ def test_random_digits_of_the_prior():
 
 def test_without_a_mean_function_the_local_channels_are_drawn_too():
     torch.manual_seed(0)
-    plain = FGPVAE(ModelConfig(latents=6, local=3, amplitude=2.0)).eval()
+    plain = FGPVAE(FGPVAEConfig(latents=6, local=3, amplitude=2.0)).eval()
     draws = np.stack(
         [digit_view.prior(plain, seed)[0].scene.at(ANGLES)[:, 0] for seed in range(200)]
     )

@@ -9,12 +9,12 @@ from fgpvae import posterior
 from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.kernels import Periodic
-from fgpvae.models import FGPVAE, ModelConfig
+from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.posterior import DensePosterior, FourierPosterior, global_posterior
 
 SMALL = NetworkConfig("dense", widths=(12,), shape=(1, 8, 8))
-CONFIG = ModelConfig(latents=5, local=3, amplitude=1.4, length_scale=0.9, network=SMALL)
+CONFIG = FGPVAEConfig(latents=5, local=3, amplitude=1.4, length_scale=0.9, network=SMALL)
 VARIANTS = {
     "plain": CONFIG,
     "mean function": replace(CONFIG, mean_function=True, amplitude=0.3),
@@ -23,7 +23,7 @@ VARIANTS = {
     "all local": replace(CONFIG, local=5),
     "all global": replace(CONFIG, local=0),
     "gated": replace(CONFIG, network=replace(SMALL, gated=True)),
-    "paper": ModelConfig(),
+    "paper": FGPVAEConfig(),
 }
 variants = pytest.mark.parametrize("config", VARIANTS.values(), ids=VARIANTS.keys())
 
@@ -64,7 +64,7 @@ def score(model, *args):
 
 def naive_kl(model, data, context):
     """KL(q || p) [P] of the Gaussians themselves, by torch's formulas, one channel at a time."""
-    mu, var = (x.double() for x in model.encode(data.images, context))
+    mu, var = (x.double() for x in model.encode(data.images, data.angles, context))
     j, kernel = model.config.local, model.kernel
     totals = []
     for p in range(len(data)):
@@ -120,10 +120,9 @@ def test_gradients_of_the_kl_are_those_of_the_gaussians(name):
     config = VARIANTS[name]
     model, data = build(config), views(config, share=0.7)
     model.double()
-    model.images_in = lambda images: images.reshape(-1, *config.network.shape).double()
-    mu, var = model.encoder(model.images_in(data.images))
+    mu, var = model.encoder(data.images.reshape(-1, *config.network.shape).double())
     mu, var = (x.detach().view(3, 5, -1).requires_grad_() for x in (mu, var))
-    model.encode = lambda images, observed: (mu, var)
+    model.encode = lambda images, angles, observed: (mu, var)
     model.decode = lambda z: torch.zeros(*z.shape[:-1], *data.images.shape[2:])
     parameters = [p for p in (*model.kernel.parameters(),) if p.requires_grad]
     parameters += list(model.mean_function.parameters()) if model.mean_function else []
@@ -177,9 +176,7 @@ def test_codes_are_drawn_from_the_posterior():
     score(model, many)
     z = drawn[0].double()  # [count, Q, L]
     q = model.infer(one.images, one.angles, one.observed)
-    mean, var = q.at(one.angles)
-    mean = torch.cat([mean[0], q.global_mean.expand(4, -1)], -1)
-    var = torch.cat([var[0], q.global_var.expand(4, -1)], -1)
+    mean, var = q.mean(one.angles)[0], q.variance(one.angles)[0]
     assert ((z.mean(0) - mean).abs() < 5 * (var / count).sqrt() + 1e-6).all()
     torch.testing.assert_close(z.var(0), var, rtol=5 * (2 / count) ** 0.5, atol=1e-6)
     assert torch.equal(z[:, 0, 3:], z[:, 3, 3:])  # one style a digit
@@ -255,7 +252,7 @@ def test_the_order_of_the_views_does_not_matter():
 def test_the_posterior_joins_local_and_global_channels(name):
     model, data = build(VARIANTS[name]), views(share=0.7)
     q = model.infer(data.images, data.angles, data.observed)
-    mu, var = (x.detach().double() for x in model.encode(data.images, data.observed))
+    mu, var = (x.detach().double() for x in model.encode(data.images, data.angles, data.observed))
     at = data.angles + 0.5
     shift = model.mean_function if model.mean_function else lambda w: torch.zeros(*w.shape, 3)
     local = DensePosterior(
@@ -332,8 +329,10 @@ def test_the_orientation_is_the_evidence_of_one_view_at_each_angle():
     )
     torch.testing.assert_close(ours, evidence.softmax(-1), atol=1e-9, rtol=0)
     torch.testing.assert_close(ours.sum(-1), torch.ones(2).double())
-    flat = build().orientation(data.images[:, 0], grid)
-    torch.testing.assert_close(flat, torch.full_like(flat, 1 / 16))
+    assert model.tells_angle
+    assert not build().tells_angle
+    with pytest.raises(UserError, match="cannot tell the angle"):
+        build().orientation(data.images[:, 0], grid)
 
 
 # Numbers at the edge
@@ -380,7 +379,7 @@ def test_angles_in_single_precision_are_fine():
 
 def test_colour_images_of_64_pixels():
     network = NetworkConfig("wide", filters=(2, 3), hidden=8, shape=(3, 64, 64))
-    config = ModelConfig(latents=4, local=2, network=network)
+    config = FGPVAEConfig(latents=4, local=2, network=network)
     model, data = build(config), views(config, P=2, Q=3, share=0.7)
     terms = score(model, data)
     assert torch.equal(terms.pixels, data.observed.sum(-1) * 3 * 64 * 64)

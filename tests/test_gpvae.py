@@ -10,21 +10,17 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from fgpvae.batches import FixedViews
+from fgpvae.configs import RunConfig, TrainingConfig
 from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.kernels import Periodic
-from fgpvae.models import GPVAE, AmortisedGPVAE, ModelConfig, build
-from fgpvae.models.gpvae import (
-    GP_ONLY,
-    JOINT,
-    PLAIN,
-    expected_log_prior,
-    principal_components,
-    product_features,
-    upright,
-)
+from fgpvae.models import GPVAE, AmortisedGPVAE, GPVAEConfig, build
+from fgpvae.models.gpvae import principal_components, upright
+from fgpvae.models.joint import GP_ONLY, JOINT, PLAIN, expected_log_prior, product_features
 from fgpvae.objectives import ObjectiveConfig
-from fgpvae.training import FixedViews, RunConfig, Trainer, TrainingConfig
+from fgpvae.training import Trainer
+from tests.configs import model_config
 
 
 def generator(seed=0):
@@ -45,7 +41,7 @@ def ragged(P=5, Q=4, seed=0, ids=None):
 
 def prepared(name, views, progress=1.0, **settings):
     torch.manual_seed(1)
-    model = build(ModelConfig(name=name, latents=3, local=0, digit_rank=2, **settings))
+    model = build(model_config(name=name, latents=3, local=0, digit_rank=2, **settings))
     model.prepare(lambda: views)
     with torch.no_grad():  # values that no symmetry makes special
         model.kernel.log_amplitude.fill_(0.3)
@@ -69,7 +65,7 @@ def dense_kernel(model, d, w):
 def dense_kl(model, views):
     """-(E_q log N(Z | 0, K) + entropy of q) over all images, from the N x N matrix K."""
     observed = views.observed
-    mu, var = (x[observed].double() for x in model.encode(views.images, observed))
+    mu, var = (x[observed].double() for x in model.encode(views.images, views.angles, observed))
     rows, _ = model.rows(views.ids)
     d = model.digit_vectors(views.images, observed, rows)
     each = d[:, None].expand(-1, observed.shape[1], -1)[observed]
@@ -148,7 +144,7 @@ def test_gradient_of_a_batch_with_respect_to_its_codes():
     views = ragged()
     model = prepared("gpvae", views)
     observed, rows = views.observed, model.rows(views.ids)[0]
-    mu = model.encode(views.images, observed)[0][observed].detach().double()
+    mu = model.encode(views.images, views.angles, observed)[0][observed].detach().double()
     each = model.vectors.detach()[rows][:, None].expand(-1, 4, -1)[observed]
     gram, alpha = dense_kernel(model, each, views.angles[observed])
     inverse = torch.linalg.inv(gram + alpha * torch.eye(len(gram))).detach()
@@ -199,17 +195,21 @@ def test_prediction_for_training_digits_is_the_dense_posterior():
     model = prepared("gpvae", views)
     model.condition(lambda: views)
     observed, vectors = views.observed, model.vectors.detach()[model.rows(views.ids)[0]]
-    mu, var = (x[observed].detach().double() for x in model.encode(views.images, observed))
+    mu, var = (
+        x[observed].detach().double() for x in model.encode(views.images, views.angles, observed)
+    )
     at = torch.tensor([[0.1, 2.0], [3.0, 5.5]], dtype=torch.float64)
     asked = vectors[[2, 0]].repeat_interleave(2, 0)
     mean, spread = dense_prediction(
         model, images_of(views, vectors), views.angles[observed], mu, var, asked, at.flatten()
     )
     part = views[[2, 0]]
-    arguments = (part.images, part.angles, at, part.observed, part.ids)
-    torch.testing.assert_close(model.codes(*arguments).reshape(4, 3), mean, rtol=1e-5, atol=1e-6)
+    posterior = model.infer(part.images, part.angles, part.observed, part.ids)
+    torch.testing.assert_close(posterior.mean(at).reshape(4, 3), mean, rtol=1e-5, atol=1e-6)
+    found = posterior.variance(at).detach().reshape(4, 3)
+    torch.testing.assert_close(found, spread, rtol=1e-5, atol=1e-6)
     source = generator()
-    drawn = torch.stack([model.codes(*arguments, True, source) for _ in range(1000)])
+    drawn = torch.stack([posterior.sample(at, source) for _ in range(1000)])
     drawn = drawn.reshape(-1, 4, 3)
     assert (drawn.mean(0) - mean).abs().max() < 5 * (spread.max() / 1000).sqrt()
     torch.testing.assert_close(drawn.var(0), spread, rtol=0.25, atol=0)
@@ -220,7 +220,8 @@ def test_new_digit_joins_the_training_set():
     model = prepared("gpvae-amortised", views)
     model.condition(lambda: views)
     at = torch.tensor([[0.1, 2.0, 4.0]] * 2, dtype=torch.float64)
-    codes = model.codes(new.images, new.angles, at, new.observed, new.ids)
+    posterior = model.infer(new.images, new.angles, new.observed, new.ids)
+    codes, variance = posterior.mean(at), posterior.variance(at)
     for p in range(2):
         everything = [views, new[p]]
         d, w, mu, var = (
@@ -228,13 +229,14 @@ def test_new_digit_joins_the_training_set():
             for x in zip(*((encoded(model, part)) for part in everything), strict=True)
         )
         own = model.represent(new.images[p : p + 1], new.observed[p : p + 1]).detach()
-        mean, _ = dense_prediction(model, d, w, mu, var, own.expand(3, -1), at[p])
+        mean, spread = dense_prediction(model, d, w, mu, var, own.expand(3, -1), at[p])
         torch.testing.assert_close(codes[p], mean, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(variance[p].detach(), spread, rtol=1e-5, atol=1e-6)
 
 
 def encoded(model, views):
     observed = views.observed
-    mu, var = model.encode(views.images, observed)
+    mu, var = model.encode(views.images, views.angles, observed)
     d = images_of(views, model.represent(views.images, observed))
     return d, views.angles[observed], mu[observed].double(), var[observed].double()
 
@@ -246,10 +248,12 @@ def test_views_of_a_training_digit_count_once():
     d, w, mu, var = (x.detach() for x in encoded(model, views))
     part, at = views[1], torch.tensor([[0.1, 2.0, 4.0]], dtype=torch.float64)
     own = model.represent(part.images, part.observed).detach()
-    mean, _ = dense_prediction(model, d, w, mu, var, own.expand(3, -1), at[0])
-    arguments = (part.images, part.angles, at, part.observed)
-    torch.testing.assert_close(model.codes(*arguments, part.ids)[0], mean, rtol=1e-5, atol=1e-6)
-    assert not torch.allclose(model.codes(*arguments, None)[0], mean, rtol=1e-3, atol=1e-4)
+    mean, spread = dense_prediction(model, d, w, mu, var, own.expand(3, -1), at[0])
+    known = model.infer(part.images, part.angles, part.observed, part.ids)
+    torch.testing.assert_close(known.mean(at)[0], mean, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(known.variance(at)[0].detach(), spread, rtol=1e-5, atol=1e-6)
+    new = model.infer(part.images, part.angles, part.observed)
+    assert not torch.allclose(new.mean(at)[0], mean, rtol=1e-3, atol=1e-4)
 
 
 class LargestTensor(TorchDispatchMode):
@@ -271,7 +275,7 @@ def test_no_matrix_over_all_pairs_of_images(name):
     observed = torch.ones(P, Q, dtype=torch.bool)
     views = Views(blank, angles, observed, torch.arange(P), torch.zeros(P, dtype=torch.int64))
     torch.manual_seed(0)
-    model = build(ModelConfig(name=name, latents=3, local=0, digit_rank=2))
+    model = build(model_config(name=name, latents=3, local=0, digit_rank=2))
     with LargestTensor() as largest:
         model.prepare(lambda: views)
         model.start_epoch(lambda: views, 1.0)
@@ -285,7 +289,7 @@ def test_no_matrix_over_all_pairs_of_images(name):
 def test_each_phase_moves_what_it_should():
     views = ragged(6)
     config = RunConfig(
-        model=ModelConfig(name="gpvae", latents=3, local=0, digit_rank=2, phases=(1 / 3, 2 / 3)),
+        model=model_config(name="gpvae", latents=3, local=0, digit_rank=2, phases=(1 / 3, 2 / 3)),
         objective=ObjectiveConfig("elbo"),
         training=TrainingConfig(epochs=3, batch=3),
     )
@@ -307,7 +311,7 @@ def test_gp_parameters_climb_the_evidence():
     """With the codes held still the evidence of the GP grows; nothing runs away."""
     views = ragged(12, 6)
     config = RunConfig(
-        model=ModelConfig(name="gpvae", latents=3, local=0, digit_rank=2, phases=(0.0, 1.0)),
+        model=model_config(name="gpvae", latents=3, local=0, digit_rank=2, phases=(0.0, 1.0)),
         objective=ObjectiveConfig("elbo"),
         training=TrainingConfig(epochs=30, batch=6),
     )
@@ -350,12 +354,12 @@ def test_new_digits_are_refused_with_the_reason():
     assert AmortisedGPVAE.takes_new_digits
     with pytest.raises(UserError, match="cannot take new digits"):
         model.generate(*arguments, ids=views.ids + 1)
-    with pytest.raises(UserError, match="needs their ids"):
+    with pytest.raises(UserError, match="found by its id"):
         model.generate(*arguments)
-    with pytest.raises(UserError, match="one id for each"):
+    with pytest.raises(UserError, match="as id for each"):
         model.generate(*arguments, ids=views.ids[:2])
     with pytest.raises(UserError, match="cannot take new digits"):
-        build(model.config.__class__(name="gpvae")).generate(*arguments, ids=views.ids)
+        build(GPVAEConfig()).generate(*arguments, ids=views.ids)
 
 
 @pytest.mark.parametrize("name", ["gpvae", "gpvae-amortised"])

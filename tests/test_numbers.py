@@ -12,9 +12,10 @@ from fgpvae import models
 from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.kernels import SHORTEST, Periodic
-from fgpvae.models import MODELS, ModelConfig
+from fgpvae.models import MODELS, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.posterior import DensePosterior, FourierPosterior, global_posterior, local_posterior
+from tests.configs import model_config
 
 EXAMPLES = int(os.environ.get("STRESS_EXAMPLES", "60"))  # more in tests/stress/numbers.py
 PROPERTY = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)
@@ -144,7 +145,7 @@ def test_five_hundred_views_and_one_hundred_times_the_same(length_scale: float) 
 
 def model_of(name: str, **changes) -> models.Model:
     torch.manual_seed(0)
-    model = models.build(ModelConfig(name, latents=4, local=2, network=DENSE, **changes))
+    model = models.build(model_config(name, latents=4, local=2, network=DENSE, **changes))
     views = some_views(3, 4)
     model.prepare(lambda: views)
     model.eval().condition(lambda: views)
@@ -217,7 +218,7 @@ def test_few_and_many_views_at_any_length_scale(Q, mean_function, length_scale) 
 @pytest.mark.parametrize("value", [0.0, 0.001, 0.0099, 101.0, math.nan, math.inf])
 def test_length_scales_that_cost_gigabytes_or_mean_nothing_are_refused(value: float) -> None:
     with pytest.raises(UserError, match=r"length_scale must be from 0\.01 to 100"):
-        ModelConfig(length_scale=value, mean_function=True)
+        FGPVAEConfig(length_scale=value, mean_function=True)
 
 
 @pytest.mark.parametrize("log", [-1e300, -700.0, -50.0, math.log(SHORTEST / 2)])

@@ -51,12 +51,12 @@ def test_the_elbo_is_the_likelihood_of_every_pixel_minus_the_kl():
     batch = Terms((y - mean).square().sum((1, 2)), torch.full((3,), 100), kl)
     for noise in (0.004, 0.01, 1.0):
         likelihood = Normal(mean, noise**0.5).log_prob(y).sum((1, 2))
-        loss = build(ObjectiveConfig("elbo", noise=noise))(batch)
+        loss = build(ObjectiveConfig("elbo", pixel_variance=noise))(batch)
         torch.testing.assert_close(loss, -(likelihood - kl).mean(), rtol=1e-5, atol=0)
 
 
 def test_the_noise_that_is_learned_is_the_mean_squared_error():
-    objective = build(ObjectiveConfig("elbo", noise=0.5, learn_noise=True))
+    objective = build(ObjectiveConfig("elbo", pixel_variance=0.5, learn_pixel_variance=True))
     batch = terms(error=0.03)
     optimizer = torch.optim.Adam(objective.parameters(), lr=0.1)
     for _ in range(300):
@@ -78,7 +78,7 @@ def test_geco_is_the_elbo_when_the_multiplier_says_so(noise, Q):
     """λ = QK / (2σ²): the same loss up to a constant, hence the same gradient."""
     multiplier = Q * K / (2 * noise)
     geco = build(ObjectiveConfig("geco", multiplier=multiplier, multiplier_max=1e9)).eval()
-    elbo = build(ObjectiveConfig("elbo", noise=noise))
+    elbo = build(ObjectiveConfig("elbo", pixel_variance=noise))
     differences = []
     for seed in range(2):
         batch = terms(Q=Q, seed=seed)
@@ -173,8 +173,8 @@ def test_ragged_digits_weigh_by_their_pixels(name):
     "bad",
     [
         {"name": "vae"},
-        {"noise": 0.0},
-        {"noise": math.nan},
+        {"pixel_variance": 0.0},
+        {"pixel_variance": math.nan},
         {"kappa_squared": -0.1},
         {"kappa_squared": math.nan},
         {"multiplier": 1e7},

@@ -13,13 +13,15 @@ from PIL import Image
 from fgpvae import background, data, evaluation, models, presets, runs
 from fgpvae.__main__ import main
 from fgpvae.checkpoints import CONFIG, load_config, load_objects, load_pretrained
+from fgpvae.configs import DataConfig, RunConfig
 from fgpvae.data import objects as own
 from fgpvae.data.objects import Track
 from fgpvae.errors import UserError
 from fgpvae.kernels import ON_A_LINE
+from fgpvae.models import FGPVAEConfig
 from fgpvae.models.fgpvae import MeanOnALine
-from fgpvae.training import DataConfig, RunConfig
 from scripts.make_sprites import make
+from tests.configs import model_config
 
 SMALL = ["--set", "model.network.widths=[16]", "--set", "model.latents=6", "--set", "model.local=2"]
 
@@ -361,7 +363,7 @@ def test_the_mean_on_a_line_is_a_draw_from_the_kernel(name):
 def line_model(kernel="matern52", shape=(3, 9, 14)):
     torch.manual_seed(0)
     network = models.base.NetworkConfig("dense", widths=(16,), shape=shape, gated=True)
-    config = models.ModelConfig(
+    config = FGPVAEConfig(
         latents=6, local=2, length_scale=0.5, mean_function=True, kernel=kernel, network=network
     )
     return models.build(config)
@@ -398,7 +400,7 @@ def test_padding_has_no_influence_on_a_line(tmp_path, kernel):
 )
 def test_kernels_that_do_not_exist_or_do_not_suit_are_refused(bad):
     with pytest.raises(UserError, match=r"kernel"):
-        models.ModelConfig(**bad)
+        model_config(**bad)
 
 
 @pytest.mark.parametrize(
@@ -412,7 +414,7 @@ def test_kernels_that_do_not_exist_or_do_not_suit_are_refused(bad):
 )
 def test_kernel_and_track_must_suit_each_other(model, track):
     with pytest.raises(UserError):
-        RunConfig(model=models.ModelConfig(**model), data=DataConfig("objects", track=track))
+        RunConfig(model=model_config(**model), data=DataConfig("objects", track=track))
 
 
 # The command line

@@ -17,10 +17,10 @@ from streamlit.testing.v1 import AppTest
 
 from fgpvae import digit_view
 from fgpvae.checkpoints import WEIGHTS, save_config
+from fgpvae.configs import DataConfig, RunConfig
 from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate, unseen
 from fgpvae.evaluation import training_views
 from fgpvae.models import FGPVAE, GPVAE
-from fgpvae.training import DataConfig, RunConfig
 from tests import small_runs
 from tests.browser import ROOT
 from ui.catalog import digits, models

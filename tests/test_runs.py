@@ -18,11 +18,12 @@ import torch
 
 from fgpvae import files, runs
 from fgpvae.checkpoints import CONFIG, WEIGHTS, load_config, load_model, save_config
+from fgpvae.configs import DataConfig, RunConfig, TrainingConfig
 from fgpvae.errors import UserError
-from fgpvae.models import ModelConfig
+from fgpvae.models import FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
-from fgpvae.training import DataConfig, RunConfig, TrainingConfig
+from tests.configs import model_config
 from tests.test_checkpoints import Malicious
 from tests.zygote import Child, Zygote, zygote
 
@@ -32,7 +33,7 @@ DENSE = NetworkConfig("dense", widths=(16,))
 
 def tiny(epochs: int = 3, **changes) -> RunConfig:
     config = RunConfig(
-        model=ModelConfig(latents=4, local=2, network=DENSE),
+        model=FGPVAEConfig(latents=4, local=2, network=DENSE),
         data=DataConfig(views=2),
         objective=ObjectiveConfig("elbo"),
         training=TrainingConfig(epochs=epochs, batch=60),
@@ -82,7 +83,7 @@ KILLED = {
         "training.batch=180",
         "training.weight_decay=0.1",
         "training.clip=1",
-        "objective.learn_noise=true",
+        "objective.learn_pixel_variance=true",
     ],
     "continuous": ["data.split=continuous", "data.classes=[3,5]", "training.batch=120"],
     "joint GP": [
@@ -241,7 +242,7 @@ def test_a_run_that_diverges_stops_with_the_cause_and_keeps_the_last_good_weight
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(runs, "CHECKPOINT_SECONDS", 0.0)
-    deep = ModelConfig(latents=4, local=2, network=NetworkConfig("dense", widths=(64,) * 8))
+    deep = FGPVAEConfig(latents=4, local=2, network=NetworkConfig("dense", widths=(64,) * 8))
     config = tiny(200, model=deep, training=TrainingConfig(200, 60, learning_rate=1.0))
     with pytest.raises(UserError, match=r"stopped at step \d+: .* finite .*checkpoint is kept"):
         train(tmp_path / "run", config)
@@ -263,7 +264,7 @@ def test_metrics_are_the_means_over_an_epoch(tmp_path):
 
 
 def test_a_model_that_cannot_take_new_digits_cannot_be_validated_on_them(tmp_path):
-    config = tiny(model=ModelConfig("gpvae", 4, 2), data=DataConfig(views=2, validation=4))
+    config = tiny(model=model_config("gpvae", latents=4), data=DataConfig(views=2, validation=4))
     with pytest.raises(UserError, match=r"set data\.validation to 0"):
         train(tmp_path / "run", config)
     assert runs.open_run(tmp_path / "run").state == runs.FAILED

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from fgpvae import UserError, background, checkpoints, runs
+from fgpvae.configs import RunConfig
 from fgpvae.presets import PRESETS
-from fgpvae.training import RunConfig
 from tests import tiny
 from ui.shell import frame
 from ui.train import curves, estimates, form
@@ -225,7 +225,7 @@ def test_settings_that_do_not_matter_cannot_be_changed(root):
     assert app.text_input(key="set-objective.kappa_squared").disabled  # quick has the ELBO
     app.selectbox(key="set-objective.name").set_value("geco").run()
     assert not app.text_input(key="set-objective.kappa_squared").disabled
-    assert app.text_input(key="set-objective.noise").disabled
+    assert app.text_input(key="set-objective.pixel_variance").disabled
 
 
 def test_another_preset_fills_the_form(root):

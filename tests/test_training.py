@@ -9,22 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fgpvae import data, presets
+from fgpvae.batches import FixedViews, FreshViews, Shuffle, random_context
+from fgpvae.configs import DataConfig, RunConfig, TrainingConfig, network_weights
 from fgpvae.errors import UserError
-from fgpvae.models import ModelConfig
+from fgpvae.kernels import Periodic
+from fgpvae.models import VAE, FGPVAEConfig, VAEConfig
 from fgpvae.networks import Decoder, Encoder, NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
-from fgpvae.training import (
-    DataConfig,
-    FixedViews,
-    FreshViews,
-    RunConfig,
-    Shuffle,
-    Trainer,
-    TrainingConfig,
-    network_activations,
-    network_weights,
-    random_context,
-)
+from fgpvae.posterior import numbers_held as posterior_numbers
+from fgpvae.training import Trainer
 
 SMALL = NetworkConfig("dense", widths=(16,), gated=True, dropout=0.1)
 
@@ -32,8 +25,8 @@ SMALL = NetworkConfig("dense", widths=(16,), gated=True, dropout=0.1)
 def config(average=0.0, objective="elbo", **training) -> RunConfig:
     defaults = {"epochs": 3, "batch": 5, "average": average}
     return RunConfig(
-        model=ModelConfig(latents=6, local=2, mean_function=True, network=SMALL),
-        objective=ObjectiveConfig(objective, learn_noise=objective == "elbo"),
+        model=FGPVAEConfig(latents=6, local=2, mean_function=True, network=SMALL),
+        objective=ObjectiveConfig(objective, learn_pixel_variance=objective == "elbo"),
         training=TrainingConfig(**(defaults | training)),
     )
 
@@ -129,8 +122,10 @@ def test_context_and_samples_of_a_step_come_from_different_random_numbers(views)
     """With one stream for both, a view's noise would depend on whether it is context."""
     drawn = {}
 
-    def terms(views, context):
-        drawn["noise"] = torch.rand(context.shape).masked_fill(~views.observed, 2.0)
+    def terms(views, context, generator):
+        drawn["noise"] = torch.rand(context.shape, generator=generator).masked_fill(
+            ~views.observed, 2.0
+        )
         drawn["context"] = context
         raise StopIteration
 
@@ -283,7 +278,6 @@ def test_weights_that_are_not_finite_are_noticed(views):
         ("data.validation=-1", "validation"),
         ("data.warp=-1", "warp"),
         ("model.name=gan", "no model"),
-        ("model.training_set=[100000,500]", "training_set"),
         ("model.latents=1000000000", "latents"),
         ("model.network.hidden=1000000000", "hidden"),
         ("training.batch=4096", "16384 images"),
@@ -316,7 +310,7 @@ def test_what_a_joint_gp_cannot_do_is_refused_before_it_is_built(name, changes, 
 def test_networks_too_large_to_train_are_refused_before_they_are_built():
     network = NetworkConfig("dense", widths=(4096,) * 8)
     with pytest.raises(UserError, match="million weights"):
-        RunConfig(model=ModelConfig(network=network))
+        RunConfig(model=FGPVAEConfig(network=network))
 
 
 @settings(max_examples=10, deadline=None)
@@ -324,7 +318,7 @@ def test_networks_too_large_to_train_are_refused_before_they_are_built():
 def test_network_weights_counts_what_is_built(kind, latents, gated):
     from fgpvae.models import build
 
-    setting = ModelConfig(
+    setting = FGPVAEConfig(
         latents=latents, local=latents // 2, network=NetworkConfig(kind, gated=gated)
     )
     model = build(setting)
@@ -334,10 +328,40 @@ def test_network_weights_counts_what_is_built(kind, latents, gated):
 
 def test_a_batch_that_would_take_gigabytes_is_refused_before_anything_is_allocated():
     # typed into the form of a public page it would end the server: 9 billion activations
-    wide = ModelConfig(network=NetworkConfig("wide", filters=(512, 512), hidden=128))
-    with pytest.raises(UserError, match="needs more memory than a run may take"):
+    wide = FGPVAEConfig(network=NetworkConfig("wide", filters=(512, 512), hidden=128))
+    with pytest.raises(UserError, match="needs more memory"):
         RunConfig(model=wide, training=TrainingConfig(batch=1024))
     RunConfig(model=wide, training=TrainingConfig(batch=20))
+
+
+def test_the_arrays_of_the_gaussian_processes_are_part_of_the_memory_of_a_step():
+    # 20 digits, 128 channels, 512 x 512 covariances: 5.4 GB for each array of that size
+    changes = ["model.latents=128", "model.local=128", "model.length_scale=0.01"]
+    views = ["data.split=continuous", "data.views=512"]
+    with pytest.raises(UserError, match="needs more memory"):
+        presets.preset("paper", [*changes, *views])
+    presets.preset("paper", views)  # with few features it is cheap
+
+
+def test_the_memory_of_a_gaussian_process_is_what_is_counted():
+    """The peak of a step in a process of its own, against the count."""
+    for length_scale, Q in ((0.01, 256), (1.0, 512)):
+        held = posterior_numbers(Periodic(1.0, length_scale), Q) * 20 * 8 * 8 / 2**20
+        code = (
+            "import torch; from fgpvae.kernels import Periodic; from fgpvae.memory import peak_mb;"
+            "from fgpvae.posterior import local_posterior\n"
+            f"mu = torch.zeros(20, {Q}, 8, requires_grad=True)\n"
+            f"var = torch.full((20, {Q}, 8), 0.1, requires_grad=True)\n"
+            f"w = torch.rand(20, {Q}, dtype=torch.float64); seen = torch.ones(20, {Q}) > 0\n"
+            "def step(w):\n"
+            f"    q = local_posterior(Periodic(1.0, {length_scale}), w, mu[:, :w.shape[1]],"
+            " var[:, :w.shape[1]], seen[:, :w.shape[1]])\n"
+            "    sum(x.sum() for x in q.at_views()).backward()\n"
+            "step(w[:, :8]); before = peak_mb(); step(w); print(peak_mb() - before)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        measured = float(done.stdout)
+        assert 0.4 * held < measured < 1.2 * held, (length_scale, Q, measured, held)
 
 
 @pytest.mark.parametrize(
@@ -353,15 +377,15 @@ def test_a_batch_that_would_take_gigabytes_is_refused_before_anything_is_allocat
 @pytest.mark.parametrize("gated", [False, True])
 def test_activations_are_those_of_the_layers(kind, shape, gated):
     network = NetworkConfig(kind, (4, 6), 24, (16, 12), gated=gated, shape=shape)
-    setting = ModelConfig(latents=7, local=3, network=network)
-    encoder, decoder = Encoder(network, 7), Decoder(network, 7, 3)
+    setting = VAEConfig(latents=7, network=network)  # without a GP there is nothing else
+    encoder, decoder = Encoder(network, 7), Decoder(network, 7, 0)
     sizes = []
     for layer in (*encoder.modules(), *decoder.modules()):
         if not list(layer.children()):
             layer.register_forward_hook(lambda layer, given, out: sizes.append(out.numel()))
     encoder(torch.zeros(1, *shape))
     decoder(torch.zeros(1, 7))
-    assert network_activations(setting) == sum(sizes)
+    assert VAE.numbers_in_a_step(setting, 3, 2) == 6 * sum(sizes)
 
 
 def test_starting_does_not_load_the_compiler():

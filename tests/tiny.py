@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from fgpvae import runs
+from fgpvae.configs import RunConfig
 from fgpvae.presets import preset
-from fgpvae.training import RunConfig
 
 ROOT = Path(__file__).parent.parent
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..noise import normal
+from ..randomness import normal
 from .views import Views
 
 AFFINE = 0.10  # standard deviation of shear, stretch and size at strength 1

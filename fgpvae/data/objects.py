@@ -35,7 +35,7 @@ LARGEST_IMAGE_FILE = 2**24  # bytes
 LONGEST_NAME = 100
 MOST_PERIODS = 1e6  # from 0 to a view: further away an angle has too few digits left
 UNSEEN = 0.1  # share of the objects that nothing is trained on
-HELD_OUT = 0.15  # share of the views of a training object that are test images
+HELD_OUT_SHARE = 0.15  # share of the views of a training object that are test images
 TEST, SOME_VIEWS, ONE_VIEW = "test_mse", "extrapolation_mse", "one_view_mse"
 
 Array = np.ndarray
@@ -389,7 +389,7 @@ def split(objects: Objects, track: Track, seed: int = 0) -> Split:
             distance = track.apart(track.to_w(objects.view[mine]), 0.0)
             one[number] = [mine[int(distance.argmin())]]
             continue
-        kept = max(1, round(HELD_OUT * len(mine))) if len(mine) > 2 else 0
+        kept = max(1, round(HELD_OUT_SHARE * len(mine))) if len(mine) > 2 else 0
         if kept:
             held[number] = stream.sample(mine, kept)
         trained[number] = [i for i in mine if i not in held.get(number, ())]

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..errors import UserError
+
 Index = slice | int | Sequence[int] | np.ndarray | Tensor
 
 
@@ -26,8 +28,18 @@ class Views:
     tested: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.bool))
 
     def __post_init__(self) -> None:
-        if len(self.tested) != len(self.ids):
+        if self.tested.shape == (0,):
             object.__setattr__(self, "tested", torch.zeros_like(self.ids, dtype=torch.bool))
+        digits, views = self.ids.shape, self.angles.shape
+        _check("angles", views[:1], digits)
+        _check("images", self.images.shape[:2], views)
+        _check("observed", self.observed.shape, views)
+        _check("labels", self.labels.shape, digits)
+        _check("tested", self.tested.shape, digits)
+        # what padding says is ignored; a number that is none would spread through a product with 0
+        known = self.observed | self.angles.isfinite()
+        if not bool(known.all()):
+            object.__setattr__(self, "angles", torch.where(known, self.angles, 0.0))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -52,8 +64,11 @@ class Task:
     asked: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.bool))
 
     def __post_init__(self) -> None:
-        if self.asked.shape != self.at.shape:
+        if self.asked.shape == (0,):
             object.__setattr__(self, "asked", torch.ones_like(self.at, dtype=torch.bool))
+        _check("at", self.at.shape[:1], self.context.ids.shape)
+        _check("targets", self.targets.shape[:2], self.at.shape)
+        _check("asked", self.asked.shape, self.at.shape)
 
     def __len__(self) -> int:
         return len(self.context)
@@ -69,6 +84,13 @@ class Task:
             self.targets.to(device),
             self.at.to(device),
             self.asked.to(device),
+        )
+
+
+def _check(name: str, shape: Sequence[int], expected: Sequence[int]) -> None:
+    if tuple(shape) != tuple(expected):
+        raise UserError(
+            f"{name} has the shape {list(shape)} where the rest asks for {list(expected)}."
         )
 
 

@@ -8,7 +8,7 @@ import torch
 from fgpvae import data, latents, metrics
 from fgpvae.data import ANGLES, Views
 from fgpvae.experiments.common import Experiment, spread
-from fgpvae.models import FGPVAE, Model
+from fgpvae.models import Model
 
 
 def disentanglement(experiment: Experiment) -> dict[str, Any]:
@@ -32,9 +32,9 @@ def disentanglement(experiment: Experiment) -> dict[str, Any]:
 def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float | None]:
     """All figures of one model on some views."""
     z = encoder_means(model, views)
-    j = model.config.local if isinstance(model, FGPVAE) else 0  # without a division all is global
+    j = model.blocks.get("local", slice(0, 0)).stop  # without a division all is global
     scores = metrics.disentanglement(z[..., :j], z[..., j:], views.angles.numpy(), seed=seed)
-    swap = swap_error(model, views) if isinstance(model, FGPVAE) else None
+    swap = swap_error(model, views) if "local" in model.blocks else None
     return scores | {"swap_error": swap}
 
 
@@ -52,14 +52,14 @@ def encoder_means(model: Model, views: Views) -> np.ndarray:
 
 
 @torch.no_grad()
-def swap_error(model: FGPVAE, views: Views) -> float:
+def swap_error(model: Model, views: Views) -> float:
     """MSE of the style of one digit at the angles of another, against the truth.
 
     The local channels are digit B's, the global ones digit A's; the truth is A at those angles.
     With perfectly separated parts it is the error of plain reconstruction.
     """
-    posterior = model.infer(views.images, views.angles, views.observed)
-    local, _ = posterior.at(views.angles)  # [P, Q, J]
-    style = posterior.global_mean.roll(1, 0)[:, None].expand(-1, local.shape[1], -1)
-    images = model.decode(torch.cat([local, style], -1))
+    z = model.infer(views.images, views.angles, views.observed, views.ids).mean(views.angles)
+    styles = list(model.styles)
+    z[..., styles] = z[..., styles].roll(1, 0)
+    images = model.decode(z)
     return metrics.mse(images.numpy(), views.images.roll(1, 0).numpy())

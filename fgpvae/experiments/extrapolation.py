@@ -11,7 +11,7 @@ from fgpvae.evaluation import task_mse
 from fgpvae.experiments import report
 from fgpvae.experiments.common import Experiment, spread
 from fgpvae.images import strip
-from fgpvae.models import FGPVAE, MODELS
+from fgpvae.models import Model
 
 VIEWS = (1, 2, 4, 8, 11, 15)
 
@@ -21,7 +21,7 @@ def extrapolation(experiment: Experiment) -> dict[str, Any]:
     able = [
         preset
         for preset in experiment.models
-        if MODELS[presets.preset(preset, experiment.changes).model.name].takes_new_digits
+        if presets.preset(preset, experiment.changes).kind.takes_new_digits
     ]
     if not able:
         raise UserError("None of these models takes new digits.")
@@ -38,7 +38,7 @@ def extrapolation(experiment: Experiment) -> dict[str, Any]:
             {"preset": preset, "model": model.title}
             | {"mse": {str(views): spread(values) for views, values in errors.items()}}
         )
-        if isinstance(model, FGPVAE):
+        if "local" in model.blocks:
             picture = io.BytesIO()
             strip(prior_samples(model).numpy()).save(picture, "PNG")
             files.write(experiment.results / f"prior-{preset}.png", picture.getvalue())
@@ -46,7 +46,7 @@ def extrapolation(experiment: Experiment) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def prior_samples(model: FGPVAE, count: int = 16, seed: int = 0) -> torch.Tensor:
+def prior_samples(model: Model, count: int = 16, seed: int = 0) -> torch.Tensor:
     """New digits: the style from its prior, the local channels from theirs, all upright."""
     generator = torch.Generator().manual_seed(seed)
     nothing = torch.zeros(count, 1, dtype=torch.bool)

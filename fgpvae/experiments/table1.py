@@ -8,9 +8,7 @@ from fgpvae import data, metrics
 from fgpvae.checkpoints import load_model
 from fgpvae.evaluation import evaluate
 from fgpvae.experiments.common import Experiment, seconds_an_epoch, spread
-from fgpvae.models import MODELS
 
-COMPLEXITY = {"gpvae": "O(NH²m²)", "gpvae-amortised": "O(NH²m²)", "fgpvae": "O(PQ³)"}
 FIGURES = ("test_mse", "test_mse_sampled", "extrapolation_mse", "one_view_mse")
 
 PUBLISHED = {
@@ -38,9 +36,9 @@ def table1(experiment: Experiment) -> dict[str, Any]:
         rows.append(
             {
                 "preset": preset,
-                "model": MODELS[run.config.model.name].title,
+                "model": model.title,
                 "epochs": run.config.training.epochs,
-                "complexity": COMPLEXITY.get(run.config.model.name, "-"),
+                "complexity": model.complexity,
                 "parameters": result["parameters"],
                 "seconds_an_epoch": spread(seconds),
                 "peak_memory_mb": spread(memory),

@@ -2,10 +2,11 @@
 
 from fgpvae.errors import UserError
 from fgpvae.models.base import Model, ModelConfig, Terms
-from fgpvae.models.cvae import CVAE
-from fgpvae.models.fgpvae import FGPVAE, Posterior
-from fgpvae.models.gpvae import GPVAE, AmortisedGPVAE
-from fgpvae.models.vae import VAE
+from fgpvae.models.cvae import CVAE, CVAEConfig
+from fgpvae.models.fgpvae import FGPVAE, FGPVAEConfig
+from fgpvae.models.gpvae import GPVAE, AmortisedGPVAE, AmortisedGPVAEConfig, GPVAEConfig
+from fgpvae.models.inference import Posterior, StylePosterior
+from fgpvae.models.vae import VAE, VAEConfig
 
 MODELS: dict[str, type[Model]] = {
     "fgpvae": FGPVAE,
@@ -16,12 +17,17 @@ MODELS: dict[str, type[Model]] = {
 }
 
 
+def find(name: str) -> type[Model]:
+    """The class of a model by its name."""
+    if name not in MODELS:
+        known = ", ".join(MODELS)
+        raise UserError(f"There is no model '{name:.60}'; choose one of {known}.")
+    return MODELS[name]
+
+
 def build(config: ModelConfig) -> Model:
     """A model with fresh weights."""
-    if config.name not in MODELS:
-        known = ", ".join(MODELS)
-        raise UserError(f"There is no model '{config.name:.60}'; choose one of {known}.")
-    return MODELS[config.name](config)
+    return find(config.name)(config)
 
 
 __all__ = [
@@ -31,9 +37,16 @@ __all__ = [
     "MODELS",
     "VAE",
     "AmortisedGPVAE",
+    "AmortisedGPVAEConfig",
+    "CVAEConfig",
+    "FGPVAEConfig",
+    "GPVAEConfig",
     "Model",
     "ModelConfig",
     "Posterior",
+    "StylePosterior",
     "Terms",
+    "VAEConfig",
     "build",
+    "find",
 ]

@@ -1,5 +1,7 @@
 """The conditional VAE of Sohn et al. (2015), conditioned on the angle."""
 
+from dataclasses import dataclass, field
+
 import torch
 from torch import Tensor
 
@@ -7,65 +9,78 @@ from fgpvae import gaussian
 from fgpvae.data import Views
 from fgpvae.kernels import TWO_PI
 from fgpvae.models.base import Model, ModelConfig, Terms
+from fgpvae.models.inference import StylePosterior
 from fgpvae.models.vae import kl_to_prior
 from fgpvae.networks import Decoder, Encoder
+
+
+@dataclass(frozen=True, kw_only=True)
+class CVAEConfig(ModelConfig):
+    name: str = field(default="cvae", init=False)
+
+    @property
+    def blocks(self) -> dict[str, slice]:
+        return {"global": slice(0, self.latents)}
 
 
 class CVAE(Model):
     """z ~ N(0, I) for every image; encoder and decoder are told sin w and cos w.
 
-    The encoder sees them as two constant images beside its own, the decoder in front of the code
-    (the paper's has no activation before its first map, where they would say nothing new). The
-    identity of a digit is the mean latent of its views. Nothing makes that latent independent of
-    the angle, which is why this model gets worse at new angles while it gets better at old ones.
+    The encoder sees them as two constant images beside its own, the decoder in front of the latent
+    (the paper's has no activation before its first map, where they would say nothing new), so that
+    a code has 2 + L channels. The identity of a digit is the mean latent of its views. Nothing
+    makes that latent independent of the angle, which is why this model gets worse at new angles
+    while it gets better at old ones.
     """
 
+    Config = CVAEConfig
     title = "CVAE"
+    told_angle = True
 
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__(config)
-        self.encoder = Encoder(config.network, config.latents, extra=2)
-        self.decoder = Decoder(config.network, 2 + config.latents, local=2)
+    @classmethod
+    def networks(cls, config: CVAEConfig) -> tuple[Encoder, Decoder]:
+        encoder = Encoder(config.network, config.latents, extra=2)
+        return encoder, Decoder(config.network, 2 + config.latents, local=2)
 
-    def terms(self, views: Views, context: Tensor | None = None) -> Terms:
+    @property
+    def styles(self) -> range:
+        return range(2, 2 + self.config.latents)
+
+    def harmonics(self) -> int:
+        return 1
+
+    def terms(
+        self,
+        views: Views,
+        context: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Terms:
         context = views.observed if context is None else context & views.observed
-        circle = self.circle(views.angles)
-        mu, var = self.encode(
-            views.images, views.angles, context, circle
-        )  # the prior's 0 and 1 elsewhere
-        z = torch.cat([circle, gaussian.sample(mu, var)], -1)
+        # the prior's 0 and 1 outside the context
+        mu, var = self.encode(views.images, views.angles, context)
+        z = self.code(gaussian.sample(mu, var, generator), views.angles)
         return Terms(*self.squared_error(z, views), kl_to_prior(mu, var))
+
+    def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
+        planes = self.circle(w).to(images)[..., None, None].expand(-1, -1, *images.shape[2:])
+        return super().encode_each(torch.cat([images, planes], 1), w)
 
     def circle(self, w: Tensor) -> Tensor:
         """sin w and cos w [..., 2] (of an angle that has period 2π)."""
         phase = TWO_PI / self.config.period * w
-        return torch.stack([phase.sin(), phase.cos()], -1).float()
+        return torch.stack([phase.sin(), phase.cos()], -1)
 
-    @torch.no_grad()
-    def identity(self, views: Tensor, angles: Tensor, observed: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance [P, L] of the mean latent of a digit's views; 0 and 1 without any."""
-        mu, var = self.encode(views, angles, observed, self.circle(angles))
+    def code(self, z: Tensor, w: Tensor) -> Tensor:
+        """Latents [..., L] at angles [...] -> [..., 2 + L]."""
+        return torch.cat([self.circle(w).to(z), z], -1)
+
+    def posterior(
+        self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
+    ) -> StylePosterior:
+        """The mean latent of a digit's views, 0 and 1 without any, and an angle beside it."""
         mask = observed[..., None]
         count = observed.sum(-1, keepdim=True)
         mean = torch.where(mask, mu, 0.0).sum(1) / count.clamp_min(1)
         # the mean of n independent latents has variance Σ var_q / n²
-        spread = torch.where(mask, var, 0.0).sum(1) / count.clamp_min(1) ** 2
-        return mean, torch.where(count > 0, spread, 1.0)
-
-    @torch.no_grad()
-    def generate(
-        self,
-        views: Tensor,
-        angles: Tensor,
-        at: Tensor,
-        observed: Tensor | None = None,
-        ids: Tensor | None = None,
-        sample: bool = False,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        views, angles, at = map(torch.as_tensor, (views, angles, at))
-        observed = self.check(views, angles, at, observed)
-        mean, var = self.identity(views, angles, observed)
-        z = gaussian.sample(mean, var, generator) if sample else mean
-        style = z[:, None].expand(-1, at.shape[1], -1)  # [P, S, L]
-        return self.decode(torch.cat([self.circle(at), style], -1))
+        mean_var = torch.where(mask, var, 0.0).sum(1) / count.clamp_min(1) ** 2
+        return StylePosterior(self.title, mean, torch.where(count > 0, mean_var, 1.0), self.code)

@@ -1,20 +1,60 @@
 """The factorized GP-VAE: a GP of its own for each digit, local and global channels."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from fgpvae import gaussian
+from fgpvae import arrays, gaussian
 from fgpvae.data import Views
-from fgpvae.kernels import ON_A_LINE, PERIODIC, Periodic, Stationary, fourier_basis
+from fgpvae.errors import UserError
+from fgpvae.kernels import KERNELS, ON_A_LINE, PERIODIC, Periodic, Stationary, fourier_basis
 from fgpvae.models.base import Model, ModelConfig, Terms
+from fgpvae.models.inference import Posterior
 from fgpvae.networks import Decoder, Encoder
-from fgpvae.posterior import LocalPosterior, global_posterior, local_posterior
+from fgpvae.posterior import LocalPosterior, global_posterior, local_posterior, numbers_held
 
 MOST_NODES = 129  # of a mean function on a line
 JITTER = 1e-8  # on the nodes' gram matrix, which for smooth kernels is nearly singular
+
+
+@dataclass(frozen=True, kw_only=True)
+class FGPVAEConfig(ModelConfig):
+    name: str = field(default="fgpvae", init=False)
+    local: int = 8  # J, the channels that depend on the angle
+    kernel: str = PERIODIC  # over an angle; the others are over a place on a line, from -1 to 1
+    amplitude: float = 1.0  # σ of the local kernel
+    length_scale: float = 1.0  # r
+    learn_kernel: bool = False
+    mean_function: bool = False  # a smooth prior mean of the local channels, shared by all digits
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kernel not in KERNELS:
+            raise UserError(
+                f"There is no kernel '{self.kernel:.60}'; choose one of {', '.join(KERNELS)}."
+            )
+        if not 0 <= self.local <= self.latents:
+            raise UserError(f"local (J) must be from 0 to latents, not {self.local}.")
+        self.check_range("amplitude", 1000)
+        self.check_range("length_scale", 100)  # a shorter one has Fourier features by the thousand
+
+    @property
+    def blocks(self) -> dict[str, slice]:
+        parts = {"local": slice(0, self.local), "global": slice(self.local, self.latents)}
+        return {name: part for name, part in parts.items() if part.start < part.stop}
+
+    @property
+    def on_a_line(self) -> bool:
+        return self.kernel != PERIODIC
+
+    def build_kernel(self) -> Stationary:
+        if self.on_a_line:
+            kind = ON_A_LINE[self.kernel]
+            return kind(self.amplitude, self.length_scale, self.learn_kernel)
+        return Periodic(self.amplitude, self.length_scale, self.period, self.learn_kernel)
 
 
 class MeanFunction(nn.Module):
@@ -75,45 +115,60 @@ class MeanOnALine(MeanFunction):
         return self.gram(w, self.nodes) @ self.inverse.mT
 
 
-@dataclass(frozen=True)
-class Posterior:
+class FactorizedPosterior(Posterior):
     """q(Z | Y) of P digits: a GP for each local channel, a Gaussian for each global one."""
 
-    local: LocalPosterior
-    views: Tensor  # [P, Q] angles of the views
-    mean_function: MeanFunction | None
-    global_mean: Tensor  # [P, L - J]
-    global_var: Tensor  # [P, L - J]
-    global_log_evidence: Tensor  # [P, L - J]
+    def __init__(
+        self, model: "FGPVAE", mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
+    ) -> None:
+        super().__init__(model.title, len(mu), mu.device)
+        j = model.config.local
+        self.views, self.kernel, self.mean_function = angles, model.kernel, model.mean_function
+        self.local: LocalPosterior = local_posterior(
+            model.kernel,
+            angles,
+            mu[..., :j].double() - self.prior_mean(angles),
+            var[..., :j],
+            observed,
+        )
+        # [P, L - J] each
+        self.style_mean, self.style_var, self.style_log_evidence = global_posterior(
+            mu[..., j:], var[..., j:], observed
+        )
 
-    def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance [P, S, J] of the local channels at angles [P, S]."""
-        mean, var = self.local.at(w)
-        return (mean if self.mean_function is None else mean + self.mean_function(w)), var
+    def prior_mean(self, w: Tensor) -> Tensor | float:
+        """m(w) [P, S, J] of the local channels."""
+        return 0.0 if self.mean_function is None else self.mean_function(w)
 
     def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
         """Mean and variance [P, Q, J] at the views, and the local channels' KL [P, J]."""
         mean, var, kl = self.local.at_views()
-        shift = 0.0 if self.mean_function is None else self.mean_function(self.views)
-        return mean + shift, var, kl
-
-    def mean(self, w: Tensor) -> Tensor:
-        """The posterior mean of all channels at angles [P, S] -> [P, S, L]."""
-        return self.join(self.at(w)[0], self.global_mean)
-
-    def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """One joint sample at angles [P, S] -> [P, S, L]: smooth in the angle, one style."""
-        local = self.local.sample(w, generator)
-        if self.mean_function is not None:
-            local = local + self.mean_function(w)
-        return self.join(local, gaussian.sample(self.global_mean, self.global_var, generator))
+        return mean + self.prior_mean(self.views), var, kl
 
     def join(self, local: Tensor, style: Tensor) -> Tensor:
+        """Local channels [P, S, J] and a style [P, L - J] as codes [P, S, L]."""
         return torch.cat([local, style[:, None].expand(-1, local.shape[1], -1)], -1)
 
+    def style(self) -> tuple[Tensor, Tensor]:
+        return self.style_mean, self.style_var
+
     def log_evidence(self) -> Tensor:
-        """log Z [P] of the encodings."""
-        return self.local.log_evidence.sum(-1) + self.global_log_evidence.sum(-1)
+        return self.local.log_evidence.sum(-1) + self.style_log_evidence.sum(-1)
+
+    def unknown(self, at: Any) -> Any:
+        left = self.local.at(self._angles(at))[1] / self.kernel.amplitude**2  # [P, S, J]
+        return arrays.like(left.mean(-1), at)
+
+    def _mean(self, w: Tensor) -> Tensor:
+        return self.join(self.local.at(w)[0] + self.prior_mean(w), self.style_mean)
+
+    def _variance(self, w: Tensor) -> Tensor:
+        return self.join(self.local.at(w)[1], self.style_var)
+
+    def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
+        """Smooth in the angle, one style."""
+        local = self.local.sample(w, generator) + self.prior_mean(w)
+        return self.join(local, gaussian.sample(self.style_mean, self.style_var, generator))
 
 
 class FGPVAE(Model):
@@ -131,9 +186,9 @@ class FGPVAE(Model):
     What it knows of a digit is a distribution: the local channels of a view that it was given are
     certain, those on the other side of the circle are not.
 
-    >>> posterior = model.infer(views, angles, torch.ones(2, 1, dtype=torch.bool))
-    >>> _, variance = posterior.at(torch.tensor([[0.0, 3.14]], dtype=torch.float64).expand(2, 2))
-    >>> bool((variance[:, 0] < variance[:, 1]).all())
+    >>> posterior = model.infer(views, angles)
+    >>> unknown = posterior.unknown(torch.tensor([[0.0, 3.14], [0.0, 3.14]]))
+    >>> bool((unknown[:, 0] < unknown[:, 1]).all())
     True
 
     Where a mean function ties angles to orientations, the angle of a picture can be asked for.
@@ -143,44 +198,68 @@ class FGPVAE(Model):
     torch.Size([2, 360])
     """
 
+    Config = FGPVAEConfig
     title = "FGP-VAE"
-    one_style = True
+    complexity = "O(PQ³)"
+    takes_objects = True
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: FGPVAEConfig) -> None:
         super().__init__(config)
-        self.encoder = Encoder(config.network, config.latents, local=config.local)
-        self.decoder = Decoder(config.network, config.latents, config.local)
-        shape, learned = (config.amplitude, config.length_scale), config.learn_kernel
-        self.kernel: Stationary
+        self.kernel = config.build_kernel()
         self.mean_function: MeanFunction | None = None
-        if config.kernel == PERIODIC:
-            self.kernel = circle = Periodic(*shape, config.period, learned)
-            if config.mean_function:
-                self.mean_function = MeanOnACircle(circle, config.local)
-        else:
-            self.kernel = ON_A_LINE[config.kernel](*shape, learned)
-            if config.mean_function:
-                self.mean_function = MeanOnALine(self.kernel, config.local)
+        if config.mean_function and isinstance(self.kernel, Periodic):
+            self.mean_function = MeanOnACircle(self.kernel, config.local)
+        elif config.mean_function:
+            self.mean_function = MeanOnALine(self.kernel, config.local)
 
-    def posterior(self, mu: Tensor, var: Tensor, w: Tensor, observed: Tensor) -> Posterior:
+    @classmethod
+    def networks(cls, config: FGPVAEConfig) -> tuple[Encoder, Decoder]:
+        encoder = Encoder(config.network, config.latents, local=config.local)
+        return encoder, Decoder(config.network, config.latents, config.local)
+
+    @classmethod
+    def numbers_in_a_step(cls, config: FGPVAEConfig, digits: int, views: int) -> int:
+        # the GP's numbers have 8 bytes
+        channels = 2 * numbers_held(config.build_kernel(), views)
+        networks = super().numbers_in_a_step(config, digits, views)
+        return networks + digits * config.local * channels
+
+    @property
+    def styles(self) -> range:
+        return range(self.config.local, self.config.latents)
+
+    @property
+    def tells_angle(self) -> bool:
+        return self.mean_function is not None and self.config.local > 0
+
+    @property
+    def tells_certainty(self) -> bool:
+        return bool(self.config.local)
+
+    def harmonics(self) -> int | None:
+        if not isinstance(self.kernel, Periodic):
+            return None
+        mean = self.mean_function
+        own = len(mean.coefficients) - 1 if isinstance(mean, MeanOnACircle) else 0
+        return max(self.kernel.harmonics(), own)
+
+    def posterior(
+        self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
+    ) -> FactorizedPosterior:
         """q(Z | Y) from encodings [P, Q, L] at angles [P, Q]."""
-        j = self.config.local
-        local_mu = mu[..., :j].double()
-        if self.mean_function is not None:
-            local_mu = local_mu - self.mean_function(w)
-        return Posterior(
-            local_posterior(self.kernel, w, local_mu, var[..., :j], observed),
-            w,
-            self.mean_function,
-            *global_posterior(mu[..., j:], var[..., j:], observed),
-        )
+        return FactorizedPosterior(self, mu, var, angles.double(), observed)
 
-    def terms(self, views: Views, context: Tensor | None = None) -> Terms:
+    def terms(
+        self,
+        views: Views,
+        context: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Terms:
         context = views.observed if context is None else context & views.observed
         mu, var = self.encode(views.images, views.angles, context)
         posterior = self.posterior(mu, var, views.angles, context)
         local_mean, local_var, local_kl = posterior.at_views()  # [P, Q, J], [P, J]
-        style, style_var = posterior.global_mean, posterior.global_var  # [P, L - J]
+        style, style_var = posterior.style()  # [P, L - J]
 
         # KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z, which for one Gaussian is plainly
         style_kl = gaussian.kl(style, style_var, torch.zeros_like(style), torch.ones_like(style))
@@ -188,50 +267,31 @@ class FGPVAE(Model):
 
         # one sample of the style a digit; marginal samples of the local channels suffice, for the
         # expected error of a view depends on that view's channels alone
-        local = gaussian.sample(local_mean, local_var)
-        z = posterior.join(local, gaussian.sample(style, style_var)).float()
-        squared_error, pixels = self.squared_error(z, views)
-        return Terms(squared_error, pixels, kl)
+        local = gaussian.sample(local_mean, local_var, generator)
+        z = posterior.join(local, gaussian.sample(style, style_var, generator))
+        return Terms(*self.squared_error(z.to(self.dtype), views), kl)
 
     @torch.no_grad()
-    def infer(self, views: Tensor, angles: Tensor, observed: Tensor) -> Posterior:
-        mu, var = self.encode(views, angles, observed)
-        return self.posterior(mu, var, angles.double(), observed)
-
-    @torch.no_grad()
-    def generate(
-        self,
-        views: Tensor,
-        angles: Tensor,
-        at: Tensor,
-        observed: Tensor | None = None,
-        ids: Tensor | None = None,
-        sample: bool = False,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        views, angles, at = map(torch.as_tensor, (views, angles, at))
-        observed = self.check(views, angles, at, observed)
-        posterior = self.infer(views, angles, observed)
-        z = posterior.sample(at.double(), generator) if sample else posterior.mean(at.double())
-        return self.decode(z, one_style=True)
-
-    @torch.no_grad()
-    def orientation(self, images: Tensor, grid: Tensor) -> Tensor:
+    def orientation(self, images: Any, grid: Any) -> Any:
         """Posterior over the angle of images [P, H, W] on a grid [G] of angles -> [P, G].
 
         By the evidence of a single view, Π_j N(μ_j | m_j(w), σ² + s_j²), and a uniform prior. Only
-        a mean function ties an angle to an orientation; without one every angle is as likely.
+        a mean function ties an angle to an orientation.
         """
-        alone = torch.ones(len(images), 1, dtype=torch.bool)
-        nowhere = torch.zeros(alone.shape, dtype=torch.float64)  # local channels know no angle
-        mu, var = self.encode(images[:, None], nowhere, alone)  # [P, 1, L]
+        if self.mean_function is None or not self.config.local:
+            return super().orientation(images, grid)
+        w = arrays.tensor(grid, "The grid", self.home).double()
+        seen = arrays.tensor(images, "Images", self.home)
+        if w.ndim != 1 or seen.shape[1:] != self.image_shape:
+            raise UserError("The angle is asked for of images [P, H, W], on a grid [G] of angles.")
+        views = self.given(seen[:, None], w.new_zeros(len(seen), 1))
+        mu, var = self.encode(views.images, views.angles, views.observed)  # [P, 1, L]
         j = self.config.local
-        mean = torch.zeros(len(grid), j) if self.mean_function is None else self.mean_function(grid)
-        spread = var[..., :j].double() + self.kernel.amplitude**2
-        evidence = gaussian.log_density(mu[..., :j].double(), mean, spread).sum(-1)  # [P, G]
-        return evidence.softmax(-1)
+        either = var[..., :j].double() + self.kernel.amplitude**2
+        evidence = gaussian.log_density(mu[..., :j].double(), self.mean_function(w), either)
+        return arrays.like(evidence.sum(-1).softmax(-1), grid)  # [P, G]
 
     def log_prior(self) -> Tensor:
         if self.mean_function is None:
-            return torch.zeros(())
+            return super().log_prior()
         return -0.5 * self.mean_function.weights.square().sum()

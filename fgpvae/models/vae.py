@@ -1,14 +1,49 @@
 """The plain VAE: the prior with K = I, under which no two images have anything in common."""
 
+from dataclasses import dataclass, field
+
 import torch
 from torch import Tensor
 
 from fgpvae import gaussian
 from fgpvae.data import Views
 from fgpvae.models.base import Model, ModelConfig, Terms
-from fgpvae.networks import Decoder, Encoder
+from fgpvae.models.inference import Posterior
 
 SAME_ANGLE = 1e-6  # radians
+
+
+@dataclass(frozen=True, kw_only=True)
+class VAEConfig(ModelConfig):
+    name: str = field(default="vae", init=False)
+
+
+class ViewPosterior(Posterior):
+    """At the angle of an observed view its encoding, at any other the prior N(0, I)."""
+
+    def __init__(
+        self, model: "VAE", mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
+    ) -> None:
+        super().__init__(model.title, len(mu), mu.device)
+        self.mu, self.var, self.angles, self.observed = mu, var, angles, observed
+        self.period = model.config.period
+
+    def _mean(self, w: Tensor) -> Tensor:
+        return self._nearest(self.mu, w, 0.0)
+
+    def _variance(self, w: Tensor) -> Tensor:
+        return self._nearest(self.var, w, 1.0)
+
+    def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
+        return gaussian.sample(self._mean(w), self._variance(w), generator)
+
+    def _nearest(self, values: Tensor, w: Tensor, otherwise: float) -> Tensor:
+        turn = self.period
+        apart = (w[:, :, None] - self.angles[:, None] + turn / 2) % turn - turn / 2  # [P, S, Q]
+        same = (apart.abs() < SAME_ANGLE) & self.observed[:, None]
+        known, view = same.max(-1)  # the first such view
+        rows = torch.arange(len(w), device=w.device)[:, None]
+        return torch.where(known[..., None], values[rows, view], otherwise)  # [P, S, L]
 
 
 class VAE(Model):
@@ -20,42 +55,24 @@ class VAE(Model):
     (or a prior sample), whatever the digit.
     """
 
+    Config = VAEConfig
     title = "VAE"
+    knows_angles = False
 
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__(config)
-        self.encoder = Encoder(config.network, config.latents)
-        self.decoder = Decoder(config.network, config.latents, local=0)
-
-    def terms(self, views: Views, context: Tensor | None = None) -> Terms:
-        context = views.observed if context is None else context & views.observed
-        mu, var = self.encode(
-            views.images, views.angles, context
-        )  # the prior's 0 and 1 outside the context
-        return Terms(*self.squared_error(gaussian.sample(mu, var), views), kl_to_prior(mu, var))
-
-    @torch.no_grad()
-    def generate(
+    def terms(
         self,
-        views: Tensor,
-        angles: Tensor,
-        at: Tensor,
-        observed: Tensor | None = None,
-        ids: Tensor | None = None,
-        sample: bool = False,
+        views: Views,
+        context: Tensor | None = None,
         generator: torch.Generator | None = None,
-    ) -> Tensor:
-        views, angles, at = map(torch.as_tensor, (views, angles, at))
-        observed = self.check(views, angles, at, observed)
-        mu, var = self.encode(views, angles, observed)
-        turn = self.config.period
-        apart = (at[:, :, None] - angles[:, None] + turn / 2) % turn - turn / 2  # [P, S, Q]
-        same = (apart.abs() < SAME_ANGLE) & observed[:, None]
-        known, view = same.max(-1)  # the first such view
-        rows = torch.arange(len(at))[:, None]
-        mean = torch.where(known[..., None], mu[rows, view], 0.0)  # [P, S, L]
-        spread = torch.where(known[..., None], var[rows, view], 1.0)
-        return self.decode(gaussian.sample(mean, spread, generator) if sample else mean)
+    ) -> Terms:
+        context = views.observed if context is None else context & views.observed
+        # the prior's 0 and 1 outside the context
+        mu, var = self.encode(views.images, views.angles, context)
+        z = gaussian.sample(mu, var, generator)
+        return Terms(*self.squared_error(z, views), kl_to_prior(mu, var))
+
+    def posterior(self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor) -> Posterior:
+        return ViewPosterior(self, mu, var, angles, observed)
 
 
 def kl_to_prior(mu: Tensor, var: Tensor) -> Tensor:

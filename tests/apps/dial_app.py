@@ -7,20 +7,20 @@ import torch
 from fgpvae import scenes
 from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate
 from fgpvae.latents import Styles
-from fgpvae.models import FGPVAE, ModelConfig
+from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from ui.components import dial
 
 START = [0, 4, 8, 12]  # the views that are observed at first
 CONFIGS = {
-    "paper": ModelConfig(latents=16, local=8),
-    "wide": ModelConfig(
+    "paper": FGPVAEConfig(latents=16, local=8),
+    "wide": FGPVAEConfig(
         latents=20, local=4, mean_function=True, network=NetworkConfig("wide", (8, 16), 64)
     ),
-    "gated": ModelConfig(
+    "gated": FGPVAEConfig(
         latents=12, local=4, amplitude=0.5, network=NetworkConfig("wide", (4, 8), 32, gated=True)
     ),
-    "dense": ModelConfig(
+    "dense": FGPVAEConfig(
         latents=12, local=4, network=NetworkConfig("dense", widths=(48, 32), gated=True)
     ),
 }

@@ -19,9 +19,10 @@ import torch
 from safetensors.torch import load, save
 
 from fgpvae import background, checkpoints, models, runs
-from fgpvae.checkpoints import CONFIG, WEIGHTS, load_model, load_pretrained, save_model, to_dict
+from fgpvae.checkpoints import CONFIG, WEIGHTS, load_model, load_pretrained, save_model
+from fgpvae.configs import to_dict
 from fgpvae.errors import UserError
-from fgpvae.models import ModelConfig
+from fgpvae.models import FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from tests.stress.table import Row, none
 from tests.stress.uploads import one_sentence
@@ -265,7 +266,7 @@ def weights_of(place: Place, outcome: Outcome, number: int) -> None:
 
 def extreme_weights(place: Place, outcome: Outcome) -> None:
     """Finite weights that no training gives: pictures or a sentence, and soon."""
-    config = ModelConfig(
+    config = FGPVAEConfig(
         latents=4, local=2, mean_function=True, network=NetworkConfig("dense", widths=(16,))
     )
     path = place.run / WEIGHTS

@@ -8,8 +8,8 @@ import streamlit as st
 
 import fgpvae
 from fgpvae import background, checkpoints, runs
+from fgpvae.configs import OBJECTS, RunConfig
 from fgpvae.models import MODELS
-from fgpvae.training import OBJECTS, RunConfig
 from ui.shell import frame
 
 BEST = "best"  # what pages start with, if it is there

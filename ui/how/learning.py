@@ -10,7 +10,7 @@ import streamlit as st
 
 from fgpvae import UserError, background, checkpoints, comparison, runs
 from fgpvae.comparison import MEAN_IMAGE, TRAINING, Question
-from fgpvae.training import OBJECTS
+from fgpvae.configs import OBJECTS
 from ui.catalog import models
 from ui.charts import Axis, Plot, figures, plot
 from ui.how.cards import KEPT, card, formula

@@ -5,7 +5,6 @@ import streamlit as st
 
 from fgpvae import data, latents
 from fgpvae.data import ANGLES
-from fgpvae.models import FGPVAE
 from ui.catalog import Choice, models
 from ui.charts import Axis, Plot, figures, plot
 from ui.components import pictures
@@ -24,8 +23,7 @@ def shown(classes: tuple[int, ...]) -> data.Views:
 
 
 def divided(choice: Choice) -> bool:
-    model = choice.config.model
-    return model.name == "fgpvae" and model.local < model.latents
+    return choice.config.model.divides_channels
 
 
 def many_views_one_style() -> None:
@@ -34,7 +32,6 @@ def many_views_one_style() -> None:
         choice = models.pick(only=divided)
     model, found = notices.attempt(lambda: (choice.load(), encoded(choice)))
     views = shown(choice.classes)
-    assert isinstance(model, FGPVAE)
     first = int((views.labels == 3).int().argmax())
     if st.session_state.get("g_digit", 0) >= len(views):
         st.session_state["g_digit"] = first

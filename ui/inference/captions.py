@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 
 from fgpvae.data import ANGLES
-from fgpvae.models import FGPVAE, Model
-from fgpvae.models.cvae import CVAE
-from fgpvae.models.gpvae import GPVAE
-from fgpvae.models.vae import VAE
+from fgpvae.models import Model
 from ui.catalog.digits import WORDS, Digit
 
 COUNTS = (
@@ -24,17 +21,17 @@ def rotating(
             f"Drag the ring. The style is no longer this {digit.word}'s own: what turns is a "
             "digit that nobody has written."
         )
-    if isinstance(model, VAE):
+    if not model.knows_angles:
         return (
             f"A plain VAE has no notion of an angle: it redraws the {_views(views)} of this "
             f"{digit.word} that it is given, and anywhere else draws the same mean picture."
         )
-    if isinstance(model, GPVAE):
+    if not model.takes_new_digits:
         return (
             f"Drag the ring. The {model.title} remembers this {digit.word} from the "
             f"{_dotted(views)} that it was trained on; others cannot be added."
         )
-    if isinstance(model, CVAE):
+    if model.told_angle:
         return (
             f"Drag the ring. The {model.title} averages what it makes of the {_dotted(views)}, and "
             "is told at which angle to draw."
@@ -51,7 +48,7 @@ def extrapolating(model: Model, views: int, copies: int, whose: str) -> str:
     """Under the title of the page Extrapolate; `whose` digit it is."""
     if not views + copies:
         return NOTHING
-    if isinstance(model, VAE):
+    if not model.knows_angles:
         return (
             "A plain VAE has no notion of an angle: it redraws the picture it is given, and "
             "anywhere else draws the same mean picture."
@@ -88,13 +85,13 @@ def classes_met(classes: Sequence[int]) -> str:
 
 def missing(model: Model) -> str:
     """What a model cannot do on this page, or nothing."""
-    if isinstance(model, FGPVAE):
-        if model.config.local in (0, model.config.latents):
-            return "All channels of this model are of one kind, so there is no style to swap."
+    if model.divides_channels:
         return ""
-    if isinstance(model, VAE):
+    if "joint" not in model.blocks and not model.told_angle:
+        return "All channels of this model are of one kind, so there is no style to swap."
+    if not model.knows_angles:
         return "A plain VAE cannot turn a digit, and keeps no style apart from the angle."
-    if isinstance(model, CVAE):
+    if model.told_angle:
         return (
             "A CVAE keeps no angle of its own, so digits cannot be swapped, and it does not say "
             "how sure it is."

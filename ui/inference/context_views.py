@@ -7,7 +7,7 @@ import streamlit as st
 from torch import Tensor
 
 from fgpvae.data import ANGLES
-from fgpvae.models import GPVAE, Model
+from fgpvae.models import Model
 from ui.components import dial
 from ui.shell import query_params
 
@@ -55,12 +55,11 @@ def mask(indices: Iterable[int]) -> np.ndarray:
 
 def remembered(model: Model, ids: Tensor | None) -> list[int] | None:
     """The views that a model has kept of a training digit; None if it takes those it is given."""
-    if not isinstance(model, GPVAE) or ids is None:
+    found = None if ids is None else model.remembered(ids)
+    if found is None:
         return None
-    rows, known = model.rows(ids)
-    if not bool(known.all()):
-        return None
-    kept = np.rad2deg(model.angles[rows[0]][model.observed[rows[0]]].numpy())
+    angles, observed = found
+    kept = np.rad2deg(angles[0][observed[0]].numpy())
     return sorted({round(float(degrees) / 22.5) % len(ANGLES) for degrees in kept})
 
 

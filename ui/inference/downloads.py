@@ -11,7 +11,6 @@ import streamlit as st
 
 from fgpvae.digit_view import Turning
 from fgpvae.images import to_gif, to_png
-from fgpvae.models import FGPVAE
 
 FRAMES = 60  # of a full turn
 
@@ -55,12 +54,12 @@ def full_turn(turning: Turning, style: Sequence[float] | None) -> bytes:
 def latents(turning: Turning, w: float, style: Sequence[float] | None) -> dict[str, Any]:
     """The code at an angle, with what the model was given."""
     assert turning.scene is not None
-    rest = "local" if isinstance(turning.model, FGPVAE) else "angle"
+    rest = "angle" if turning.model.told_angle else "local"
     kinds = np.full(len(turning.scene.code), rest if len(turning.scene.styles) else "joint", object)
     kinds[turning.scene.styles] = "global"
     mean = turning.scene.at(w, None if style is None else np.asarray(style))
     sd: list[float | None] = [None] * len(mean)
-    if isinstance(turning.model, FGPVAE):
+    if turning.model.tells_certainty:
         sd = turning.channels(w, style)[1].round(6).tolist()
     return {
         "angle_degrees": round(float(np.rad2deg(w)), 4),

@@ -4,7 +4,6 @@ import numpy as np
 import streamlit as st
 
 from fgpvae import latents
-from fgpvae.models import FGPVAE
 from ui.catalog import Choice
 from ui.charts import figures
 from ui.latents.codes import CHANNELS, DEGREES, encoded, strongest
@@ -18,7 +17,7 @@ def channel_panels(choice: Choice, digit: int, given: np.ndarray) -> None:
     """Every local channel, and the strongest global ones, over the angle."""
     model, found = choice.load(), encoded(choice)
     mu, var = found.mu[digit], found.var[digit]
-    curves = latents.curves(model, mu, var, given, FINE) if isinstance(model, FGPVAE) else None
+    curves = latents.curves(model, mu, var, given, FINE) if "local" in model.blocks else None
     for block, part in found.blocks.items():
         every = list(range(part.start, part.stop))
         few = every if block == "local" else every[:CHANNELS]

@@ -4,7 +4,6 @@ import numpy as np
 import streamlit as st
 
 from fgpvae import latents
-from fgpvae.models import FGPVAE
 from ui.catalog import Choice
 from ui.charts import figures, plot
 from ui.latents.codes import LABELS, encoded
@@ -14,7 +13,7 @@ from ui.shell import frame, palette
 def matrices(choice: Choice) -> None:
     """Kernel and correlation heat maps."""
     model, found = choice.load(), encoded(choice)
-    divided = isinstance(model, FGPVAE) and len(found.blocks) == 2
+    divided = model.divides_channels
     first, second, third = st.columns(3, gap="medium")
     if divided:
         with (

@@ -5,7 +5,6 @@ import streamlit as st
 
 from fgpvae.data import ANGLES, Views
 from fgpvae.latents import Latents
-from fgpvae.models import FGPVAE
 from ui.catalog import Choice
 from ui.charts import figures, loops
 from ui.latents import legends
@@ -58,12 +57,12 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
         "Channel by channel",
         "Dots are what the encoder says of each view, with its error; the line is what the model "
         "concludes from the filled ones, and the band how sure it is."
-        if isinstance(model, FGPVAE)
+        if "local" in model.blocks
         else "Dots are what the encoder says of each view, with its error. This model draws no "
         "conclusion from the other views of a digit.",
     ):
         channel_panels(choice, digit, given)
-    if isinstance(model, FGPVAE) and found.pooled is not None and len(found.blocks) == 2:
+    if found.pooled is not None and model.divides_channels:
         traversals(
             model,
             found.pooled[digit],

@@ -6,7 +6,7 @@ import torch
 
 from fgpvae import latents
 from fgpvae.metrics import mse
-from fgpvae.models import FGPVAE
+from fgpvae.models import Model
 from ui.catalog import objects
 from ui.catalog.models import Choice
 from ui.catalog.objects import ObjectSet
@@ -36,7 +36,6 @@ def page(choice: Choice) -> None:
     """All of the page below the box with the models."""
     model = notices.attempt(choice.load)
     found = notices.attempt(lambda: objects.load_objects(choice))
-    assert isinstance(model, FGPVAE)  # nothing else is trained on objects
     shown, grid = _shown(found), _grid(found)
     names = [found.objects.names[number] for number in shown]
     labels = [found.text(view) for view in np.asarray(found.track.to_view(grid))]
@@ -115,7 +114,7 @@ def _grid(found: ObjectSet) -> np.ndarray:
 
 @st.cache_data(max_entries=8, show_spinner="Looking at every object")
 @torch.no_grad()
-def _codes(choice: Choice, _model: FGPVAE, _found: ObjectSet) -> np.ndarray:
+def _codes(choice: Choice, _model: Model, _found: ObjectSet) -> np.ndarray:
     """The posterior mean of each shown object, given all its views: [P, PLACES, L]."""
     grid = torch.as_tensor(_grid(_found))[None]
     codes = []
@@ -126,7 +125,7 @@ def _codes(choice: Choice, _model: FGPVAE, _found: ObjectSet) -> np.ndarray:
     return torch.stack(codes).double().numpy()
 
 
-def _strongest(model: FGPVAE, codes: np.ndarray) -> list[int]:
+def _strongest(model: Model, codes: np.ndarray) -> list[int]:
     """The global channels, those that change the picture most first."""
     local = model.config.local
     effect = latents.effects(model, codes[:8, PLACES // 2])[local:]
@@ -166,7 +165,7 @@ def _space(
 
 
 @torch.no_grad()
-def _this(model: FGPVAE, found: ObjectSet, number: int, given: np.ndarray) -> None:
+def _this(model: Model, found: ObjectSet, number: int, given: np.ndarray) -> None:
     images, w = found.pixels(number), found.w(number)
     made = model.generate(
         torch.as_tensor(images)[None],
@@ -201,7 +200,7 @@ def _this(model: FGPVAE, found: ObjectSet, number: int, given: np.ndarray) -> No
 
 @torch.no_grad()
 def _channels(
-    model: FGPVAE, found: ObjectSet, number: int, given: np.ndarray, strongest: list[int]
+    model: Model, found: ObjectSet, number: int, given: np.ndarray, strongest: list[int]
 ) -> None:
     """Every local channel, and the strongest global ones, over the view."""
     w, low_high = found.w(number), found.track.ends

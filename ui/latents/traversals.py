@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 
 from fgpvae import latents
-from fgpvae.models import FGPVAE
+from fgpvae.models import Model
 from ui.components import pictures
 from ui.shell import frame
 
 
 def traversals(
-    model: FGPVAE,
+    model: Model,
     codes: np.ndarray,
     place: int,
     channels: list[int],

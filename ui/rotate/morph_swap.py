@@ -5,7 +5,6 @@ import streamlit as st
 
 from fgpvae.digit_view import Turning, morphed, swapped
 from fgpvae.metrics import mse
-from fgpvae.models import FGPVAE
 from ui.catalog.digits import Digit
 from ui.components import dial, pictures
 from ui.components.pictures import address
@@ -18,7 +17,7 @@ STEPS = 7  # from A to B
 
 def morph_swap(key: str, a: Turning, b: Turning, digit: Digit, other: Digit, w: float) -> None:
     """A card for both, where the model has styles that can be exchanged."""
-    if not isinstance(a.model, FGPVAE) or not (len(a.own) and a.model.config.local):
+    if not (len(a.own) and a.model.divides_channels):
         return
     with frame.card("Two digits"):
         left, right = st.columns([1.25, 1], gap="large")

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fgpvae import latents, scenes
 from fgpvae.metrics import mse
-from fgpvae.models import FGPVAE
+from fgpvae.models import Model
 from fgpvae.scenes import Scene, Style
 from ui.catalog import objects
 from ui.catalog.models import Choice
@@ -28,7 +28,6 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
     """All of the page below the box with the models."""
     link, model = query_params.initial_params(key), notices.attempt(choice.load)
     found = notices.attempt(lambda: objects.load_objects(choice))
-    assert isinstance(model, FGPVAE)  # nothing else is trained on objects
     number = objects.chosen(key, found, link.get("object"))
     images, w = found.pixels(number), found.w(number)
     live = f"{key}-{'circle' if found.track.period else 'line'}"
@@ -110,7 +109,7 @@ def _telling(
 
 
 def _verdict(
-    model: FGPVAE,
+    model: Model,
     scene: Scene,
     found: ObjectSet,
     number: int,
@@ -145,7 +144,7 @@ def _verdict(
 
 
 @st.cache_data(max_entries=12, show_spinner=False)
-def _likely(choice: Choice, _model: FGPVAE, _found: ObjectSet) -> latents.Styles | None:
+def _likely(choice: Choice, _model: Model, _found: ObjectSet) -> latents.Styles | None:
     """The styles of training objects, which a random one is drawn among; None without any."""
     if _model.config.local == _model.config.latents:
         return None
@@ -153,7 +152,7 @@ def _likely(choice: Choice, _model: FGPVAE, _found: ObjectSet) -> latents.Styles
 
 
 @st.cache_data(max_entries=12, show_spinner=False)
-def _styles(choice: Choice, _model: FGPVAE, _found: ObjectSet) -> list[Style]:
+def _styles(choice: Choice, _model: Model, _found: ObjectSet) -> list[Style]:
     """The global channels, those that change the picture most first."""
     made = [scenes.scene(_model, _found.pixels(n), _found.w(n)) for n in _found.split.unseen[:8]]
     codes = torch.as_tensor(np.concatenate([scene.at(np.zeros(1)) for scene in made]))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from fgpvae import UserError, background
-from fgpvae.training import RunConfig
+from fgpvae.configs import RunConfig
 from ui.shell import garbage
 
 MOST = 200  # configs whose estimate is kept

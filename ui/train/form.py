@@ -6,9 +6,9 @@ from typing import Any
 import streamlit as st
 
 from fgpvae import UserError
-from fgpvae.checkpoints import from_dict, to_dict
-from fgpvae.training import RunConfig
-from ui.train.settings import GROUPS, SETTINGS, Setting, Values
+from fgpvae.configs import RunConfig, from_dict, to_dict
+from fgpvae.models import MODELS
+from ui.train.settings import GROUPS, SETTINGS, Setting, Values, own_settings
 
 COLUMNS = 3
 STORE = "settings"  # in the session state
@@ -25,6 +25,8 @@ def flat(config: RunConfig) -> Values:
             elif f"{path}{name}" in SETTINGS:
                 found[f"{path}{name}"] = _shown(value)
 
+    for name in MODELS:  # settings of the other models, should one of them be chosen
+        walk({"model": own_settings(name)}, "")
     walk(to_dict(config), "")
     found["data.classes"] = list(config.data.classes)
     return found
@@ -45,8 +47,11 @@ def build(held: Values, preset: str) -> RunConfig:
     if held["data.source"] not in SETTINGS["data.source"].options:
         raise UserError("IDX files are for the command line.")
     table: dict[str, Any] = {"preset": preset}
+    own = own_settings(held["model.name"])
     for path, value in held.items():
         *parents, leaf = path.split(".")
+        if parents == ["model"] and leaf not in own:
+            continue
         inner = table
         for parent in parents:
             inner = inner.setdefault(parent, {})

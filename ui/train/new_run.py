@@ -3,8 +3,8 @@
 import streamlit as st
 
 from fgpvae import UserError, background, runs
+from fgpvae.configs import RunConfig
 from fgpvae.presets import PRESETS
-from fgpvae.training import RunConfig
 from ui.shell import frame
 from ui.train import estimates, form, settings
 from ui.train.run_state import select

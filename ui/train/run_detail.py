@@ -6,9 +6,9 @@ import streamlit as st
 
 from fgpvae import UserError, background, files, runs
 from fgpvae.checkpoints import WEIGHTS
+from fgpvae.configs import OBJECTS, RunConfig, network_weights
 from fgpvae.models import MODELS
 from fgpvae.runs import Run
-from fgpvae.training import OBJECTS, RunConfig, network_weights
 from ui.catalog import models
 from ui.shell import frame, numbers
 from ui.train import curves, estimates

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from fgpvae.configs import OBJECTS, to_dict
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
-from fgpvae.training import OBJECTS
 
 Values = dict[str, Any]  # by path: "model.latents"
 
@@ -35,9 +35,16 @@ def _is(path: str, *values: Any) -> Callable[[Values], bool]:
     return lambda chosen: chosen[path] in values
 
 
-_FGPVAE = _is("model.name", "fgpvae")
-_JOINT = _is("model.name", "gpvae", "gpvae-amortised")
-_KERNEL = _is("model.name", "fgpvae", "gpvae", "gpvae-amortised")
+def _has(setting: str) -> Callable[[Values], bool]:
+    """Has the chosen model such a setting?"""
+    return lambda chosen: setting in own_settings(chosen["model.name"])
+
+
+def own_settings(name: str) -> dict[str, Any]:
+    """The settings that a model has, with their defaults."""
+    return to_dict(MODELS[name].Config())
+
+
 _ELBO, _GECO = _is("objective.name", "elbo"), _is("objective.name", "geco")
 _WIDE, _DENSE = _is("model.network.kind", "wide"), _is("model.network.kind", "dense")
 
@@ -55,54 +62,54 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "Local channels",
             "How many of them change with the angle; the others are the style of the digit.",
             "J",
-            used=_FGPVAE,
+            used=_has("local"),
         ),
         Setting(
             "model.amplitude",
             "Amplitude",
             "How far local channels stray from their mean.",
             "σ",
-            used=_KERNEL,
+            used=_has("amplitude"),
         ),
         Setting(
             "model.length_scale",
             "Length scale",
             "Over what part of the circle neighbouring angles are alike.",
             "r",
-            used=_KERNEL,
+            used=_has("length_scale"),
         ),
         Setting(
             "model.period",
             "Period",
             "The angle after which everything repeats, in radians: a full turn is 2π.",
-            used=lambda chosen: chosen["model.name"] != "vae",
+            used=lambda chosen: MODELS[chosen["model.name"]].knows_angles,
         ),
         Setting(
             "model.learn_kernel",
             "Learn the kernel",
             "Fit amplitude and length scale with the rest.",
             "σ, r",
-            used=_FGPVAE,
+            used=_has("learn_kernel"),
         ),
         Setting(
             "model.mean_function",
             "Mean function",
             "A smooth curve that the local channels of all digits share; makes one view enough.",
             "m(w)",
-            used=_FGPVAE,
+            used=_has("mean_function"),
         ),
         Setting(
             "model.digit_rank",
             "Digit vector",
             "How many numbers stand for a digit in the joint Gaussian process.",
             "m",
-            used=_JOINT,
+            used=_has("digit_rank"),
         ),
         Setting(
             "model.phases",
             "Phases",
             "The shares of the training after which the joint process, then both, are learned.",
-            used=_JOINT,
+            used=_has("phases"),
         ),
     ),
     "Networks": (
@@ -140,7 +147,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "model.network.gated",
             "Gated decoder",
             "The decoder also sees the products of local and global channels.",
-            used=_FGPVAE,
+            used=_has("local"),
         ),
     ),
     "Data": (
@@ -191,9 +198,15 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "The evidence lower bound, or GECO, which aims at a given error.",
             options=("elbo", "geco"),
         ),
-        Setting("objective.noise", "Pixel noise", "The variance of a pixel.", "σ_y²", used=_ELBO),
         Setting(
-            "objective.learn_noise",
+            "objective.pixel_variance",
+            "Pixel noise",
+            "The variance of a pixel.",
+            "σ_y²",
+            used=_ELBO,
+        ),
+        Setting(
+            "objective.learn_pixel_variance",
             "Learn the noise",
             "Fit the variance of a pixel with the rest.",
             "σ_y²",
@@ -277,7 +290,6 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
 SETTINGS = {setting.path: setting for group in GROUPS.values() for setting in group}
 DERIVED = (  # nothing to choose
     "preset",
-    "model.training_set",
     "model.network.shape",
     "model.kernel",
     "data.track.period",

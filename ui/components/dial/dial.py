@@ -1,10 +1,10 @@
 """The live view: a dial that turns a digit, and sliders for its style, all in the browser.
 
-The server sends the decoder's weights once and a few numbers a digit (`ui.export`); dragging sends
+The server sends the decoder's weights once and a few numbers a digit (`fgpvae.scenes`); dragging sends
 nothing back. When the person lets go, the pose arrives here and the page runs again:
 
     indices = dial.context("rotate", [0, 4, 8])          # the views the person has chosen
-    scene = export.scene(model, views, angles, observed)  # what the model makes of them
+    scene = scenes.scene(model, views, angles, observed)  # what the model makes of them
     state = dial.dial(scene, key="rotate", held_out=[7])
     with state.aside:                                     # below the sliders
         ...
@@ -99,7 +99,7 @@ def dial(
     """Show a digit in a dial, with its style beside it (below it on a narrow screen).
 
     `angle` (degrees) and `style` are where it starts; when a page gives other values later, the
-    dial goes there. `styles` names and orders the sliders (`export.style_names`). `likely` is where
+    dial goes there. `styles` names and orders the sliders (`scenes.style_names`). `likely` is where
     a random style comes from; without it, from the prior. `held_out` are
     indices of views that nobody may add. `subject` says which digit it is: with another one the
     style goes back to the digit's own. On a line the dial is a track, and `angle` is a share of

@@ -42,6 +42,16 @@ def drawn_for(part: Part | None) -> Iterator[None]:
         _part.reset(token)
 
 
+@contextmanager
+def torch_seeded(seed: int, device: torch.device | None = None) -> Iterator[None]:
+    """Within, torch's own generator starts at a seed; after it, it goes on as if nothing was."""
+    devices = [] if device is None or device.type == "cpu" else [device]
+    kind = devices[0].type if devices else "cuda"
+    with torch.random.fork_rng(devices, device_type=kind):
+        torch.manual_seed(seed)
+        yield
+
+
 def normal(
     shape: Sequence[int],
     dtype: torch.dtype | None = None,

@@ -1,0 +1,95 @@
+"""What a model answers when it has seen some views: a posterior over codes at any angle."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fgpvae import arrays, gaussian
+from fgpvae.errors import UserError
+
+
+class Posterior:
+    """What a model believes of P digits from their views: a distribution of codes at any angle.
+
+    A code [L] is what the decoder takes. Angles `at` [P, S] may be an array or a tensor; answers
+    [P, S, L] are of the same kind. A model says in `_mean`, `_variance` and `_sample` what it
+    believes at angles that are float64 and where the model is.
+    """
+
+    def __init__(self, title: str, digits: int, device: torch.device) -> None:
+        self.title, self.digits, self.device = title, digits, device
+
+    def mean(self, at: Any) -> Any:
+        """The mean of the codes at angles [P, S] -> [P, S, L]."""
+        return arrays.like(self._mean(self._angles(at)), at)
+
+    def variance(self, at: Any) -> Any:
+        """The variance of each channel at angles [P, S] -> [P, S, L]."""
+        return arrays.like(self._variance(self._angles(at)), at)
+
+    @torch.no_grad()
+    def sample(self, at: Any, generator: torch.Generator | None = None) -> Any:
+        """One draw at angles [P, S] -> [P, S, L], jointly over the angles of a digit."""
+        return arrays.like(self._sample(self._angles(at), generator), at)
+
+    def style(self) -> tuple[Tensor, Tensor]:
+        """Mean and variance [P, G] of the channels that stay while a digit turns."""
+        raise UserError(f"The {self.title} keeps no style apart from the angle.")
+
+    def log_evidence(self) -> Tensor:
+        """log Z [P] of the encodings of a digit's views."""
+        raise UserError(f"The {self.title} has no evidence of a digit's views in closed form.")
+
+    def unknown(self, at: Any) -> Any:
+        """The share of the prior variance that the views have left at angles [P, S] -> [P, S]."""
+        raise UserError(f"The {self.title} does not say how much of a digit it knows.")
+
+    def _mean(self, w: Tensor) -> Tensor:
+        raise TypeError(f"{type(self).__name__} does not say what its mean is")
+
+    def _variance(self, w: Tensor) -> Tensor:
+        raise TypeError(f"{type(self).__name__} does not say what its variance is")
+
+    def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
+        raise TypeError(f"{type(self).__name__} does not say how it is sampled")
+
+    def _angles(self, at: Any) -> Tensor:
+        w = arrays.tensor(at, "Angles to generate at", self.device).double()
+        if w.ndim != 2 or len(w) != self.digits:
+            raise UserError(
+                f"Angles to generate at must be [P, S] with P = {self.digits}; got {list(w.shape)}."
+            )
+        if not bool(w.isfinite().all()):
+            raise UserError("An angle to generate at is not a finite number.")
+        return w
+
+
+class StylePosterior(Posterior):
+    """One Gaussian a digit for its style, and codes that follow from a style and an angle.
+
+    `place` takes channels [P, S, G] that do not depend on the angle, and angles [P, S], to codes.
+    """
+
+    def __init__(
+        self, title: str, mean: Tensor, var: Tensor, place: Callable[[Tensor, Tensor], Tensor]
+    ) -> None:
+        super().__init__(title, len(mean), mean.device)
+        self.style_mean, self.style_var, self.place = mean, var, place
+
+    def style(self) -> tuple[Tensor, Tensor]:
+        return self.style_mean, self.style_var
+
+    def _mean(self, w: Tensor) -> Tensor:
+        return self._code(self.style_mean, w)
+
+    def _variance(self, w: Tensor) -> Tensor:
+        known = self._code(torch.zeros_like(self.style_var), w)
+        return self._code(self.style_var, w) - known  # of what the angle decides there is none
+
+    def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
+        return self._code(gaussian.sample(self.style_mean, self.style_var, generator), w)
+
+    def _code(self, style: Tensor, w: Tensor) -> Tensor:
+        return self.place(style[:, None].expand(-1, w.shape[1], -1), w)

@@ -1,0 +1,14 @@
+"""Configs of models by name, for tests that go through all of them."""
+
+from dataclasses import fields
+from typing import Any
+
+from fgpvae import models
+from fgpvae.models import ModelConfig
+
+
+def model_config(name: str = "fgpvae", **settings: Any) -> ModelConfig:
+    """The config of a model, with those of the settings that it has."""
+    kind = models.find(name).Config
+    own = {field.name for field in fields(kind)}
+    return kind(**{key: value for key, value in settings.items() if key in own})
