@@ -247,7 +247,10 @@ class ProductDecoder(nn.Module):
         *hidden, features = reversed(config.widths)
         turn = hidden or [features]
         self.style = nn.Sequential(*_dense((latents - local, *hidden, features), config.dropout))
-        self.turn = nn.Sequential(*_dense((local, *turn, features), config.dropout))
+        # bounded, as the cosines and sines of an angle are: a product of two unbounded layers grew
+        # without end in training
+        turned = _dense((local, *turn, features), config.dropout)
+        self.turn = nn.Sequential(*turned, nn.Tanh())
         self.image = nn.Sequential(
             nn.Linear(features, math.prod(config.shape)), nn.Unflatten(1, config.shape)
         )

@@ -247,6 +247,11 @@ def _(module: nn.ELU, store: Store) -> list[dict[str, Any]]:
 
 
 @layers.register
+def _(module: nn.Tanh, store: Store) -> list[dict[str, Any]]:
+    return [{"op": "tanh"}]
+
+
+@layers.register
 def _(module: nn.SiLU, store: Store) -> list[dict[str, Any]]:
     return [{"op": "silu"}]
 

@@ -45,6 +45,8 @@ function chain(layers, weights) {
       steps.push(elu(map ? map[0] * map[1] * map[2] : length));
     } else if (layer.op === "silu") {
       steps.push(silu(map ? map[0] * map[1] * map[2] : length));
+    } else if (layer.op === "tanh") {
+      steps.push((x) => x.map(Math.tanh));
     } else if (layer.op === "map") {
       map = layer.shape;
     } else if (layer.op === "double") {

@@ -1,7 +1,7 @@
 """The live view: a dial that turns a digit, and sliders for its style, all in the browser.
 
-The server sends the decoder's weights once and a few numbers a digit (`fgpvae.scenes`); dragging sends
-nothing back. When the person lets go, the pose arrives here and the page runs again:
+The server sends the decoder's weights once and a few numbers a digit (`fgpvae.scenes`); dragging
+sends nothing back. When the person lets go, the pose arrives here and the page runs again:
 
     indices = dial.context("rotate", [0, 4, 8])          # the views the person has chosen
     scene = scenes.scene(model, views, angles, observed)  # what the model makes of them
