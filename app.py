@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import frame
+from ui.shell import frame
 
 st.set_page_config(
     page_title="fgpvae", page_icon=frame.ICON, layout="wide", initial_sidebar_state=232

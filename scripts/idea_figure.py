@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from fgpvae import Model, data, images, load_pretrained  # noqa: E402
-from ui.colours import GLOBAL, LOCAL, angle_colour  # noqa: E402
+from ui.shell.palette import GLOBAL, LOCAL, angle_colour  # noqa: E402
 
 MODEL, CLASS, WHICH = "paper", 3, 1
 SEEN = (0, 2, 4, 5, 6, 11, 12, 14)  # of the sixteen angles; the others are left to the model

@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT))
 from playwright.sync_api import Browser  # noqa: E402
 
 from tests.browser import chromium, serve, settle  # noqa: E402
-from ui.frame import PAGES  # noqa: E402
+from ui.shell.frame import PAGES  # noqa: E402
 
 BARE = "one word"
 EXPECTED = {BARE: ["words"], "train": ["words", "controls"]}  # of the others all three

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.browser import chromium, serve, settle  # noqa: E402
-from ui.frame import PAGES  # noqa: E402
+from ui.shell.frame import PAGES  # noqa: E402
 
 SIZES = {"": (1360, 900), "-narrow": (380, 820)}
 # What is worth showing, where a page does not start with it

@@ -3,7 +3,9 @@
 import importlib
 import json
 import math
+import os
 import re
+import shutil
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
@@ -20,7 +22,10 @@ from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
 from tests import small_runs
 from tests.browser import PATIENCE, serve, settle
-from ui import colours, figures, frame, loops, models, plot
+from ui.catalog import models
+from ui.charts import figures, loops, plot
+from ui.components import pictures
+from ui.shell import frame, palette
 
 ROOT = Path(__file__).parent.parent
 PAGES = [name for name, _ in frame.PAGES]
@@ -117,7 +122,7 @@ def test_the_entry_only_routes():
 
 def test_icon_goes_once_around_the_circle():
     drawn = re.findall(r'stroke="(#\w{6})"', frame.ICON)
-    assert drawn == list(colours.CYCLE[::4])
+    assert drawn == list(palette.CYCLE[::4])
 
 
 # --- models -----------------------------------------------------------------------------------
@@ -137,7 +142,8 @@ def test_a_run_is_loaded_again_when_its_weights_change(tmp_path, monkeypatch):
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
     small_runs.make(tmp_path, "turning")
     first = models.find("runs/turning")
-    assert first.load() is first.load()
+    old = first.load()
+    assert first.load() is old
     assert first.title == "FGP-VAE"
     assert first.classes == (3, 7)
     changed = checkpoints.load_model(first.path)
@@ -146,8 +152,34 @@ def test_a_run_is_loaded_again_when_its_weights_change(tmp_path, monkeypatch):
     checkpoints.save_model(changed, first.path)
     second = models.find("runs/turning")
     assert second != first
-    ours, theirs = (next(each.load().parameters()) for each in (second, first))
+    ours, theirs = (next(each.parameters()) for each in (second.load(), old))
     torch.testing.assert_close(ours, theirs + 1)
+
+
+def test_a_run_that_is_watched_drives_no_other_model_out_of_memory(tmp_path, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    small_runs.make(tmp_path, "turning", "cvae")
+    kept = models.find("runs/cvae")
+    model = kept.load()
+    for version in range(2 * models.MOST):
+        weights = tmp_path / "turning" / checkpoints.WEIGHTS
+        os.utime(weights, (version, 10_000 + version))
+        models.find("runs/turning").load()
+    assert kept.load() is model
+
+
+def test_models_that_are_not_used_leave_memory(tmp_path):
+    small_runs.make(tmp_path, "turning")
+    weights = tmp_path / "turning" / checkpoints.WEIGHTS
+    cache, choices = models.ModelCache(2), []
+    for name in "abc":
+        shutil.copy(weights, tmp_path / name)
+        choices.append(models.Choice(name, tmp_path / name, 1.0))
+    first, second = cache.load(choices[0]), cache.load(choices[1])
+    assert cache.load(choices[0]) is first  # now the second is the oldest
+    cache.load(choices[2])
+    assert cache.load(choices[0]) is first
+    assert cache.load(choices[1]) is not second
 
 
 def test_a_run_without_a_checkpoint_is_not_offered(tmp_path, monkeypatch):
@@ -246,6 +278,15 @@ def test_latents_of_a_run_on_few_digits(tmp_path, monkeypatch):
     at = at_page("latents", model="runs/gpvae", z_digit="19")
     assert fine(at), at.exception
     assert at.slider(key="z_digit").max == 19
+    assert "MSE of all sixteen" in html(at)
+
+
+def test_latents_of_a_run_on_one_digit(tmp_path, monkeypatch):
+    small_runs.make(tmp_path, "gpvae", classes=(3,), digits=1)
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    at = at_page("latents", model="runs/gpvae")
+    assert fine(at), at.exception
+    assert at.slider(key="z_digit").disabled
     assert "MSE of all sixteen" in html(at)
 
 
@@ -426,7 +467,7 @@ def test_nothing_in_a_name_is_markdown(text, escaped):
 
 
 def test_grid_escapes_names():
-    drawn = figures.grid([("<b>", np.zeros((2, 4, 4)))], ["<i>", "&"])
+    drawn = pictures.grid([("<b>", np.zeros((2, 4, 4)))], ["<i>", "&"])
     assert "<b>" not in drawn
     assert "<i>" not in drawn
     assert drawn.count("<img") == 2

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import threading
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -12,11 +14,12 @@ from hypothesis import strategies as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import checkpoints, comparison
+from fgpvae import UserError, checkpoints, comparison
 from fgpvae.comparison import UNSEEN, Question
 from tests import tiny
-from ui import charts, matrix, models, results
-from ui.results import Curve, Row, Spread
+from ui.catalog import models, results
+from ui.catalog.results import Curve, Row, Spread
+from ui.compare import charts, evaluation, picture_matrix, tables
 
 ERRORS = {"paper": [0.027, 0.029], "gpvae": [0.035, 0.036]}
 
@@ -75,6 +78,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compare")
     tiny.train(folder / "runs", "first")
     tiny.train(folder / "runs", "second", "model.local=0", epochs=2)
+    tiny.train(folder / "runs", "third")
     write_results(folder / "results")
     return folder
 
@@ -131,9 +135,11 @@ def test_without_results_the_file_has_the_references_of_its_column(app, monkeypa
     monkeypatch.setenv("FGPVAE_RESULTS", str(tmp_path))
     choice, made = models.find("runs/first"), []
     row = Row("runs/first", "FGP-VAE", True, {n: Spread((0.1,)) for n in comparison.TABLE})
-    monkeypatch.setattr(results, "measured", lambda: {choice: results.Measured(row, {}, None, 3)})
-    write = results.table_csv
-    monkeypatch.setattr(results, "table_csv", lambda *given: made.append(write(*given)) or made[-1])
+    monkeypatch.setattr(
+        evaluation, "measured", lambda: {choice: evaluation.Measured(row, {}, None, 3)}
+    )
+    write = tables.table_csv
+    monkeypatch.setattr(tables, "table_csv", lambda *given: made.append(write(*given)) or made[-1])
     compare(app)
     app.multiselect(key="models").set_value(["runs/first"]).run()
     app.segmented_control(key="metric").set_value("one_view_mse").run()
@@ -147,27 +153,81 @@ def test_without_results_the_file_has_the_references_of_its_column(app, monkeypa
 
 def test_of_a_model_only_the_newest_measurement_is_kept(monkeypatch, tmp_path):
     every = {}
-    monkeypatch.setattr(results, "measured", lambda: every)
+    monkeypatch.setattr(evaluation, "measured", lambda: every)
     for name, version in (("a", 1.0), ("b", 1.0), ("a", 2.0)):
-        results.keep(models.Choice(name, tmp_path, version), None)
+        evaluation.keep(models.Choice(name, tmp_path, version), None)
     assert [(each.name, each.version) for each in every] == [("b", 1.0), ("a", 2.0)]
+
+
+def evaluate(app):
+    next(b for b in app.button if b.label == "Evaluate").click().run()
+    assert not app.exception
+
+
+def wait_for(app, name):
+    """Run the page again until a test is done."""
+    until = time.monotonic() + 120
+    while f"{name}<br>" not in html(app):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+        app.run()
+        assert not app.exception
 
 
 def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):
     compare(app)
     app.multiselect(key="models").set_value(["runs/first"]).run()
     assert "runs/first<br>" not in html(app)
-    button = next(b for b in app.button if b.label == "Evaluate")
-    button.click().run()
-    assert not app.exception
+    evaluate(app)
+    wait_for(app, "runs/first")
     model = checkpoints.load_model(place / "runs/first/model.safetensors")
     config = checkpoints.load_config(place / "runs/first")
     expected = comparison.table_figures(model, config.data, config.seed)
     shown = html(app)
-    assert "runs/first<br>" in shown
     for name in ("test_mse", "extrapolation_mse", "one_view_mse"):
         assert f"{expected[name]:.4f}" in shown
     assert next(b for b in app.button if b.label == "Evaluate").disabled
+
+
+def test_a_test_goes_on_while_the_page_is_used(app, monkeypatch):
+    """The page answers while a model is tested, and what it does loses nothing."""
+    go_on, figures = threading.Event(), comparison.table_figures
+
+    def slowly(*given):
+        assert go_on.wait(120)
+        return figures(*given)
+
+    monkeypatch.setattr(comparison, "table_figures", slowly)
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/second"]).run()
+    try:
+        evaluate(app)  # returns although nothing is tested yet
+        assert next(b for b in app.button if b.label == "Evaluate").disabled
+        app.segmented_control(key="metric").set_value("one_view_mse").run()
+        assert not app.exception
+        assert "runs/second<br>" not in html(app)
+    finally:
+        go_on.set()
+    wait_for(app, "runs/second")
+
+
+def test_a_model_that_cannot_be_tested_says_why(app, monkeypatch):
+    def refuse(*given):
+        raise UserError("there are no digits")
+
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/third"]).run()
+    with monkeypatch.context() as broken:
+        broken.setattr(comparison, "table_figures", refuse)
+        evaluate(app)
+        until = time.monotonic() + 60
+        while not app.error:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+            app.run()
+    assert "there are no digits" in app.error[0].value
+    evaluate(app)  # once more, and now it can
+    wait_for(app, "runs/third")
 
 
 def test_digits_are_sorted_by_where_two_models_differ_most(app, place):
@@ -227,23 +287,28 @@ def answer(seed):
 
 def test_the_picture_of_the_matrix_holds_the_digits_in_their_order():
     truth, first = answer(0)
-    content = matrix.png(truth, [7, 8, 9, 10], [2, 0], [matrix.Column("a", first)])
+    content = picture_matrix.png(truth, [7, 8, 9, 10], [2, 0], [picture_matrix.Column("a", first)])
     page = np.asarray(Image.open(io.BytesIO(content)))
     for row, p in enumerate((2, 0)):
-        top = matrix.HEAD + row * (84 + matrix.FOOT + matrix.GAP)
-        cut = page[top : top + 84 : 3, matrix.GAP : matrix.GAP + 84 : 3]
+        top = picture_matrix.HEAD + row * (84 + picture_matrix.FOOT + picture_matrix.GAP)
+        cut = page[top : top + 84 : 3, picture_matrix.GAP : picture_matrix.GAP + 84 : 3]
         np.testing.assert_allclose(cut / 255, truth[p], atol=1 / 255)
 
 
 def test_the_error_map_is_grey_where_the_image_is_right():
-    assert matrix.error_map(np.array([0.0, 1.0, -1.0, 3.0])).tolist() == [0.5, 1.0, 0.0, 1.0]
+    assert picture_matrix.error_map(np.array([0.0, 1.0, -1.0, 3.0])).tolist() == [
+        0.5,
+        1.0,
+        0.0,
+        1.0,
+    ]
 
 
 def test_the_best_model_of_a_row_is_bold_and_references_never_are():
     truth, first = answer(0)
     zero = comparison.Answer(truth, np.zeros(4), np.zeros_like(truth))
-    columns = [matrix.Column("a", first), matrix.Column("none", zero, model=False)]
-    shown = matrix.html(truth, [0, 1, 2, 3], [1], columns)
+    columns = [picture_matrix.Column("a", first), picture_matrix.Column("none", zero, model=False)]
+    shown = picture_matrix.html(truth, [0, 1, 2, 3], [1], columns)
     assert f"<b>{first.errors[1]:.4f}</b>" in shown
     assert "<b>0.0000</b>" not in shown
 
@@ -253,29 +318,31 @@ def test_names_are_escaped():
     name = "<script>alert(1)</script>"
     row = Row(name, name, True, {key: Spread((0.1,)) for key in comparison.TABLE})
     for shown in (
-        matrix.html(truth, [0, 1, 2, 3], [0], [matrix.Column(name, first)]),
-        results.table_html([row], "test_mse"),
+        picture_matrix.html(truth, [0, 1, 2, 3], [0], [picture_matrix.Column(name, first)]),
+        tables.table_html([row], "test_mse"),
     ):
         assert "<script" not in shown
 
 
 def test_files_hold_every_figure():
     _, first = answer(0)
-    lines = read_csv(matrix.csv([7, 8, 9, 10], [3, 1, 0, 2], [matrix.Column("a", first)]))
+    lines = read_csv(
+        picture_matrix.csv([7, 8, 9, 10], [3, 1, 0, 2], [picture_matrix.Column("a", first)])
+    )
     assert [line["digit"] for line in lines] == ["10", "8", "7", "9"]
     assert float(lines[0]["a"]) == first.errors[3]
     row = Row("run", "FGP-VAE", True, {n: Spread((0.1, 0.3)) for n in comparison.TABLE})
-    lines = read_csv(results.table_csv([row], {"mean_image": 0.0551}))
+    lines = read_csv(tables.table_csv([row], {"mean_image": 0.0551}))
     assert float(lines[0]["test_mse"]) == pytest.approx(0.2)
     assert float(lines[0]["one_view_mse_sd"]) == pytest.approx(np.std([0.1, 0.3], ddof=1))
     assert lines[1]["model"] == "mean_image"
     row = {"P": 45, "seconds_an_epoch": spread([1.0, 2.0]), "extrapolation_mse": spread([0.5])}
     scaling = {"by_digits": [row], "by_views": [], "exponents": {"seconds_an_epoch_in_P": 1.0}}
-    lines = read_csv(results.scaling_csv(scaling))
+    lines = read_csv(tables.scaling_csv(scaling))
     assert [line["value"] for line in lines] == ["1.5", "0.5", "1.0"]
     assert float(lines[0]["sd"]) == pytest.approx(np.std([1, 2], ddof=1))
     curve = Curve("run", "#000000", {1: Spread((0.5,)), 15: Spread()})
-    lines = read_csv(results.curves_csv([curve]))
+    lines = read_csv(tables.curves_csv([curve]))
     assert [(line["views"], line["mse"], line["sd"]) for line in lines] == [
         ("1", "0.5", ""),
         ("15", "", ""),

@@ -591,5 +591,7 @@ def test_a_warp_does_not_rotate(monkeypatch):
     maps = torch.linalg.lstsq(places.expand(P, -1, -1), moved).solution.mT  # [P, 2, 2]
     u, _, v = torch.linalg.svd(maps)
     turn = (u @ v)[:, 1, 0].asin().rad2deg()
-    assert turn.abs().max() < 1  # resampling; with its antisymmetric part it was 5 degrees, 19 at most
+    assert (
+        turn.abs().max() < 1
+    )  # resampling; with its antisymmetric part it was 5 degrees, 19 at most
     assert (maps - torch.eye(2)).abs().mean() > 0.03

@@ -1,6 +1,5 @@
 """The documentation: examples that run, names that exist, links that lead somewhere."""
 
-import ast
 import doctest
 import importlib
 import pkgutil
@@ -8,7 +7,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,7 @@ from fgpvae.__main__ import main, parser
 from fgpvae.batches import FixedViews
 from fgpvae.training import Trainer
 from tests import test_models
-from ui import frame
+from ui.shell import frame
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
@@ -146,16 +144,6 @@ def _exists(path: str) -> bool:
     return False
 
 
-def test_modules_named_in_the_architecture_are_all_there_is():
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    table = text.partition("| module | holds |")[2].partition("\n\n")[0]
-    named = {
-        name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])
-    }
-    there = {info.name for info in pkgutil.iter_modules(fgpvae.__path__)} - {"__main__"}
-    assert named == there
-
-
 @pytest.mark.parametrize("name", fgpvae.pretrained_names())
 def test_every_shipped_model_has_a_card(name):
     text = (ROOT / "docs" / "models" / f"{name}.md").read_text()
@@ -240,33 +228,3 @@ def test_one_test_can_be_run_as_shown():
     )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "passed" in done.stdout
-
-
-# --- the layers of docs/architecture.md ---
-
-
-def test_a_module_imports_only_from_those_above_it_and_never_streamlit():
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    table = text.partition("| module | holds |")[2].partition("\n\n")[0]
-    order = re.findall(r"`(\w+)`", " ".join(row.split("|")[1] for row in table.splitlines()[2:]))
-    for rank, name in enumerate(order):
-        path = ROOT / "fgpvae" / name
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]:
-            used = set(imported(ast.parse(file.read_text())))
-            assert "streamlit" not in used
-            below = {other for other in order[rank + 1 :] if f"fgpvae.{other}" in used}
-            assert not below, f"{file.name} imports {below}"
-
-
-def imported(tree: ast.AST) -> Iterator[str]:
-    """Modules by name, those of the package as fgpvae.NAME."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
-            first, *rest = name.split(".")
-            yield f"fgpvae.{rest[0]}" if first == "fgpvae" and rest else first

@@ -15,16 +15,18 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import models
+from fgpvae import digit_view, models, orientation
 from fgpvae.data import ANGLES, rotate
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from tests import small_runs
 from tests.browser import ROOT
 from tests.test_rotate import html, linked, model, open_page, sentence
-from ui import bringing, orientation, own, sketch, telling, turning
-from ui.digits import Digit
-from ui.own import View
+from ui.catalog.digits import Digit
+from ui.extrapolate import belief_ring, doubt, user_views
+from ui.extrapolate import upload as uploads
+from ui.extrapolate.user_views import View
+from ui.inference import captions
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -118,7 +120,7 @@ def test_no_belief_without_a_mean_function():
 
 def test_the_ring_of_one_view_is_its_turned_copies():
     image = Digit(3, 2).at(0.4)
-    ring = own.ring([View(image, 0.4, "a")])
+    ring = user_views.ring([View(image, 0.4, "a")])
     assert ring.own == [0]
     np.testing.assert_allclose(ring.angles, (0.4 + ANGLES) % (2 * np.pi))
     np.testing.assert_allclose(ring.views[3], rotate(image[None], [ANGLES[3]])[0, 0])
@@ -126,24 +128,24 @@ def test_the_ring_of_one_view_is_its_turned_copies():
 
 def test_other_views_come_after_the_copies():
     views = [View(Digit(3, k).image, 0.1 * k, str(k)) for k in range(3)]
-    ring = own.ring(views)
+    ring = user_views.ring(views)
     assert ring.own == [0, 16, 17]
     np.testing.assert_array_equal(ring.views[17], views[2].image)
     assert ring.angles[17] == pytest.approx(0.2)
 
 
 def test_views_arrive_before_copies():
-    assert own.arrival([0, 16])[:2] == [0, 16]
-    assert len(own.arrival([0, 16])) == 8
-    assert len(set(own.arrival([0, 8, 4]))) == 8
-    assert own.arrival(list(range(12))) == list(range(12))
+    assert user_views.arrival([0, 16])[:2] == [0, 16]
+    assert len(user_views.arrival([0, 16])) == 8
+    assert len(set(user_views.arrival([0, 8, 4]))) == 8
+    assert user_views.arrival(list(range(12))) == list(range(12))
 
 
 def test_random_digits_of_the_prior():
-    drawn, style = turning.prior(model(), seed=3)
-    again, same = turning.prior(model(), seed=3)
+    drawn, style = digit_view.prior(model(), seed=3)
+    again, same = digit_view.prior(model(), seed=3)
     assert style == same
-    assert style != turning.prior(model(), seed=4)[1]
+    assert style != digit_view.prior(model(), seed=4)[1]
     assert not drawn.observed.any()
     np.testing.assert_allclose(drawn.scene.unknown(ANGLES), 1, atol=1e-6)
     # local channels at the mean function, global ones as drawn
@@ -156,7 +158,9 @@ def test_random_digits_of_the_prior():
 def test_without_a_mean_function_the_local_channels_are_drawn_too():
     torch.manual_seed(0)
     plain = FGPVAE(FGPVAEConfig(latents=6, local=3, amplitude=2.0)).eval()
-    draws = np.stack([turning.prior(plain, seed)[0].scene.at(ANGLES)[:, 0] for seed in range(200)])
+    draws = np.stack(
+        [digit_view.prior(plain, seed)[0].scene.at(ANGLES)[:, 0] for seed in range(200)]
+    )
     expected = plain.kernel.gram(torch.as_tensor(ANGLES), torch.as_tensor(ANGLES))
     covariance = draws.T @ draws / len(draws)
     np.testing.assert_allclose(covariance, expected.detach().numpy(), atol=1.2)
@@ -165,12 +169,12 @@ def test_without_a_mean_function_the_local_channels_are_drawn_too():
 
 def test_models_without_a_style_draw_no_digit():
     with pytest.raises(UserError, match="VAE keeps no style"):
-        turning.prior(models.build(small_runs.CONFIGS["vae"]), seed=1)
+        digit_view.prior(models.build(small_runs.CONFIGS["vae"]), seed=1)
 
 
 def test_sketches_are_well_formed():
-    ring = sketch.belief_ring(bumps((40, 1)), Digit(3, 2).image, 0.7)
-    falling = sketch.falling([0.8, 0.5, 0.4], seen=2)
+    ring = belief_ring.belief_ring(bumps((40, 1)), Digit(3, 2).image, 0.7)
+    falling = doubt.falling([0.8, 0.5, 0.4], seen=2)
     for svg in (ring, falling):
         assert ElementTree.fromstring(svg).attrib["aria-label"]
 
@@ -196,6 +200,21 @@ def test_the_angle_of_an_example_can_be_said():
     mode.click().run()
     assert app.slider(key="angle-slider-new-3-2-45").value == int(mode.label.split("°")[0])
     assert not app.exception
+
+
+def test_the_belief_about_an_angle_is_computed_once_a_run(runs: Path, monkeypatch):
+    asked, belief = [], orientation.belief
+
+    def counted(*given):
+        asked.append(given)
+        return belief(*given)
+
+    monkeypatch.setattr(orientation, "belief", counted)
+    app = open_page("extrapolate", model="runs/turning")
+    asked.clear()
+    app.run()
+    assert not app.exception
+    assert len(asked) == 1
 
 
 def test_a_link_opens_the_same_example(runs: Path):
@@ -230,7 +249,7 @@ def test_a_link_to_a_training_digit_opens_a_new_one(link: str, shown: str):
     ],
 )
 def test_sentences_are_true_for_each_number(views: int, copies: int, says: str):
-    assert says in telling.extrapolating(model(), views, copies, "it")
+    assert says in captions.extrapolating(model(), views, copies, "it")
 
 
 def test_without_a_picture_nothing_is_pretended():
@@ -328,13 +347,13 @@ def test_corrections_stay_with_their_picture():
 
 
 def test_files_beyond_the_limit_are_not_used_and_this_is_said():
-    said = f"Only the first {bringing.MOST} pictures are used."
-    files = [(f"{number}.png", b"no picture") for number in range(bringing.MOST + 1)]
+    said = f"Only the first {uploads.MOST} pictures are used."
+    files = [(f"{number}.png", b"no picture") for number in range(uploads.MOST + 1)]
     app = upload(start(), *files[1:])
     assert not html(app, said)
     upload(app, *files)
     assert html(app, said)
-    assert len(html(app, 'role="alert"')) == bringing.MOST
+    assert len(html(app, 'role="alert"')) == uploads.MOST
 
 
 def shot(turn: float) -> tuple[str, bytes, str]:

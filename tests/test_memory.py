@@ -8,17 +8,17 @@ from types import SimpleNamespace
 import pytest
 
 import fgpvae.memory
-from ui import memory
+from ui.shell import garbage
 
 
 def test_objects_are_taken_out_of_the_collection_once(monkeypatch):
-    monkeypatch.setattr(memory, "_done", set())
+    monkeypatch.setattr(garbage, "_done", set())
     before = gc.get_freeze_count()
     try:
-        memory.keep("first")
+        garbage.keep("first")
         frozen = gc.get_freeze_count()
         assert frozen > before
-        memory.keep("first")
+        garbage.keep("first")
         assert gc.get_freeze_count() <= frozen
     finally:
         gc.unfreeze()

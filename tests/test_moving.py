@@ -11,7 +11,7 @@ import torch
 from playwright.sync_api import Browser, Page, expect
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import latents, models, presets
+from fgpvae import latents, models, presets, scenes
 from fgpvae.checkpoints import (
     OBJECTS_FILE,
     WEIGHTS,
@@ -24,9 +24,8 @@ from fgpvae.checkpoints import (
 from fgpvae.data import objects
 from scripts.make_sprites import make
 from tests.browser import ROOT, Watch, serve, settle
-from ui import export, moving
-from ui.objects import Set
-from ui.pictures import address as png
+from ui.catalog.objects import ObjectSet
+from ui.components.pictures import address as png
 
 RUNS = {
     "line-colour": {"kernel": "squared-exponential", "grey": False, "height": 10, "width": 16},
@@ -107,9 +106,9 @@ def hook(page: Page, call: str, argument: object = None) -> object:
     )
 
 
-def known(root: Path, name: str) -> Set:
+def known(root: Path, name: str) -> ObjectSet:
     config, found = load_config(root / name), load_objects(root / name)
-    return Set(found, config.data.track, objects.split(found, config.data.track, config.seed))
+    return ObjectSet(found, config.data.track, objects.split(found, config.data.track, config.seed))
 
 
 def expected(root: Path, name: str, number: int, given: list[int], w: list[float]) -> np.ndarray:
@@ -191,7 +190,7 @@ def test_a_random_style_is_drawn_and_taken_back(page: Page, address: str, root: 
     model = load_pretrained(root / "line-colour")
     found = known(root, "line-colour")
     number = found.split.unseen[0]
-    scene = export.scene(
+    scene = scenes.scene(
         model,
         found.pixels(number),
         found.w(number),
@@ -319,8 +318,8 @@ def test_train_shows_what_a_run_makes_of_a_new_object(page: Page, address: str, 
     expect(pictures.locator("img")).to_have_count(2 * len(found.views(number)))
     model = load_pretrained(root / name)
     given = np.isin(np.arange(8), found.given(number))
-    scene = export.scene(model, found.pixels(number), found.w(number), given)
-    made = moving.draw(model, scene, found.w(number))
+    scene = scenes.scene(model, found.pixels(number), found.w(number), given)
+    made = scenes.draw(model, scene, found.w(number))
     shown = [image.get_attribute("src") for image in pictures.locator("img").all()]
     assert shown == [png(image) for image in (*found.pixels(number), *made)]
     expect(page.locator("[data-testid=stException]")).to_have_count(0)

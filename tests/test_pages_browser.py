@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
 from tests.browser import FLAGS, PATIENCE, ROOT, Watch, executable_path, serve, settle
 from tests.test_extrapolate import drawing
-from ui import frame
+from ui.shell import frame
 
 
 @pytest.fixture(scope="module")

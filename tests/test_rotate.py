@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from fgpvae import digit_view
 from fgpvae.checkpoints import WEIGHTS, save_config
 from fgpvae.configs import DataConfig, RunConfig
 from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate, unseen
@@ -22,9 +23,11 @@ from fgpvae.evaluation import training_views
 from fgpvae.models import FGPVAE, GPVAE
 from tests import small_runs
 from tests.browser import ROOT
-from ui import digits, downloads, links, models, telling, turning, views
-from ui.dial import Pose
-from ui.digits import Digit
+from ui.catalog import digits, models
+from ui.catalog.digits import Digit
+from ui.components.dial import Pose
+from ui.inference import captions, context_views, downloads
+from ui.shell import query_params
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +67,8 @@ def model(name: str = "turning") -> FGPVAE:
     return FGPVAE(small_runs.CONFIGS[name]).eval()
 
 
-def turned(digit: Digit, seen: list[int]) -> turning.Turning:
-    return turning.turn(model(), digit.views(), ANGLES, views.mask(seen))
+def turned(digit: Digit, seen: list[int]) -> digit_view.Turning:
+    return digit_view.turn(model(), digit.views(), ANGLES, context_views.mask(seen))
 
 
 # --- digits ---
@@ -110,28 +113,28 @@ def test_ids_are_rows_of_the_training_set():
 
 
 def test_the_order_of_views_leaves_out_the_held_out_one():
-    assert sorted(views.ORDER) == [i for i in range(16) if i != HELD_OUT]
+    assert sorted(context_views.ORDER) == [i for i in range(16) if i != HELD_OUT]
     for count in (2, 4, 8):  # evenly spread
-        gaps = np.diff(sorted(views.ORDER[:count]), append=16)
+        gaps = np.diff(sorted(context_views.ORDER[:count]), append=16)
         assert set(gaps) == {16 // count}
 
 
-@given(st.sets(st.sampled_from(views.ORDER), min_size=1), st.integers(1, 15))
+@given(st.sets(st.sampled_from(context_views.ORDER), min_size=1), st.integers(1, 15))
 def test_resizing_keeps_what_it_can(current: set[int], count: int):
-    resized = set(views.resized(current, count))
+    resized = set(context_views.resized(current, count))
     assert len(resized) == count
     assert resized <= current or resized >= current
 
 
 @given(st.lists(st.floats(-4, 4), min_size=1, max_size=40))
 def test_numbers_go_into_links_and_back(values: list[float]):
-    np.testing.assert_allclose(links.numbers(links.text(values)), values, atol=1e-4)
+    np.testing.assert_allclose(query_params.numbers(query_params.text(values)), values, atol=1e-4)
 
 
 @pytest.mark.parametrize("text", ["", "1_x", "nan", "1_inf", "1e308", "-1e9", None])
 def test_broken_numbers_in_links(text: str | None):
-    assert links.numbers(text) is None
-    assert links.number(text if text != "1_x" else "x", 3) == 3
+    assert query_params.numbers(text) is None
+    assert query_params.number(text if text != "1_x" else "x", 3) == 3
 
 
 # --- what is computed ---
@@ -152,7 +155,7 @@ def test_the_verdict_against_plain_arithmetic():
     digit, w = Digit(3, 2), float(np.deg2rad(157.5))
     turning_digit = turned(digit, [0, 6, 12])
     true, mean = digit.at(w), digits.mean_image(3)
-    found = turning.verdict(turning_digit, w, true, mean=mean)
+    found = digit_view.verdict(turning_digit, w, true, mean=mean)
     image = turning_digit.images(np.array([w]))[0]
     assert found.mse == pytest.approx(((image - true) ** 2).mean(), rel=1e-5)
     # the nearest of 0, 135 and 270 degrees is 135
@@ -165,13 +168,13 @@ def test_the_verdict_against_plain_arithmetic():
 
 def test_pixels_vary_less_with_more_views():
     digit = Digit(3, 2)
-    few, many = (turned(digit, seen).pixel_sd(1.0) for seen in ([8], list(views.ORDER)))
+    few, many = (turned(digit, seen).pixel_sd(1.0) for seen in ([8], list(context_views.ORDER)))
     assert 0 < many < few
 
 
 def test_uncertainty_is_that_of_the_ring():
     digit, order = Digit(3, 2), [0, 8, 4]
-    left = turning.uncertainty(model(), digit.views(), ANGLES, order)
+    left = digit_view.uncertainty(model(), digit.views(), ANGLES, order)
     around = np.linspace(0, 2 * np.pi, 200, endpoint=False)
     for count, value in enumerate(left, start=1):
         scene = turned(digit, order[:count]).scene
@@ -181,7 +184,7 @@ def test_uncertainty_is_that_of_the_ring():
 
 def test_morph_ends_at_both_styles():
     a, b = turned(Digit(3, 2), [0, 8]), turned(Digit(7, 30), [0, 8])
-    styles, images = turning.morphed(a, b, 0.5, 5)
+    styles, images = digit_view.morphed(a, b, 0.5, 5)
     np.testing.assert_allclose(styles[0], a.own)
     np.testing.assert_allclose(styles[-1], b.own)
     np.testing.assert_allclose(images[0], a.images(np.array([0.5]))[0], atol=1e-6)
@@ -193,7 +196,7 @@ def test_swap_takes_the_local_channels_of_b_and_the_style_of_a():
     code = np.concatenate([local, a.own])
     with torch.no_grad():
         expected = model().decoder(torch.tensor(code[None], dtype=torch.float32))[0, 0]
-    np.testing.assert_allclose(turning.swapped(a, b, w), expected, atol=1e-4)
+    np.testing.assert_allclose(digit_view.swapped(a, b, w), expected, atol=1e-4)
 
 
 def test_downloads():
@@ -261,7 +264,7 @@ def test_a_link_opens_the_same_picture(runs: Path):
         "digit": "7-12",
         "angle": "157.5",
         "views": "0_4_9",
-        "style": links.text(style),
+        "style": query_params.text(style),
     }
     app = open_page(**link)
     assert not app.exception
@@ -270,7 +273,7 @@ def test_a_link_opens_the_same_picture(runs: Path):
     digit = Digit(7, 12, new=False)
     shown = turned(digit, [0, 4, 9])
     w = float(np.deg2rad(157.5))
-    error = turning.verdict(shown, w, digit.at(w), style).mse
+    error = digit_view.verdict(shown, w, digit.at(w), style).mse
     assert html(app, f"<b>{error:.4f}</b>")
 
 
@@ -355,8 +358,8 @@ def test_views_of_a_digit_that_is_not_remembered():
     train = training_views(DataConfig(digits=10), 0)
     joint.prepare(lambda: train)
     degrees = np.rad2deg(train.angles[4].numpy())
-    assert views.remembered(joint, torch.tensor([4])) == (degrees / 22.5).round().tolist()
-    assert views.remembered(joint, torch.tensor([15])) is None
+    assert context_views.remembered(joint, torch.tensor([4])) == (degrees / 22.5).round().tolist()
+    assert context_views.remembered(joint, torch.tensor([15])) is None
 
 
 @pytest.mark.parametrize(
@@ -394,9 +397,9 @@ def test_a_damaged_run_is_named(runs: Path):
 def test_sentences_are_true_for_each_number():
     model_ = model()
     for count in range(1, 16):
-        text = telling.rotating(model_, Digit(3, 2), count, None, False)
-        assert f"{telling.COUNTS[count]} dotted angle" in text
+        text = captions.rotating(model_, Digit(3, 2), count, None, False)
+        assert f"{captions.COUNTS[count]} dotted angle" in text
         assert ("angles;" in text) == (count > 1)
     for known, says in ((True, ", known from its training,"), (False, ", new to it,"), (None, "")):
-        text = telling.rotating(model_, Digit(3, 2, False), 8, None, known)
+        text = captions.rotating(model_, Digit(3, 2, False), 8, None, known)
         assert f"sees this three{says} only" in text

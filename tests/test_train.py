@@ -18,8 +18,9 @@ from fgpvae import UserError, background, checkpoints, runs, timing
 from fgpvae.configs import RunConfig
 from fgpvae.presets import PRESETS
 from tests import tiny
-from ui import curves, estimates, frame
-from ui import settings as form
+from ui.shell import frame
+from ui.train import curves, estimates, form
+from ui.train import settings as fields
 
 SLOTS = background.slots
 ATTACK = "![](http://host.test/x.png) <b>$x$ :red[y]"
@@ -39,18 +40,18 @@ def leaves(kind, path=""):
 
 
 def test_every_field_of_a_config_has_a_setting_and_a_meaning():
-    assert set(form.SETTINGS) | set(form.DERIVED) == set(leaves(RunConfig))
-    for setting in form.SETTINGS.values():
+    assert set(fields.SETTINGS) | set(fields.DERIVED) == set(leaves(RunConfig))
+    for setting in fields.SETTINGS.values():
         assert len(setting.meaning) > 10
         assert "\n" not in setting.meaning
 
 
-@pytest.mark.parametrize("name", form.OFFERED)
+@pytest.mark.parametrize("name", fields.OFFERED)
 def test_a_config_comes_back_from_the_form_as_it_was(name):
     held = form.flat(PRESETS[name])
     assert form.build(held, name) == PRESETS[name]
-    assert form.preset_line(name)
-    for setting in form.SETTINGS.values():
+    assert fields.preset_line(name)
+    for setting in fields.SETTINGS.values():
         setting.used(held)
 
 
@@ -75,7 +76,7 @@ def test_a_wrong_value_is_named_in_a_sentence(path, text, sentence):
         form.build(form.flat(PRESETS["paper"]) | {path: text}, "paper")
 
 
-TYPED = [p for p, s in form.SETTINGS.items() if not s.options and p != "data.classes"]
+TYPED = [p for p, s in fields.SETTINGS.items() if not s.options and p != "data.classes"]
 
 
 @settings(max_examples=150, deadline=None)

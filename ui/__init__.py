@@ -1,1 +1,1 @@
-"""What the pages of the app share."""
+"""The app behind pages/, in rooms; docs/architecture.md says who may import whom."""

@@ -98,6 +98,7 @@ class Model(nn.Module):
     fixed_angles: ClassVar[bool] = False  # must a digit have the same angles in every epoch?
 
     config: Any  # of the class Config
+    kernel: Any  # over the angle, where it has one
     encoder: nn.Module  # [N, C, H, W] -> mean and variance [N, L]
     decoder: nn.Module  # [N, L] -> [N, C, H, W]
 

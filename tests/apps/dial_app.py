@@ -4,11 +4,12 @@ import numpy as np
 import streamlit as st
 import torch
 
+from fgpvae import scenes
 from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate
 from fgpvae.latents import Styles
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
-from ui import dial, export
+from ui.components import dial
 
 START = [0, 4, 8, 12]  # the views that are observed at first
 CONFIGS = {
@@ -38,9 +39,9 @@ def views(digit: int) -> np.ndarray:
     return rotate(embedded((3,)).images[digit : digit + 1], ANGLES)[0]
 
 
-def scene(model: FGPVAE, digit: int, context: list[int]) -> export.Scene:
+def scene(model: FGPVAE, digit: int, context: list[int]) -> scenes.Scene:
     observed = np.isin(np.arange(len(ANGLES)), context)
-    return export.scene(model, views(digit), ANGLES, observed)
+    return scenes.scene(model, views(digit), ANGLES, observed)
 
 
 def main() -> None:

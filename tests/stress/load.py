@@ -24,7 +24,7 @@ from fgpvae import background, pretrained_names, runs
 from fgpvae.presets import preset
 from tests import browser
 from tests.stress.table import Row, none
-from ui import frame
+from ui.shell import frame
 
 SESSIONS, BROWSERS, SECONDS = 30, 3, 120
 THINK = 5.0, 15.0  # seconds that a person looks at a page

@@ -1,0 +1,351 @@
+"""A model, and what it believes of one digit, in the form that the browser can evaluate.
+
+Every model of this package makes an image as decoder(code(w)), and every code is a Fourier series
+in the angle: code(w) = C (1, cos kw, sin kw). So the browser needs the decoder's layers once, a
+small matrix C a digit, and which entries of the code are the style that sliders may move. On a line
+there is no such series, and C is a table of the code at points close to each other.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from fgpvae.data import embedded
+from fgpvae.errors import UserError
+from fgpvae.models import Model
+from fgpvae.networks import Decoder, UpConv
+
+MAX_HARMONICS = 256
+POINTS = 64  # of a table, in a length scale: straight lines between them are about 3e-5 off
+MOST_POINTS = 2048
+NEGLIGIBLE = 1e-7  # of the largest coefficient; harmonics beyond which all are smaller are not sent
+
+
+@dataclass(frozen=True)
+class Network:
+    """A decoder as the browser gets it: a JSON description of its layers, then their weights."""
+
+    id: str  # changes with the weights
+    blob: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One digit as a model sees it from some of its views."""
+
+    network: Network
+    code: np.ndarray  # [inputs, 2 H + 1] on 1, cos(k f w), sin(k f w); a table on a line
+    frequency: float  # f, 1 unless the kernel's period is not 2π
+    variance: np.ndarray | None  # [2 V + 1] posterior over prior variance, mean of local channels
+    styles: np.ndarray  # [G] which inputs are the style
+    own: np.ndarray  # [G] the digit's own style
+    angles: np.ndarray  # [Q] radians, of the views
+    observed: np.ndarray  # [Q] bool
+    line: bool = False  # w is a place from -1 to 1
+
+    def at(self, w: float | np.ndarray, style: np.ndarray | None = None) -> np.ndarray:
+        """The decoder's input [..., inputs] at angles [...], as the browser computes it."""
+        code = self._curves(self.code, np.asarray(w, dtype=np.float64))
+        if style is not None:
+            code[..., self.styles] = style
+        return code
+
+    def unknown(self, w: float | np.ndarray) -> np.ndarray:
+        """The share of the prior variance that the views have left at angles [...]: 0 to 1."""
+        w = np.asarray(w, dtype=np.float64)
+        if self.variance is None:
+            return np.zeros_like(w)
+        return np.clip(self._curves(self.variance[None], w)[..., 0], 0, 1)
+
+    def _curves(self, values: np.ndarray, w: np.ndarray) -> np.ndarray:
+        return table(values, w) if self.line else series(values, w * self.frequency)
+
+
+@dataclass(frozen=True)
+class Style:
+    """One slider: a global channel, what it does to the image, and how much."""
+
+    channel: int  # 0..G-1
+    name: str
+    effect: float  # mean absolute change of a pixel from one standard deviation of the prior
+
+
+def _points(model: Model) -> int:
+    """Of a table of codes on a line: so many that straight lines between them will do."""
+    return max(min(round(2 * POINTS / float(model.kernel.length_scale)), MOST_POINTS) + 1, 3)
+
+
+@torch.no_grad()
+def scene(
+    model: Model,
+    views: Tensor | np.ndarray,
+    angles: Tensor | np.ndarray,
+    observed: Tensor | np.ndarray | None = None,
+    ids: Tensor | None = None,
+) -> Scene:
+    """What `model` believes of one digit given its views [Q, H, W] at angles [Q] radians.
+
+    Only views that are `observed` [Q] count; the others are angles at which one could look.
+    `ids` [1] says which training digit it is, for a model that knows no others.
+    """
+    images = torch.as_tensor(views, dtype=torch.float32)[None]
+    w = torch.as_tensor(angles, dtype=torch.float64)[None]
+    mask = torch.ones(w.shape, dtype=torch.bool)
+    if observed is not None:
+        mask = torch.as_tensor(observed, dtype=torch.bool)[None]
+    harmonics = model.harmonics()
+    posterior = model.infer(images, w, mask, ids)
+    period = model.config.period
+    if harmonics is None:
+        grid = torch.linspace(-1, 1, _points(model), dtype=torch.float64)
+    else:
+        # the variance has twice the harmonics of the mean
+        count = 4 * min(harmonics, MAX_HARMONICS) + 4
+        grid = torch.arange(count, dtype=torch.float64) * (period / count)
+    code = _array(posterior.mean(grid[None])[0])
+    code = code.T if harmonics is None else _coefficients(code)
+    variance = None
+    if model.tells_certainty:
+        left = _array(posterior.unknown(grid[None])[0])
+        variance = left if harmonics is None else _coefficients(left[:, None])[0]
+    if not (np.isfinite(code).all() and (variance is None or np.isfinite(variance).all())):
+        raise UserError("What this model makes of the digit is not made of finite numbers.")
+    styles = np.asarray(model.styles, dtype=int)
+    return Scene(
+        network=network(model),
+        code=code,
+        frequency=math.tau / period,
+        variance=variance,
+        styles=styles,
+        own=code[styles, 0],
+        angles=_array(w[0]),
+        observed=mask[0].numpy(),
+        line=harmonics is None,
+    )
+
+
+@torch.no_grad()
+def draw(
+    model: Model, scene: Scene, w: np.ndarray, style: Sequence[float] | None = None
+) -> np.ndarray:
+    """Pictures at places [S], in the object's own style or another: [S, H, W] or [S, 3, H, W]."""
+    codes = scene.at(np.asarray(w), None if style is None else np.asarray(style))
+    return model.decode(torch.as_tensor(codes)).numpy()
+
+
+def table(values: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Curves [inputs, points] on an even grid from -1 to 1, at places [...] -> [..., inputs]."""
+    last = values.shape[1] - 1
+    place = (np.clip(w, -1, 1) + 1) / 2 * last
+    left = np.minimum(np.floor(place).astype(int), last - 1)
+    share = (place - left)[..., None]
+    return (1 - share) * values.T[left] + share * values.T[left + 1]
+
+
+def series(coefficients: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Fourier series [inputs, 2 H + 1] at angles [...] -> [..., inputs]."""
+    modes = np.arange(1, coefficients.shape[1] // 2 + 1)
+    phase = w[..., None] * modes
+    basis = np.concatenate([np.ones_like(w)[..., None], np.cos(phase), np.sin(phase)], -1)
+    return basis @ coefficients.T
+
+
+def _coefficients(values: np.ndarray) -> np.ndarray:
+    """Values [N, inputs] on an even grid over one period -> series [inputs, 2 H + 1]."""
+    transform = np.fft.rfft(values, axis=0) / len(values)  # [N / 2 + 1, inputs]
+    size = np.abs(transform).max(-1)
+    last = int(np.flatnonzero(size > NEGLIGIBLE * max(size.max(), 1e-30)).max(initial=0))
+    last = min(last, (len(values) - 1) // 2)
+    waves = 2 * transform[1 : last + 1]
+    # a cos + b sin, with transform = (a - i b) / 2
+    return np.concatenate([transform[:1].real, waves.real, -waves.imag]).T
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().double().numpy()
+
+
+# --- the decoder ------------------------------------------------------------------------------
+
+_networks: WeakKeyDictionary[Model, tuple[int, Network]] = WeakKeyDictionary()
+
+
+def network(model: Model) -> Network:
+    """The decoder of a model, packed once as long as its weights do not change."""
+    version = sum(parameter._version for parameter in model.parameters())
+    if model not in _networks or _networks[model][0] != version:
+        _networks[model] = version, pack(model.get_submodule("decoder"), model.config.network.shape)
+    return _networks[model][1]
+
+
+def pack(decoder: nn.Module, shape: tuple[int, int, int]) -> Network:
+    """Blob: header length as 4 bytes, JSON header padded to a multiple of 4, float32 weights.
+
+    Everything little-endian; an array is named in the header by its offset and length in floats.
+    """
+    arrays: list[np.ndarray] = []
+
+    def store(tensor: Tensor) -> list[int]:
+        offset = sum(map(len, arrays))
+        arrays.append(tensor.detach().float().contiguous().numpy().reshape(-1).astype("<f4"))
+        return [offset, len(arrays[-1])]
+
+    with torch.no_grad():
+        header: dict[str, Any] = {"shape": shape, "layers": layers(decoder, store)}
+    weights = b"".join(array.tobytes() for array in arrays)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    header["id"] = hashlib.sha256(text + weights).hexdigest()[:20]
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    return Network(header["id"], len(text).to_bytes(4, "little") + text + weights)
+
+
+Store = Callable[[Tensor], list[int]]
+
+
+@singledispatch
+def layers(module: nn.Module, store: Store) -> list[dict[str, Any]]:
+    """The browser's operations that do what `module` does."""
+    raise UserError(f"The live view cannot run a layer of type {type(module).__name__}.")
+
+
+@layers.register
+def _(module: Decoder, store: Store) -> list[dict[str, Any]]:
+    gate = [{"op": "gate", "local": module.local}] if module.local else []
+    return gate + layers(module.layers, store)
+
+
+@layers.register
+def _(module: nn.Sequential, store: Store) -> list[dict[str, Any]]:
+    return [operation for child in module for operation in layers(child, store)]
+
+
+@layers.register
+def _(module: nn.Linear, store: Store) -> list[dict[str, Any]]:
+    dense = {"op": "dense", "inputs": module.in_features, "outputs": module.out_features}
+    return [dense | {"weight": store(module.weight), "bias": store(module.bias)}]
+
+
+@layers.register
+def _(module: nn.ELU, store: Store) -> list[dict[str, Any]]:
+    return [{"op": "elu"}]
+
+
+@layers.register
+def _(module: nn.SiLU, store: Store) -> list[dict[str, Any]]:
+    return [{"op": "silu"}]
+
+
+@layers.register(nn.Dropout)
+@layers.register(nn.Identity)
+def _(module: nn.Module, store: Store) -> list[dict[str, Any]]:
+    return []
+
+
+@layers.register
+def _(module: nn.Unflatten, store: Store) -> list[dict[str, Any]]:
+    return [{"op": "map", "shape": list(module.unflattened_size)}]
+
+
+@layers.register
+def _(module: UpConv, store: Store) -> list[dict[str, Any]]:
+    # nearest upsampling, then 3 taps: large row 2m + p reads small rows m + p - 1 and m + p
+    taps = torch.zeros(2, 2, 3)
+    taps[0, 0, 0] = taps[0, 1, 1] = taps[0, 1, 2] = 1
+    taps[1, 0, 0] = taps[1, 0, 1] = taps[1, 1, 2] = 1
+    weight = torch.einsum("oixy,pux,qvy->pqoiuv", module.weight, taps, taps)
+    return [_double(weight, module.bias, store, crop=0 if module.same else 1), {"op": "elu"}]
+
+
+@layers.register
+def _(module: nn.ConvTranspose2d, store: Store) -> list[dict[str, Any]]:
+    if (module.kernel_size, module.stride, module.padding) != ((4, 4), (2, 2), (1, 1)):
+        raise UserError("The live view runs transposed convolutions of 4 x 4, stride 2, padding 1.")
+    # large row 2m + p receives small rows m + p - 1 and m + p through these taps
+    taps = torch.tensor([[3, 1], [2, 0]])
+    weight = module.weight[:, :, taps[:, :, None, None], taps]  # [in, out, p, u, q, v]
+    return [_double(weight.permute(2, 4, 1, 0, 3, 5), module.bias, store, crop=0)]
+
+
+def _double(weight: Tensor, bias: Tensor | None, store: Store, crop: int) -> dict[str, Any]:
+    """Twice the size by four 2x2 convolutions, one a phase: weights [p, q, out, in, u, v]."""
+    outputs, inputs = weight.shape[2:4]
+    bias = torch.zeros(outputs) if bias is None else bias
+    operation = {"op": "double", "inputs": inputs, "outputs": outputs, "crop": crop}
+    return operation | {"weight": store(weight), "bias": store(bias)}
+
+
+# --- names of the sliders ---------------------------------------------------------------------
+
+CLEAR = 0.35  # a channel is named when a step moves a property by this much of its natural spread
+
+
+@torch.no_grad()
+def style_names(model: Model, digits: np.ndarray | None = None) -> list[Style]:
+    """The global channels, those that change the image most first, named where that is clear.
+
+    Each channel is moved one standard deviation of the prior both ways, for each of some upright
+    digits [P, H, W] (threes of the benchmark unless given), and four properties of the image are
+    measured. A property names the one channel that moves it most, if by a clear amount.
+    """
+    if digits is None:
+        digits = embedded((3,)).images[360:376]
+    images = torch.as_tensor(digits, dtype=torch.float32)
+    styles = model.styles
+    if not len(styles):
+        return []
+    upright = torch.zeros(len(images), 1, dtype=torch.float64)
+    own = model.infer(images[:, None], upright).mean(upright)[:, 0].float()  # [P, inputs]
+    steps = torch.zeros(len(styles), 2, own.shape[-1])
+    for g, channel in enumerate(styles):
+        steps[g, :, channel] = torch.tensor([-1.0, 1.0])
+    moved = own[:, None, None] + steps  # [P, G, 2, inputs]
+    decoded = model.get_submodule("decoder")(moved.flatten(0, 2))
+    decoded = decoded.mean(1).reshape(*moved.shape[:3], *images.shape[-2:])  # [P, G, 2, H, W]
+    effect = (decoded[:, :, 1] - decoded[:, :, 0]).abs().mean((0, 2, 3)) / 2  # [G]
+
+    natural = properties(images).std(0)  # [4]
+    measured = properties(decoded.flatten(0, 2)).reshape(*moved.shape[:3], -1)
+    change = ((measured[:, :, 1] - measured[:, :, 0]).mean(0) / 2 / natural).abs()  # [G, 4]
+    names: dict[int, str] = {}
+    order = sorted(np.ndindex(*change.shape), key=lambda at: -float(change[at]))
+    for g, k in order:
+        if change[g, k] < CLEAR:
+            break
+        if g not in names and PROPERTIES[k] not in names.values():
+            names[g] = PROPERTIES[k]
+    ranked = sorted(range(len(styles)), key=lambda g: -float(effect[g]))
+    return [
+        Style(g, names.get(g, f"style {rank}"), float(effect[g]))
+        for rank, g in enumerate(ranked, start=1)
+    ]
+
+
+PROPERTIES = ("slant", "stroke weight", "width", "height")
+
+
+def properties(images: Tensor) -> Tensor:
+    """Slant, ink, width and height of images [N, H, W] by their moments -> [N, 4]."""
+    ink = images.double().clamp(0, 1)
+    mass = ink.sum((1, 2)).clamp_min(1e-6)
+    y = torch.arange(ink.shape[1], dtype=torch.float64)
+    x = torch.arange(ink.shape[2], dtype=torch.float64)
+    rows, columns = ink.sum(2), ink.sum(1)
+    dy = y - ((rows @ y) / mass)[:, None]  # [N, H]
+    dx = x - ((columns @ x) / mass)[:, None]
+    var_y = (rows * dy**2).sum(1) / mass + 1e-6
+    var_x = (columns * dx**2).sum(1) / mass + 1e-6
+    cov = torch.einsum("nyx,ny,nx->n", ink, dy, dx) / mass
+    # the slope of the digit's axis; width is what is left of it after the slant is taken out
+    slant = -cov / var_y
+    width = (var_x - cov**2 / var_y).clamp_min(1e-9).sqrt()
+    return torch.stack([slant, mass, width, var_y.sqrt()], -1)

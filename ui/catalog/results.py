@@ -1,0 +1,143 @@
+"""The committed results of the experiments, and one's own models measured beside them."""
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+import streamlit as st
+
+from fgpvae import comparison
+from ui.shell import frame, palette
+
+RESULTS = ("table1", "extrapolation", "scaling")
+METRICS = {
+    "test_mse": "Held-out angle",
+    "extrapolation_mse": "New digits",
+    "one_view_mse": "New digits, one view",
+}
+EXPLAINED = {
+    "test_mse": "270 training digits at 157.5°, an angle at which no digit was seen in training.",
+    "extrapolation_mse": "40 digits never trained on at 157.5°, from eleven of their other views.",
+    "one_view_mse": "40 digits never trained on at 15 angles, from their upright view alone. The "
+    "truth is that view turned geometrically, so a geometric rotation makes no error.",
+}
+TRIVIAL = {
+    "zeros": "black",
+    "mean_image": "mean image",
+    "mean_of_neighbours": "mean of neighbours",
+    "pca_8": "PCA 8",
+    "pca_16": "PCA 16",
+    "pca_32": "PCA 32",
+    "rotated_neighbour": "geometric rotation",
+}
+
+
+def directory() -> Path:
+    """Where the results are: FGPVAE_RESULTS, or `results` beside app.py."""
+    return Path(os.environ.get("FGPVAE_RESULTS") or frame.ROOT / "results")
+
+
+def load(name: str) -> dict[str, Any] | None:
+    """A result, or None where there is none that can be read."""
+    path = directory() / f"{name}.json"
+    try:
+        return _load(path, path.stat().st_mtime)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _load(path: Path, version: float) -> dict[str, Any]:
+    result = json.loads(path.read_text())
+    if result["experiment"] != path.stem:
+        raise ValueError("a result of another experiment")
+    return result
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over seeds."""
+
+    values: tuple[float, ...] = ()
+
+    @property
+    def mean(self) -> float | None:
+        return mean(self.values) if self.values else None
+
+    @property
+    def sd(self) -> float | None:
+        return stdev(self.values) if len(self.values) > 1 else None
+
+    def text(self, digits: int = 4) -> str:
+        if not self.values:
+            return "–"
+        spread = "" if self.sd is None else f" ± {self.sd:.{digits}f}"
+        return f"{self.mean:.{digits}f}{spread}"
+
+
+def spread(found: dict[str, Any] | None) -> Spread:
+    return Spread(tuple(found["values"])) if found else Spread()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model in the table."""
+
+    name: str  # preset, shipped model or run
+    title: str  # what kind of model it is
+    own: bool  # measured here, not a committed result
+    errors: dict[str, Spread]
+    seconds: Spread = Spread()
+    complexity: str = "–"
+    parameters: int | None = None
+    published: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        return self.name if self.own else f"{self.title} · {self.name}"
+
+    @property
+    def colour(self) -> str:
+        if self.own:
+            return palette.INK
+        return palette.GLOBAL if self.title == "FGP-VAE" else palette.TRUTH
+
+
+def committed_rows(table: dict[str, Any] | None) -> list[Row]:
+    return [
+        Row(
+            row["preset"],
+            row["model"],
+            False,
+            {name: spread(row[name]) for name in comparison.TABLE},
+            spread(row["seconds_an_epoch"]),
+            row["complexity"],
+            row["parameters"],
+            row["published"] or {},
+        )
+        for row in (table["rows"] if table else [])
+    ]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Error against the number of context views."""
+
+    name: str
+    colour: str
+    points: dict[int, Spread]
+    dash: str = "solid"
+
+
+def committed_curves(result: dict[str, Any] | None) -> list[Curve]:
+    return [
+        Curve(
+            curve["preset"],
+            palette.GLOBAL if curve["model"] == "FGP-VAE" else palette.TRUTH,
+            {int(views): spread(found) for views, found in curve["mse"].items()},
+        )
+        for curve in (result["curves"] if result else [])
+    ]

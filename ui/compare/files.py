@@ -1,0 +1,37 @@
+"""What stands below a figure: the file, and where its numbers come from."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from ui.compare import tables
+from ui.shell import frame
+
+KEEP = {"bind": "query-params", "persist_state": "session"}
+
+
+def command(experiment: str, key: str, sentence: str) -> None:
+    """A card for a result that has not been computed."""
+    with frame.empty("Not measured yet", sentence, key=key):
+        st.markdown(f"`python -m fgpvae experiment {experiment} --seeds 5`")
+
+
+def foot(result: dict[str, Any] | None, content: str, name: str) -> None:
+    """Below a figure: the file, and where the figures come from."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        download(content, name)
+        if result:
+            st.caption(frame.plain(tables.provenance(result)))
+
+
+def download(content: str | Callable[[], bytes], name: str, kind: str = "text/csv") -> None:
+    st.download_button(
+        name.rsplit(".")[-1].upper(),
+        content,
+        f"fgpvae-{name}",
+        kind,
+        key=f"download-{name}",
+        on_click="ignore",
+        help="Save this as a file.",
+    )

@@ -1,0 +1,65 @@
+"""The models of the page, and the button that tests those that have not been."""
+
+import time
+
+import streamlit as st
+
+from ui.catalog import Choice, models
+from ui.compare import evaluation
+from ui.compare.files import KEEP
+from ui.shell import frame
+
+SHIPPED_FIRST = 3  # models that are chosen to begin with
+TICK = 0.7  # seconds between two looks at a test
+
+
+def choose() -> list[Choice]:
+    """The models of this page, and the button that tests those that have not been."""
+    every = {choice.name: choice for choice in models.available()}
+    if not every:
+        return []
+    shipped = [name for name, choice in every.items() if not choice.own]
+    left, right = st.columns([4, 1], vertical_alignment="bottom")
+    names = left.multiselect(
+        "Models",
+        list(every),
+        default=shipped[:SHIPPED_FIRST],
+        key="models",
+        placeholder="Choose models",
+        help="Models that come with the app, then your own runs, newest first.",
+        **KEEP,
+    )
+    chosen = [every[name] for name in names]
+    tests = evaluation.queue().tests(chosen)
+    going = [test for test in tests if not test.error]
+    waiting = {test.choice for test in going}
+    missing = [c for c in chosen if c not in evaluation.measured() and c not in waiting]
+    right.button(
+        "Evaluate",
+        disabled=not missing,
+        width="stretch",
+        help="Test the chosen models by the benchmark; their figures then stand beside ours.",
+        on_click=evaluation.queue().add,
+        args=(missing,),
+    )
+    for test in tests:
+        if test.error:
+            st.error(frame.plain(f"{test.choice.name} could not be tested: {test.error}"))
+    if going:
+        st.fragment(progress, run_every=TICK)(chosen, len(going))
+    return chosen
+
+
+def progress(chosen: list[Choice], expected: int) -> None:
+    """A bar for the tests that go on; the page runs again as soon as one of them is done."""
+    going = [test for test in evaluation.queue().tests(chosen) if not test.error]
+    if len(going) != expected:
+        st.rerun()
+    now = going[0]
+    text = now.choice.name
+    if now.began is not None and now.share:
+        left = (time.monotonic() - now.began) * (1 - now.share) / now.share
+        text += f": {left:.0f} s left"
+    if len(going) > 1:
+        text += f", then {len(going) - 1} more"
+    st.progress(now.share, frame.plain(text))

@@ -1,0 +1,79 @@
+"""The card with the paper's table next to ours."""
+
+import numpy as np
+import streamlit as st
+
+from fgpvae import comparison
+from fgpvae.comparison import TRAINING, UNSEEN, UPRIGHT, Question
+from fgpvae.data import ANGLES
+from ui.catalog import results
+from ui.charts import plot
+from ui.compare import charts, tables
+from ui.compare.evaluation import Measured
+from ui.compare.files import KEEP, command, foot
+from ui.shell import frame
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def without_a_model(metric: str) -> dict[str, float]:
+    """The mean image and the geometric rotation in a column of the table."""
+    questions = {
+        "test_mse": [Question(TRAINING)],
+        "extrapolation_mse": [Question(UNSEEN)],
+        "one_view_mse": [Question(UPRIGHT, angle=k) for k in range(1, len(ANGLES))],
+    }[metric]
+    found = [comparison.references(question) for question in questions]
+    names = {comparison.MEAN_IMAGE: "mean image", comparison.ROTATED_VIEW: "geometric rotation"}
+    return {n: float(np.mean([each[key].mse for each in found])) for key, n in names.items()}
+
+
+@st.fragment
+def table(own: list[Measured]) -> None:
+    result = results.load("table1")
+    with frame.card(
+        "The paper's table next to ours",
+        "How far a generated pixel is from the true one. Dots are means over seeds with their "
+        "standard deviation, diamonds are what the paper reports, dotted lines need no model.",
+        key="table",
+    ):
+        rows = results.committed_rows(result) + [each.row for each in own]
+        if not rows:
+            command(
+                "table1",
+                "table1",
+                "The error of every model of the paper, over five seeds, beside the published one.",
+            )
+            return
+        metric = st.segmented_control(
+            "Test",
+            list(results.METRICS),
+            default="test_mse",
+            required=True,
+            format_func=results.METRICS.get,
+            key="metric",
+            label_visibility="collapsed",
+            **KEEP,
+        )
+        st.caption(results.EXPLAINED[metric])
+        lines = without_a_model(metric)
+        if metric == "test_mse" and result:
+            lines = {results.TRIVIAL.get(n, n): value for n, value in result["trivial"].items()}
+        plot.show(charts.errors(rows, metric, lines), "chart-table", "table")
+        st.html(tables.table_html(rows, metric))
+        notes(own)
+        trivial = result["trivial"] if result else without_a_model("test_mse")
+        foot(result, tables.table_csv(rows, trivial, bool(result)), "table.csv")
+
+
+def notes(own: list[Measured]) -> None:
+    """What the figures of one's own models do not say by themselves."""
+    everywhere = [each.row.name for each in own if not each.row.errors["test_mse"].values]
+    if everywhere:
+        st.caption(
+            f"{frame.plain(', '.join(everywhere))}: trained on all angles, so for it no angle is "
+            "held out and 157.5° is an angle like any other."
+        )
+    for each in own:
+        if each.label != 3:
+            name = frame.plain(each.row.name)
+            st.caption(f"{name}: tested on digits of class {each.label}, not on threes.")

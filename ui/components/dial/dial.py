@@ -1,0 +1,282 @@
+"""The live view: a dial that turns a digit, and sliders for its style, all in the browser.
+
+The server sends the decoder's weights once and a few numbers a digit (`ui.export`); dragging sends
+nothing back. When the person lets go, the pose arrives here and the page runs again:
+
+    indices = dial.context("rotate", [0, 4, 8])          # the views the person has chosen
+    scene = export.scene(model, views, angles, observed)  # what the model makes of them
+    state = dial.dial(scene, key="rotate", held_out=[7])
+    with state.aside:                                     # below the sliders
+        ...
+"""
+
+import json
+import secrets
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from fgpvae.latents import Styles
+from fgpvae.scenes import Scene, Style
+from ui.components.shared import Component, rounded
+from ui.components.style_sliders import Morph, style_sliders
+from ui.shell import palette
+
+LEAD = "What stays the same when the digit turns."
+KEEP = "keep"
+NETWORKS = "dial networks"  # in the session: ids of the decoders that its browser has
+
+_weights = Component("weights", "dial/weights.js")
+_dial = Component("dial", "dial/dial.js", "dial/dial.html", ("shared/common.css", "dial/dial.css"))
+_track = Component(
+    "track",
+    "dial/track.js",
+    "dial/track.html",
+    ("shared/common.css", "dial/dial.css", "dial/track.css"),
+)
+
+
+@dataclass(frozen=True)
+class Pose:
+    """How the digit is shown."""
+
+    angle: float = 0.0  # degrees, counter-clockwise, from 0 to 360
+    style: tuple[float, ...] | None = None  # one number a global channel; None is its own style
+
+
+@dataclass(frozen=True)
+class DialState:
+    """What the person did with the dial, as far as the server knows."""
+
+    angle: float
+    style: list[float] | None  # None is the digit's own
+    context: list[int]  # indices of the observed views
+    aside: DeltaGenerator = field(repr=False)  # the space below the sliders, for the page to fill
+    below: DeltaGenerator = field(repr=False)  # the space below the dial
+
+    @property
+    def radians(self) -> float:
+        return float(np.deg2rad(self.angle))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """In what unit the views of one's own objects are read: from low to high around or along."""
+
+    low: float
+    high: float
+
+
+@dataclass
+class _Record:
+    """What is kept of a dial between runs, and when its page is left."""
+
+    pose: Pose = Pose()
+    given: Pose | None = None  # the arguments of the last run
+    asked: Pose = Pose()  # where the page last moved the dial
+    revision: str = ""  # changes when the page, not the person, moves the dial
+    subject: Hashable = None
+    default: list[int] | None = None
+    context: list[int] | None = None
+
+
+def dial(
+    scene: Scene,
+    *,
+    key: str,
+    angle: float = 0.0,
+    style: Sequence[float] | None = None,
+    held_out: int | Iterable[int] = (),
+    held_out_text: str = "never seen in training",
+    styles: Sequence[Style] | None = None,
+    morph: Morph | None = None,
+    likely: Styles | None = None,
+    editable: bool = True,
+    subject: Hashable = None,
+    size: int = 470,
+    lead: str = LEAD,
+    scale: Scale | None = None,
+) -> DialState:
+    """Show a digit in a dial, with its style beside it (below it on a narrow screen).
+
+    `angle` (degrees) and `style` are where it starts; when a page gives other values later, the
+    dial goes there. `styles` names and orders the sliders (`export.style_names`). `likely` is where
+    a random style comes from; without it, from the prior. `held_out` are
+    indices of views that nobody may add. `subject` says which digit it is: with another one the
+    style goes back to the digit's own. On a line the dial is a track, and `angle` is a share of
+    the way, from 0 to 100. With a `scale` it reads in the unit of one's own views.
+    """
+    record = _record(key)
+    held = [held_out] if isinstance(held_out, int) else list(held_out)
+    given = Pose(_degrees(angle), _style(style, scene))
+    wanted = _wanted(record, given, new=subject != record.subject)
+    wanted = Pose(wanted.angle, _style(wanted.style, scene))
+    if record.given is None or wanted != record.pose:
+        _move(record, wanted)
+    record.given, record.subject = given, subject
+
+    with st.container(gap=None):
+        there = scene.network.id in st.session_state.get(NETWORKS, ())
+        _weights(key=f"{key}-weights", data=None if there else scene.network.blob)
+        left, right = st.columns([1.1, 1], gap="medium")
+        with left:
+            _mount_dial(scene, key, record, held, held_out_text, editable, size, scale)
+            below = st.container()
+        with right:
+            if len(scene.styles):
+                thing = "digit" if scale is None else "object"
+                style_sliders(scene, key, styles, morph, likely, lead, thing)
+            aside = st.container()
+    return DialState(
+        angle=record.pose.angle,
+        style=None if record.pose.style is None else list(record.pose.style),
+        context=np.flatnonzero(scene.observed).tolist(),
+        aside=aside,
+        below=below,
+    )
+
+
+def context(key: str, default: Iterable[int]) -> list[int]:
+    """Indices of the views the person has chosen on the dial, `default` until then.
+
+    To be asked before the scene is made. With another default (another digit, another number of
+    views) the choice is forgotten.
+    """
+    record, default = _record(key), sorted(default)
+    if default != record.default:
+        record.default, record.context = default, None
+    return default if record.context is None else record.context
+
+
+def pose(key: str) -> Pose:
+    """Where the dial is, for a page that needs to know before it shows the dial."""
+    return _record(key).pose
+
+
+def move(key: str, angle: float | None = None, style: Sequence[float] | str | None = KEEP) -> None:
+    """Turn the dial from the page (a click on a strip, say), or give the digit another style."""
+    now = pose(key)
+    turned = now.angle if angle is None else _degrees(angle)
+    kept = now.style if isinstance(style, str) else style
+    _move(_record(key), Pose(turned, None if kept is None else tuple(map(float, kept))))
+
+
+def _record(key: str) -> _Record:
+    name = f"dial:{key}"
+    if name not in st.session_state:
+        st.session_state[name] = _Record()
+    return st.session_state[name]
+
+
+def _wanted(record: _Record, given: Pose, new: bool) -> Pose:
+    """Where the dial should be: with the person, except where the page asks for something else."""
+    if record.given is None:
+        return given
+    now = record.pose
+    angle = now.angle if given.angle == record.given.angle else given.angle
+    style = (None if new else now.style) if given.style == record.given.style else given.style
+    return Pose(angle, style)
+
+
+def _move(record: _Record, to: Pose) -> None:
+    record.pose = record.asked = to
+    record.revision = secrets.token_hex(4)
+
+
+def _degrees(angle: float) -> float:
+    return round(float(angle), 2) % 360 if np.isfinite(angle) else 0.0
+
+
+def _style(style: Sequence[float] | None, scene: Scene) -> tuple[float, ...] | None:
+    if style is None or len(style) != len(scene.styles) or not np.isfinite(style).all():
+        return None
+    return tuple(round(float(value), 3) for value in style)
+
+
+def _mount_dial(
+    scene: Scene,
+    key: str,
+    record: _Record,
+    held_out: list[int],
+    held_out_text: str,
+    editable: bool,
+    size: int,
+    scale: Scale | None = None,
+) -> None:
+    picture = {
+        "network": scene.network.id,
+        "code": _series(scene.code),
+        "variance": None if scene.variance is None else _series(scene.variance[None]),
+        "frequency": scene.frequency,
+        "styles": scene.styles.tolist(),
+        "own": rounded(scene.own),
+        "angles": angles_of(scene).tolist(),
+        "observed": scene.observed.tolist(),
+        "heldOut": held_out,
+        "heldOutText": held_out_text,
+        "editable": editable,
+    }
+    data = picture | {
+        "key": key,
+        "scene": sha256(json.dumps(picture).encode()).hexdigest()[:16],
+        "pose": {
+            "revision": record.revision,
+            # only of a move by the page: the person's own poses are not sent back
+            "angle": record.asked.angle,
+            "style": record.asked.style,
+        },
+        "cycle": list(palette.TRACK if scene.line else palette.CYCLE),
+        "scale": None if scale is None else asdict(scale),
+        "heldOutColour": palette.HELD_OUT,
+        "size": size,
+    }
+    (_track if scene.line else _dial)(
+        key=key,
+        data=data,
+        on_pose_change=lambda: _take_pose(key),
+        on_context_change=lambda: _take_context(key),
+        on_need_change=lambda: _sent(key, "need"),
+    )
+
+
+def angles_of(scene: Scene) -> np.ndarray:
+    """Where on the dial the views of a scene are: degrees, or shares of the way on a line."""
+    if scene.line:
+        return (50 * (scene.angles + 1)).round(2)
+    return np.rad2deg(scene.angles).round(2) % 360
+
+
+def _take_pose(key: str) -> None:
+    """The person has let go: remember where, unless the page has moved the dial since."""
+    record, sent = _record(key), _sent(key, "pose")
+    if sent.get("revision") != record.revision:
+        return
+    angle, style = sent.get("angle"), sent.get("style")
+    if isinstance(angle, int | float):
+        style = None if style is None else tuple(float(value) for value in style)
+        record.pose = Pose(_degrees(angle), style)
+
+
+def _take_context(key: str) -> None:
+    record, sent = _record(key), _sent(key, "context")
+    indices = sent.get("indices")
+    if isinstance(indices, list) and indices:
+        record.context = sorted({int(index) for index in indices})
+
+
+def _sent(key: str, name: str) -> Mapping[str, Any]:
+    """A message of the dial; each says as well which decoders the browser has."""
+    value = (st.session_state.get(key) or {}).get(name)
+    if not isinstance(value, Mapping):
+        return {}
+    st.session_state[NETWORKS] = frozenset(map(str, value.get("have", ())))
+    return value
+
+
+def _series(values: np.ndarray) -> dict[str, Any]:
+    return {"rows": len(values), "values": rounded(values.reshape(-1))}

@@ -1,0 +1,16 @@
+// Receives a packed decoder and keeps it where every dial of the page finds it.
+import { hub } from "../shared/pose.js";
+
+const KEPT = 8; // decoders; the server sends one again if a dial misses it
+
+export default function ({ data }) {
+  if (!(data instanceof Uint8Array)) return; // the server knows that it is here
+  const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length)));
+  const known = hub.networks.get(header.id);
+  const weights = known?.weights ?? new Float32Array(data.slice(4 + length).buffer);
+  hub.networks.delete(header.id); // to be the newest
+  hub.networks.set(header.id, known ?? { header, weights });
+  for (const id of hub.networks.keys()) if (hub.networks.size > KEPT) hub.networks.delete(id);
+  for (const tell of Array.from(hub.waiting)) tell(); // a listener may leave the set
+}

@@ -1,0 +1,6 @@
+"""Digits as pictures in HTML: in rows and in grids."""
+
+from ui.components.pictures.grid import grid
+from ui.components.pictures.pictures import address, framed, row
+
+__all__ = ["address", "framed", "grid", "row"]

@@ -1,0 +1,58 @@
+"""Pictures that can be chosen with a click or the keyboard."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import streamlit as st
+
+from ui.components.shared import Component
+
+_component = Component(
+    "tiles",
+    "tiles/tiles.js",
+    "tiles/tiles.html",
+    ("shared/common.css", "tiles/tiles.css"),
+)
+
+
+@dataclass(frozen=True)
+class Tile:
+    name: str  # what is picked
+    image: str  # its address
+    hint: str  # said to those who do not see it, and on hovering
+    text: str = ""
+    colour: str = ""  # of a bar below the picture
+    dot: bool = False  # on the bar: an observed view
+    marked: bool = False  # held out
+    selected: bool = False
+    second: bool = False  # selected for another purpose
+    badge: str = ""
+
+
+def tiles(
+    shown: Sequence[Tile],
+    *,
+    key: str,
+    label: str,
+    on_pick: Callable[[str], None],
+    layout: str = "gallery",
+    single: bool = True,
+) -> None:
+    """Show pictures in a `gallery`, or in a `strip` of one row (two on a narrow screen).
+
+    `on_pick` gets the name of a picture that was picked, before the page runs again. `single`:
+    a picked picture becomes the selected one at once.
+    """
+
+    def picked() -> None:
+        name = (st.session_state.get(key) or {}).get("picked")
+        if isinstance(name, str) and any(each.name == name for each in shown):
+            on_pick(name)
+
+    data = {
+        "layout": layout,
+        "label": label,
+        "single": single,
+        "tiles": [asdict(each) for each in shown],
+    }
+    _component(key=key, data=data, on_picked_change=picked)

@@ -1,0 +1,81 @@
+"""At which angle a picture shows its digit: found by the model, or said by the person."""
+
+import numpy as np
+import streamlit as st
+
+from fgpvae import orientation
+from fgpvae.metrics import circular_error
+from fgpvae.models import Model
+from ui.components import sketch
+from ui.extrapolate import belief_ring
+
+SAME = np.deg2rad(4)
+
+
+def taken(key: str, model: Model, image: np.ndarray) -> float:
+    """The angle in radians: what the person says, else the likeliest, else upright."""
+    said = st.session_state.get(f"angle:{key}")
+    return _angle(said, None if said is not None else orientation.belief(model, image))
+
+
+def _angle(said: float | None, found: np.ndarray | None) -> float:
+    if said is not None:
+        return float(np.deg2rad(said))
+    return 0.0 if found is None else orientation.modes(found)[0].angle
+
+
+def said(key: str) -> str | None:
+    """What the person says, for a link."""
+    degrees = st.session_state.get(f"angle:{key}")
+    return None if degrees is None else f"{degrees:g}"
+
+
+def say(key: str, degrees: float) -> None:
+    st.session_state[f"angle:{key}"] = degrees % 360
+
+
+def control(key: str, model: Model, image: np.ndarray, truth: float | None = None) -> float:
+    """How likely each angle is, the likely ones to click on, and a slider for any other.
+
+    `truth` in degrees, where it is known. Returns the angle as `taken` does.
+    """
+    found = orientation.belief(model, image)
+    w = _angle(st.session_state.get(f"angle:{key}"), found)
+    degrees = round(float(np.rad2deg(w))) % 360
+    left, right = st.columns([1, 1.9], vertical_alignment="center", gap="small")
+    with left:
+        even = np.full(orientation.GRID, 1.0)
+        ring = belief_ring.belief_ring(even if found is None else found, image, w)
+        sketch.show(ring, f"ring-{key}", width=170)
+    with right:
+        if found is None:
+            st.caption("This model cannot tell an angle from a picture, so say it: 0° is upright.")
+        else:
+            known = "" if truth is None else f" In truth it is {truth:g}°."
+            st.caption(f"How far it is turned, as the model finds it. Click to choose.{known}")
+            with st.container(horizontal=True, gap="small"):
+                for index, mode in enumerate(orientation.modes(found)):
+                    _offer(key, mode, index, chosen=bool(circular_error(mode.angle, w) < SAME))
+        st.session_state[f"angle-slider-{key}"] = degrees
+        st.slider(
+            "Angle",
+            0,
+            359,
+            format="%d°",
+            key=f"angle-slider-{key}",
+            on_change=lambda: say(key, st.session_state[f"angle-slider-{key}"]),
+            help="Counter-clockwise from upright.",
+        )
+    return w
+
+
+def _offer(key: str, mode: orientation.Mode, index: int, chosen: bool) -> None:
+    degrees = round(float(np.rad2deg(mode.angle))) % 360
+    share = f"{mode.share:.0%}" if mode.share >= 0.01 else "<1%"
+    st.button(
+        f"{degrees}° · {share}",
+        key=f"mode-{key}-{index}",
+        type="primary" if chosen else "secondary",
+        on_click=say,
+        args=(key, degrees),
+    )

@@ -1,0 +1,118 @@
+"""From what a person brings to views that a model can take: the two cards on top of Extrapolate."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from fgpvae.models import Model
+from ui.catalog import digits
+from ui.catalog.digits import Digit
+from ui.catalog.models import Choice
+from ui.extrapolate import angle_control, upload
+from ui.extrapolate.upload import Piece
+from ui.extrapolate.user_views import View
+from ui.shell import notices, query_params
+
+
+@dataclass(frozen=True)
+class Example:
+    """A digit that no model was trained on, shown at an angle."""
+
+    digit: Digit
+    degrees: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.digit.name}-{self.degrees}"
+
+    @property
+    def image(self) -> np.ndarray:
+        return self.digit.at(float(np.deg2rad(self.degrees)))
+
+
+def example(key: str, choice: Choice, link: Mapping[str, str]) -> Digit:
+    """Pick a digit that no model was trained on."""
+    digit = digits.chosen(key, choice, link.get("digit"), new_only=True)
+    digits.gallery(key, choice, digit, new_only=True)
+    return digit
+
+
+def shown_at(key: str, digit: Digit, link: Mapping[str, str]) -> Example:
+    """The angle at which the model is shown a digit."""
+    degrees = st.slider(
+        "Shown turned by",
+        0,
+        345,
+        int(query_params.number(link.get("shown"), 45)) // 15 * 15 % 360,
+        15,
+        format="%d°",
+        key=f"{key}-shown",
+        persist_state="session",
+        help="The model is not told this angle: it has to find it.",
+    )
+    found, name = Example(digit, degrees), f"said:{key}"
+    if name not in st.session_state:
+        st.session_state[name] = True
+        if "said" in link:
+            angle_control.say(found.key, query_params.number(link["said"], 0))
+    return found
+
+
+def seed(key: str, link: Mapping[str, str]) -> int:
+    """Which random digit it is; a button draws another."""
+    name = f"seed:{key}"
+    if name not in st.session_state:
+        st.session_state[name] = int(abs(query_params.number(link.get("seed"), 1))) % 10**6
+
+    def another() -> None:
+        st.session_state[name] += 1
+
+    st.caption("A style drawn from the prior of the global latents: a digit that nobody wrote.")
+    st.button("Another one", type="primary", on_click=another, key=f"{key}-another")
+    return st.session_state[name]
+
+
+def of_example(shown: Example, model: Model) -> list[View]:
+    """How the model takes an example."""
+    w = angle_control.control(shown.key, model, shown.image, shown.degrees)
+    return [View(shown.image, w, shown.key)]
+
+
+def of_pieces(pieces: list[Piece], model: Model) -> list[View]:
+    """How pictures become digits, one of them in detail, with all that can be corrected."""
+    if not pieces:
+        st.caption(
+            "Each step from your picture to a digit of 28 x 28 pixels will be here, and the angle "
+            "at which the model finds it."
+        )
+        return []
+    names = [str(piece.number) for piece in pieces]
+    number = names[0]
+    if len(pieces) > 1:
+        number = st.segmented_control(
+            "View", names, default=names[-1], required=True, key=f"view-of-{len(pieces)}"
+        )
+    piece, known = pieces[names.index(number)], dict[str, float]()
+    if piece.normalised is None:
+        notices.problem(piece.error, "The other views were kept." if len(pieces) > 1 else "")
+        if piece.readable:
+            upload.corrections(piece.key)
+    else:
+        st.html(upload.steps(piece))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            upload.corrections(piece.key)
+            st.caption(" ".join(piece.normalised.notes))
+        known[piece.key] = angle_control.control(piece.key, model, piece.normalised.digit)
+    for other in pieces:
+        if other is not piece and other.normalised is None:
+            notices.problem(f"View {other.number}, {other.brought.name}: {other.error}")
+    views = []
+    for each in pieces:
+        if each.normalised is not None:
+            image = each.normalised.digit
+            w = known.get(each.key)
+            w = angle_control.taken(each.key, model, image) if w is None else w
+            views.append(View(image, w, each.key))
+    return views

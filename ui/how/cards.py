@@ -1,0 +1,32 @@
+"""What the five screens share: cards, formulas, the sixteen views of one digit."""
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from fgpvae import data
+from fgpvae.data import ANGLES
+from ui.shell import frame
+
+DEGREES = np.rad2deg(ANGLES)
+LABELS = [f"{degrees:g}°" for degrees in DEGREES]
+FINE = np.linspace(0, 2 * np.pi, 121)
+KEPT = {"bind": "query-params", "persist_state": "session"}
+
+
+def card(*texts: str, **options: Any) -> Any:
+    """A card as tall as those beside it."""
+    return frame.card(*texts, height="stretch", **options)
+
+
+def formula(latex: str, function: str) -> None:
+    """A formula of the paper and what implements it."""
+    st.latex(latex)
+    st.caption(f"`{function}`")
+
+
+@st.cache_data(show_spinner=False)
+def a_three() -> np.ndarray:
+    """One digit at sixteen angles [16, 28, 28]."""
+    return data.rotate(data.embedded((3,)).images[361:362], ANGLES)[0]

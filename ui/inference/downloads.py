@@ -1,0 +1,95 @@
+"""What a person can take along: the picture, the full turn, and the latent vector."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from fgpvae.digit_view import Turning
+from fgpvae.images import to_gif, to_png
+
+FRAMES = 60  # of a full turn
+
+
+def save(
+    turning: Turning, angle: float, style: Sequence[float] | None, name: str, key: str
+) -> None:
+    """Buttons that make their file when they are pressed; `angle` in degrees."""
+    name = name.replace("/", "-")
+    w, file = float(np.deg2rad(angle)), f"{name}-{angle:g}"
+    with st.container(horizontal=True, gap="small"):
+        _button("Picture", lambda: picture(turning, w, style), f"{file}.png", "image/png", key)
+        _button("Full turn", lambda: full_turn(turning, style), f"{name}.gif", "image/gif", key)
+        if turning.scene is None:
+            return
+        _button(
+            "Latents, JSON",
+            lambda: as_json(latents(turning, w, style), name),
+            f"{file}.json",
+            "application/json",
+            key,
+        )
+        _button(
+            "Latents, CSV",
+            lambda: as_csv(latents(turning, w, style)),
+            f"{file}.csv",
+            "text/csv",
+            key,
+        )
+
+
+def picture(turning: Turning, w: float, style: Sequence[float] | None) -> bytes:
+    return to_png(turning.images(np.array([w]), style)[0])
+
+
+def full_turn(turning: Turning, style: Sequence[float] | None) -> bytes:
+    around = np.linspace(0, 2 * np.pi, FRAMES, endpoint=False)
+    return to_gif(turning.images(around, style))
+
+
+def latents(turning: Turning, w: float, style: Sequence[float] | None) -> dict[str, Any]:
+    """The code at an angle, with what the model was given."""
+    assert turning.scene is not None
+    rest = "angle" if turning.model.told_angle else "local"
+    kinds = np.full(len(turning.scene.code), rest if len(turning.scene.styles) else "joint", object)
+    kinds[turning.scene.styles] = "global"
+    mean = turning.scene.at(w, None if style is None else np.asarray(style))
+    sd: list[float | None] = [None] * len(mean)
+    if turning.model.tells_certainty:
+        sd = turning.channels(w, style)[1].round(6).tolist()
+    return {
+        "angle_degrees": round(float(np.rad2deg(w)), 4),
+        "views_degrees": np.rad2deg(turning.angles[turning.observed]).round(4).tolist(),
+        "own_style": style is None,
+        "channels": [
+            {"channel": index + 1, "kind": str(kind), "mean": round(float(value), 6), "sd": spread}
+            for index, (kind, value, spread) in enumerate(zip(kinds, mean, sd, strict=True))
+        ],
+    }
+
+
+def as_json(found: dict[str, Any], name: str) -> str:
+    return json.dumps({"name": name, **found}, indent=1)
+
+
+def as_csv(found: dict[str, Any]) -> str:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, ["channel", "kind", "mean", "sd"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found["channels"])
+    return buffer.getvalue()
+
+
+def _button(label: str, data: Any, file_name: str, mime: str, key: str) -> None:
+    st.download_button(
+        label,
+        data,
+        file_name=file_name,
+        mime=mime,
+        key=f"{key}-{label}",
+        on_click="ignore",
+    )

@@ -1,0 +1,62 @@
+"""What a model's style sliders are called, and which styles are those of digits."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from fgpvae import latents, scenes
+from fgpvae.data import ANGLES
+from fgpvae.errors import UserError
+from fgpvae.scenes import Style
+from ui.catalog import digits
+from ui.catalog.models import Choice
+
+DIGITS = 120  # of a class that its styles are learnt from
+FEW = 12  # that are enough to tell classes apart
+VIEWS = ANGLES[::4]  # of each
+
+
+@st.cache_data(max_entries=24, show_spinner=False)
+def names(choice: Choice) -> list[Style] | None:
+    """What each global channel does, by a look at sixteen digits of the model's first class.
+
+    None where it cannot be told: the sliders are numbered then.
+    """
+    label = 3 if 3 in choice.classes else choice.classes[0]
+    try:
+        return scenes.style_names(choice.load(), digits.upright(label))
+    except UserError:
+        return None
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def likely(choice: Choice, label: int) -> latents.Styles | None:
+    """The styles of the training digits of a class; None for a model that keeps none apart."""
+    if label not in choice.classes:
+        return None
+    try:
+        views = latents.digits((label,), new=False, count=DIGITS, angles=VIEWS)
+        return latents.styles(choice.load(), views)
+    except UserError:
+        return None
+
+
+def likely_of(choice: Choice, own: Sequence[float]) -> latents.Styles | None:
+    """The styles of the class that a digit is nearest to."""
+    means = _means(choice)
+    if not means:
+        return None
+    return likely(choice, min(means, key=lambda label: np.linalg.norm(means[label] - own)))
+
+
+@st.cache_data(max_entries=24, show_spinner=False)
+def _means(choice: Choice) -> dict[int, np.ndarray]:
+    """The mean style of each class, from a few digits; nothing for a model that keeps none."""
+    classes = choice.classes
+    try:
+        views = latents.digits(classes, new=False, count=FEW * len(classes), angles=VIEWS)
+        rows = {label: views[views.labels == label] for label in classes}
+        return {label: latents.styles(choice.load(), few).mean for label, few in rows.items()}
+    except UserError:
+        return {}

@@ -1,0 +1,45 @@
+"""The digits that the page shows and what a model's encoder makes of them, kept in memory."""
+
+import numpy as np
+import streamlit as st
+
+from fgpvae import latents
+from fgpvae.data import ANGLES, Views
+from ui.catalog import Choice
+from ui.catalog.digits import trained
+
+DEGREES = np.rad2deg(ANGLES)
+LABELS = [f"{degrees:g}°" for degrees in DEGREES]
+CHANNELS = 8  # global ones that are shown, those that change the picture most
+KEPT = {"required": True, "bind": "query-params", "persist_state": "session"}
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def digits(classes: tuple[int, ...], new: bool, count: int) -> Views:
+    return latents.digits(classes, new, count)
+
+
+@st.cache_resource(max_entries=12, show_spinner="Looking at every digit from sixteen angles")
+def encoded(choice: Choice) -> latents.Latents:
+    return latents.latents(choice.load(), shown(choice))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def projected(choice: Choice, block: str, pooled: bool) -> latents.Projection:
+    return latents.project(encoded(choice).channels(block, pooled))
+
+
+@st.cache_data(max_entries=12, show_spinner=False)
+def strongest(choice: Choice) -> list[int]:
+    """The global channels, those that change the picture most first."""
+    found = encoded(choice)
+    assert found.pooled is not None
+    effect = latents.effects(choice.load(), found.pooled[:8, 0])
+    part = found.blocks["global"]
+    return [part.start + int(i) for i in np.argsort(-effect[part])]
+
+
+def shown(choice: Choice) -> Views:
+    known = trained(choice) * len(choice.classes)
+    new = choice.load().takes_new_digits
+    return digits(choice.classes, new, latents.DIGITS if new else min(latents.DIGITS, known))

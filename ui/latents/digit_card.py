@@ -1,0 +1,50 @@
+"""The chosen digit, true and as the model makes it again."""
+
+import numpy as np
+import streamlit as st
+
+from fgpvae import UserError, data, latents
+from fgpvae.data import ANGLES, Views
+from fgpvae.digit_view import Turning
+from ui.catalog import Choice
+from ui.catalog.digits import mean_image
+from ui.components import pictures
+from ui.inference.context_views import mask, remembered
+from ui.latents.codes import LABELS
+from ui.shell import frame, numbers, palette
+
+VIEWS_GIVEN = {1: [0], 2: [0, 8], 4: [0, 4, 8, 12], 8: list(range(0, 16, 2)), 16: list(range(16))}
+
+
+def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.ndarray) -> None:
+    """The chosen digit, true and generated, with numbers that have company."""
+    model, mine = choice.load(), views[[digit]]
+    truth = mine.images[0].numpy()
+    try:
+        made = latents.generated(model, mine, given)[0].numpy()
+    except UserError as error:
+        st.caption(frame.plain(error))
+        return
+    st.html(
+        pictures.grid(
+            [("true", truth), ("generated", made)],
+            LABELS,
+            palette.angle_colours(ANGLES),
+            marked=view,
+            alt=f"digit {digit} at sixteen angles, true and generated",
+        )
+    )
+    w, kept = float(ANGLES[view]), remembered(model, mine.ids)
+    mean = data.rotate(mean_image(int(mine.labels[0]))[None], [w])[0, 0]
+    turned = Turning(model, truth, ANGLES, mask(kept) if kept else given).geometric(w)
+    error = ((made - truth) ** 2).mean((1, 2))
+    st.html(
+        numbers.numbers(
+            [
+                (f"{error[view]:.4f}", f"MSE at {LABELS[view]}"),
+                (f"{error.mean():.4f}", "MSE of all sixteen"),
+                (f"{((turned - truth[view]) ** 2).mean():.4f}", "geometric rotation"),
+                (f"{((mean - truth[view]) ** 2).mean():.4f}", "mean image"),
+            ]
+        )
+    )

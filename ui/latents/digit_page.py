@@ -1,0 +1,115 @@
+"""The page Latents for a model of digits, below its controls."""
+
+import numpy as np
+import streamlit as st
+
+from fgpvae.data import ANGLES, Views
+from fgpvae.latents import Latents
+from ui.catalog import Choice
+from ui.charts import figures, loops
+from ui.latents import legends
+from ui.latents.channels import channel_panels
+from ui.latents.codes import CHANNELS, DEGREES, KEPT, LABELS, strongest
+from ui.latents.correlations import matrices
+from ui.latents.digit_card import VIEWS_GIVEN, this_digit
+from ui.latents.disentanglement import disentanglement
+from ui.latents.pca import choose, space
+from ui.latents.traversals import traversals
+from ui.shell import frame, palette
+
+SPLIT = {
+    "VAE": "A VAE takes every image for itself, so nothing joins the views of a digit.",
+    "CVAE": "A CVAE is told the angle, so its channels should hold the style alone. Nothing "
+    "makes them.",
+    "GP-VAE": "The GP-VAE has one Gaussian process over digits and angles together, so each "
+    "channel holds both.",
+}
+
+
+def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
+    """All of the page below the controls; points are coloured by angle, digit or class."""
+    if choice.title in SPLIT:
+        st.caption(SPLIT[choice.title])
+    spaces, legend = st.container(), st.container()
+    with frame.card(
+        "This digit", "The point that stands out, true and as the model makes it again."
+    ):
+        digit, view, given = _controls(views)
+        with spaces:  # only now it is known which point a link means
+            loops.loops(
+                "z_spaces",
+                [space(choice, block, views) for block in found.blocks],
+                (digit, view),
+                [f"digit {p}, a {label}" for p, label in enumerate(views.labels.tolist())],
+                LABELS,
+                spatial=st.session_state["z_space"] == "3-D",
+                clicked=choose,
+            )
+        if colour == "angle":
+            legend.html(legends.angle_legend())
+        elif colour == "class":
+            hues = figures.several(10)
+            names = [str(k) for k in choice.classes]
+            legend.html(legends.chips(names, [hues[k] for k in choice.classes]))
+        this_digit(choice, views, digit, view, given)
+    model = choice.load()
+    with frame.card(
+        "Channel by channel",
+        "Dots are what the encoder says of each view, with its error; the line is what the model "
+        "concludes from the filled ones, and the band how sure it is."
+        if "local" in model.blocks
+        else "Dots are what the encoder says of each view, with its error. This model draws no "
+        "conclusion from the other views of a digit.",
+    ):
+        channel_panels(choice, digit, given)
+    if model.divides_channels and found.pooled is not None:
+        traversals(
+            model,
+            found.pooled[digit],
+            view,
+            strongest(choice)[:CHANNELS],
+            LABELS,
+            palette.angle_colours(ANGLES),
+            "angle",
+        )
+    matrices(choice)
+    with frame.card(
+        "How well are angle and style kept apart?",
+        "The same questions to every model, with the answer that would be best.",
+    ):
+        disentanglement()
+
+
+def _controls(views: Views) -> tuple[int, int, np.ndarray]:
+    """Which digit, which of its views, and which views [16] the model is given."""
+    P, first = len(views), int((views.labels == 3).int().argmax())  # a three, if there is one
+    if st.session_state.get("z_digit", 0) >= P:
+        st.session_state["z_digit"] = first
+    which, turn, some = st.columns([2, 2, 2], gap="medium")
+    with which:
+        # a slider needs two values; a run on one digit has a slider that cannot move
+        digit = st.slider(
+            "Digit",
+            0,
+            max(P - 1, 1),
+            first,
+            key="z_digit",
+            disabled=P == 1,
+            bind="query-params",
+            persist_state="session",
+        )
+    with turn:
+        degrees = st.select_slider(
+            "View",
+            [float(d) for d in DEGREES],
+            key="z_view",
+            format_func=lambda d: f"{d:g}°",
+            bind="query-params",
+            persist_state="session",
+        )
+    with some:
+        count = st.segmented_control(
+            "Views given to the model", list(VIEWS_GIVEN), default=16, key="z_given", **KEPT
+        )
+    view = int(np.argmin(np.abs(DEGREES - degrees)))
+    return digit, view, np.isin(np.arange(16), VIEWS_GIVEN[count])

@@ -1,0 +1,248 @@
+"""The page Latents for a model of one's own objects."""
+
+import numpy as np
+import streamlit as st
+import torch
+
+from fgpvae import latents
+from fgpvae.metrics import mse
+from fgpvae.models import Model
+from ui.catalog import objects
+from ui.catalog.models import Choice
+from ui.catalog.objects import ObjectSet
+from ui.charts import figures, loops, plot
+from ui.components import pictures
+from ui.latents.traversals import traversals
+from ui.shell import frame, notices, numbers, palette
+
+PLACES = 16  # along the track, at which every object is placed
+OBJECTS = 60  # that are shown
+CHANNELS = 8  # global ones that are shown, those that change the picture most
+COLOUR = {"local": palette.LOCAL, "global": palette.GLOBAL}
+TITLE = {"local": "Local channels", "global": "Global channels"}
+SENTENCE = {
+    "local": "They follow the view: an object is a curve.",
+    "global": "They stay when the view changes: an object is one point.",
+}
+LEFT_OUT = (
+    "Placing each view by itself alone, what the encoder says of two angles, and the figures of "
+    "disentanglement are left out here: they need the same views of every object, and these have "
+    "views of their own."
+)
+KEPT = {"required": True, "bind": "query-params", "persist_state": "session"}
+
+
+def page(choice: Choice) -> None:
+    """All of the page below the box with the models."""
+    model = notices.attempt(choice.load)
+    found = notices.attempt(lambda: objects.load_objects(choice))
+    shown, grid = _shown(found), _grid(found)
+    names = [found.objects.names[number] for number in shown]
+    labels = [found.text(view) for view in np.asarray(found.track.to_view(grid))]
+    codes = _codes(choice, model, found)  # [P, PLACES, L]
+    spatial = st.session_state.get("z_space") == "3-D"
+
+    first = st.session_state.get("o_object")
+    if first is None or not 0 <= first < len(shown):
+        st.session_state["o_object"] = 0
+    spaces = st.container()
+    with frame.card(
+        "This object", "The curve that stands out, true and as the model makes it again."
+    ):
+        which, where, some = st.columns(3, gap="medium")
+        row = which.selectbox(
+            "Object", range(len(shown)), key="o_object", format_func=lambda row: names[row]
+        )
+        place = where.select_slider(
+            "Place", range(PLACES), key="o_place", format_func=lambda k: labels[k]
+        )
+        mode = some.segmented_control(
+            "Views given to the model", ["one", "half", "all"], default="all", key="o_given", **KEPT
+        )
+        number = shown[row]
+        given = _given(found, number, mode)
+        with spaces:
+            loops.loops(
+                "o_spaces",
+                [
+                    _space(found, codes, block, part, grid, spatial)
+                    for block, part in latents.blocks(model).items()
+                ],
+                (row, place),
+                names,
+                labels,
+                spatial=spatial,
+                clicked=_choose,
+                closed=bool(found.track.period),
+            )
+        _this(model, found, number, given)
+
+    with frame.card(
+        "Channel by channel",
+        "Dots are what the encoder says of each recorded view, with its error; the line is what "
+        "the model concludes from the filled ones, and the band how sure it is.",
+    ):
+        _channels(model, found, number, given, _strongest(model, codes))
+    own, hues = codes[row], [found.colour(float(w)) for w in grid]
+    traversals(model, own, place, _strongest(model, own[None]), labels, hues)
+    left, right = st.columns(2, gap="medium")
+    with left, frame.card("What the prior expects", "Local channels at two places: how alike?"):
+        gram = latents.prior_gram(model, grid)
+        plot.show(figures.heatmap(gram, labels, palette.LOCAL, "prior"), "o_prior")
+    with right, frame.card("Which channels go together", "Correlation, whatever its sign."):
+        strength = np.abs(latents.channel_correlation(codes))
+        channels = [str(k + 1) for k in range(len(strength))]
+        made = figures.heatmap(strength, channels, palette.INK, "channels")
+        edge = model.config.local - 0.5
+        plot.show(made.rule(palette.GLOBAL, x=edge).rule(palette.GLOBAL, y=edge), "o_channels")
+    notices.note(LEFT_OUT)
+
+
+def _shown(found: ObjectSet) -> list[int]:
+    """New objects first, then training objects."""
+    unseen = list(found.split.unseen)
+    known = set(unseen)
+    rest = [number for number in range(len(found)) if number not in known]
+    return (unseen + rest)[:OBJECTS]
+
+
+def _grid(found: ObjectSet) -> np.ndarray:
+    if found.track.period:
+        return np.linspace(0, 2 * np.pi, PLACES, endpoint=False)
+    return np.linspace(-1, 1, PLACES)
+
+
+@st.cache_data(max_entries=8, show_spinner="Looking at every object")
+@torch.no_grad()
+def _codes(choice: Choice, _model: Model, _found: ObjectSet) -> np.ndarray:
+    """The posterior mean of each shown object, given all its views: [P, PLACES, L]."""
+    grid = torch.as_tensor(_grid(_found))[None]
+    codes = []
+    for number in _shown(_found):
+        images, w = torch.as_tensor(_found.pixels(number))[None], _found.w(number)[None]
+        everything = torch.ones(w.shape, dtype=torch.bool)
+        codes.append(_model.infer(images, torch.as_tensor(w), everything).mean(grid)[0])
+    return torch.stack(codes).double().numpy()
+
+
+def _strongest(model: Model, codes: np.ndarray) -> list[int]:
+    """The global channels, those that change the picture most first."""
+    local = model.config.local
+    effect = latents.effects(model, codes[:8, PLACES // 2])[local:]
+    return [local + int(g) for g in np.argsort(-effect)][:CHANNELS]
+
+
+def _given(found: ObjectSet, number: int, mode: str) -> np.ndarray:
+    count = len(found.w(number))
+    if mode == "one":
+        return np.arange(count) == found.middle(number)
+    return np.arange(count) % 2 == 0 if mode == "half" else np.ones(count, dtype=bool)
+
+
+def _choose(row: int, place: int | None) -> None:
+    st.session_state["o_object"] = row
+    if place is not None:
+        st.session_state["o_place"] = place
+
+
+def _space(
+    found: ObjectSet, codes: np.ndarray, block: str, part: slice, grid: np.ndarray, spatial: bool
+) -> loops.Space:
+    projection = latents.project(codes[..., part])
+    still = block == "global"
+    hues = [palette.GLOBAL if still else found.colour(float(w)) for w in grid] * len(codes)
+    shares = projection.shares[: 3 if spatial else 2]
+    return loops.Space(
+        TITLE[block],
+        SENTENCE[block],
+        f"{shares.sum():.0%} of the variance of {part.stop - part.start} channels is in the "
+        f"{len(shares)} components that you see.",
+        projection.points,
+        projection.shares,
+        hues,
+        still,
+    )
+
+
+@torch.no_grad()
+def _this(model: Model, found: ObjectSet, number: int, given: np.ndarray) -> None:
+    images, w = found.pixels(number), found.w(number)
+    made = model.generate(
+        torch.as_tensor(images)[None],
+        torch.as_tensor(w)[None],
+        torch.as_tensor(w)[None],
+        torch.as_tensor(given)[None],
+    )[0].numpy()
+    few = found.strip(number)
+    labels = [found.text(view) for view in found.views(number)[few]]
+    hues = [found.colour(float(w[i])) if given[i] else "transparent" for i in few]
+    name = found.objects.names[number]
+    st.html(
+        pictures.grid(
+            [("true", images[few]), ("generated", made[few])],
+            labels,
+            hues,
+            alt=f"{name} at its recorded views, true and generated",
+        )
+    )
+    rest, what = (given, "MSE of all views") if given.all() else (~given, "MSE of the others")
+    trivial = np.stack([found.mean_image(float(at)) for at in w[rest]])
+    st.html(
+        numbers.numbers(
+            [
+                (f"{mse(made[rest], images[rest]):.4f}", what),
+                (f"{mse(trivial, images[rest]):.4f}", "mean image"),
+                ("new" if found.new(number) else "training", "object"),
+            ]
+        )
+    )
+
+
+@torch.no_grad()
+def _channels(
+    model: Model, found: ObjectSet, number: int, given: np.ndarray, strongest: list[int]
+) -> None:
+    """Every local channel, and the strongest global ones, over the view."""
+    w, low_high = found.w(number), found.track.ends
+    mu, var = (
+        x[0].double().numpy()
+        for x in model.encode(
+            torch.as_tensor(found.pixels(number))[None],
+            torch.as_tensor(w)[None],
+            torch.ones(1, len(w), dtype=torch.bool),
+        )
+    )
+    fine = np.linspace(0, 2 * np.pi, 121) if found.track.period else np.linspace(-1, 1, 121)
+    view = np.linspace(*low_high, 121)
+    at = found.views(number)
+    at = at % found.track.period if found.track.period else at
+    curves = latents.curves(model, mu, var, given, fine, w)
+    hues = [found.colour(float(x)) for x in w]
+    spread = np.sqrt(var)
+    local = model.config.local
+    for block, few in (("local", list(range(local))), ("global", strongest)):
+        if not few:
+            continue
+        inside = (np.abs(mu) + 2 * spread)[:, few], (np.abs(curves.mean) + 2 * curves.sd)[:, few]
+        reach = np.ceil(min(max(float(x.max(initial=0.5)) for x in inside), 6.0) * 2) / 2
+        first = 0 if block == "local" else local
+        panels = [
+            figures.channel(
+                f"{block} {channel - first + 1}",
+                COLOUR[block],
+                view,
+                curves.mean[:, channel],
+                curves.sd[:, channel],
+                at,
+                mu[:, channel],
+                spread[:, channel],
+                given,
+                (-reach, reach),
+                low_high,
+                hues,
+            )
+            for channel in few
+        ]
+        if block == "global" and len(few) < model.config.latents - local:
+            st.caption(f"{len(few)} of the {model.config.latents - local} global channels")
+        st.html(figures.multiples(panels))

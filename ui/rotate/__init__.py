@@ -1,0 +1,6 @@
+"""The page Rotate: two digits beside each other, and objects of one's own."""
+
+from ui.rotate import object_page
+from ui.rotate.morph_swap import morph_swap
+
+__all__ = ["morph_swap", "object_page"]

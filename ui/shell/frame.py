@@ -1,0 +1,171 @@
+"""The frame around every page: routing, the deep-link guard, headings and cards."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.navigation.page import Page
+
+from ui.shell import garbage
+from ui.shell.palette import CYCLE
+
+ROOT = Path(__file__).parents[2]
+FLAG = "frame"  # in the session state once app.py has run
+
+# file in pages/ and address, title
+PAGES = (
+    ("rotate", "Rotate"),
+    ("extrapolate", "Extrapolate"),
+    ("train", "Train"),
+    ("compare", "Compare"),
+    ("latents", "Latents"),
+    ("how", "How it works"),
+)
+
+_ARCS = "".join(
+    f'<circle cx="16" cy="16" r="11" fill="none" stroke="{colour}" stroke-width="7" '
+    f'pathLength="8" stroke-dasharray="1.02 6.98" stroke-dashoffset="{index}"/>'
+    for index, colour in enumerate(CYCLE[::4])
+)
+ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">{_ARCS}</svg>'
+
+
+def pages() -> list[Page]:
+    """The pages in the order of the menu."""
+    return [_page(name, title) for name, title in PAGES]
+
+
+def addresses() -> list[Page]:
+    """The pages, and the root of the app, which shows the first of them.
+
+    Streamlit serves a default page at the root only, so it cannot be the one in the menu:
+    a link to /rotate would not be found.
+    """
+    name, title = PAGES[0]
+    return [_page(name, title, url_path="home", default=True, visibility="hidden"), *pages()]
+
+
+def _page(name: str, title: str, **options: Any) -> Page:
+    return st.Page(ROOT / "pages" / f"{name}.py", title=title, **({"url_path": name} | options))
+
+
+def run() -> None:
+    """Show the menu and run the chosen page."""
+    st.session_state[FLAG] = True
+    page, listed = st.navigation(addresses(), position="hidden"), pages()
+    here = 1 + next((i for i, each in enumerate(listed) if each.url_path == page.url_path), 0)
+    st.html(f"<style>{STYLE}{HERE % (here, here)}</style>")
+    with st.sidebar:
+        with st.container(key="brand", gap=None):
+            st.markdown("**fgpvae**")
+            st.caption("Gaussian process autoencoders, by hand")
+        with st.container(key="menu", gap=None):
+            for each in listed:
+                st.page_link(each, label=each.title)
+    try:
+        page.run()
+    finally:
+        garbage.keep(page.url_path)
+
+
+def guard() -> None:
+    """First line of every page: a deep link on a fresh server runs a page without app.py."""
+    if FLAG not in st.session_state:
+        st.navigation(addresses(), position="hidden")
+        st.session_state[FLAG] = True
+        st.rerun()
+
+
+def page(name: str) -> Page:
+    """One of the pages, for `st.page_link` and `st.switch_page`."""
+    return next(each for each, (key, _) in zip(pages(), PAGES, strict=True) if key == name)
+
+
+def plain(text: object) -> str:
+    """A name or a message for where Streamlit expects Markdown: shown as it is, on one line."""
+    line = " ".join(str(text).split())
+    line = re.sub(r"[\\`*_\[\]<>&$:~!|#]|^[-+=]", r"\\\g<0>", line)
+    return re.sub(r"^(\d+)([.)])", r"\1\\\2", line)  # would begin a list
+
+
+def heading(title: str, sentence: str, help: str | None = None) -> None:
+    """The title of a page and, below it, what one sees in one sentence."""
+    with st.container(key="heading", gap=None):
+        st.title(title, anchor=False)
+        st.caption(sentence, help=help)
+
+
+def card(
+    title: str | None = None, sentence: str | None = None, key: str | None = None, **options
+) -> DeltaGenerator:
+    """A container with a hairline border, perhaps with a title and one sentence.
+
+    `key` distinguishes cards of one title; `options` go to `st.container`.
+    """
+    container = st.container(border=True, key=f"card-{_slug(key or title or 'plain')}", **options)
+    if title:
+        _titled(container, title, sentence)
+    return container
+
+
+def empty(title: str, sentence: str, key: str | None = None) -> DeltaGenerator:
+    """A card for what is not there yet; put the button that changes this into it."""
+    container = st.container(
+        border=True,
+        key=f"card-empty-{_slug(key or title)}",
+        height=260,
+        horizontal_alignment="center",
+        vertical_alignment="center",
+    )
+    _titled(container, title, sentence)
+    return container
+
+
+def _titled(container: DeltaGenerator, title: str, sentence: str | None) -> None:
+    with container.container(gap=None):
+        st.markdown(f"**{title}**")
+        if sentence:
+            st.caption(sentence)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+# The menu and the cards; Streamlit's own theme (config.toml) does the rest.
+STYLE = """
+[data-testid="stHeader"] { background: transparent; }
+.stMainBlockContainer { padding: 3rem 2.2rem 3rem; max-width: 1320px; }
+.st-key-heading { padding-bottom: 0.4rem; }
+.st-key-heading [data-testid="stMarkdownContainer"] { margin: 0; }
+.st-key-heading h1 { font-size: 1.75rem; font-weight: 700; padding: 0 0 0.3rem; line-height: 1.2; }
+.st-key-heading [data-testid="stCaptionContainer"] { font-size: 1rem; max-width: 52rem; }
+[class*="st-key-card-"] {
+  background: light-dark(#ffffff, #171b24); padding: 1.1rem 1.25rem; border-radius: 16px;
+}
+[class*="st-key-card-empty-"] p { text-align: center; }
+[data-testid="stSidebarHeader"] { height: 2.6rem; padding-bottom: 0; margin-bottom: 0; }
+.st-key-brand { padding: 0 0.75rem 1.1rem; }
+.st-key-brand strong { font-size: 1.3rem; }
+.st-key-brand [data-testid="stCaptionContainer"] { line-height: 1.35; }
+.st-key-menu a[data-testid="stPageLink-NavLink"] {
+  padding: 0.4rem 0.75rem; border: 1px solid transparent; background: none; border-radius: 10px;
+}
+.st-key-menu a[data-testid="stPageLink-NavLink"]:hover { background: light-dark(#fff, #171b24); }
+[data-testid="stCaptionContainer"] code { color: inherit; background: none; padding: 0; }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding: 2px 0; }
+@media (max-width: 640px) {
+  .katex { font-size: 1em; }
+  .stMainBlockContainer { padding: 3.6rem 0.9rem 2rem; }
+  [class*="st-key-card-"] { padding: 0.9rem; }
+}
+"""
+
+HERE = """
+.st-key-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] {
+  background: light-dark(#ffffff, #171b24); border-color: light-dark(#e6e6e0, #262c39);
+}
+.st-key-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] p { font-weight: 600; }
+"""

@@ -1,0 +1,61 @@
+"""What the newest checkpoint of a run makes of digits or objects that it was not trained on."""
+
+import numpy as np
+import streamlit as st
+
+from fgpvae import UserError, comparison, scenes
+from fgpvae.data import ANGLES, HELD_OUT
+from fgpvae.models import MODELS
+from fgpvae.runs import Run
+from ui.catalog import Choice, models, objects
+from ui.components import pictures as pictures_html
+from ui.shell import frame, palette
+
+LABELS = [f"{degrees:g}°" for degrees in np.rad2deg(ANGLES)]
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def turned(choice: Choice) -> str:
+    """What a checkpoint makes of two digits, all around."""
+    rows = []
+    for true, made in zip(*comparison.turned(choice.load(), choice.classes), strict=True):
+        rows += [("truth", true), ("model", made)]
+    bars = palette.angle_colours(ANGLES)
+    return pictures_html.grid(rows, LABELS, bars, marked=HELD_OUT, alt="generated digits")
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def moved(choice: Choice) -> str:
+    """What a checkpoint makes of an object that it was not trained on."""
+    found, model = objects.load_objects(choice), choice.load()
+    number = found.split.unseen[0]
+    images, w = found.pixels(number), found.w(number)
+    observed = np.isin(np.arange(len(w)), found.given(number))
+    few = found.strip(number, len(ANGLES))
+    made = scenes.draw(model, scenes.scene(model, images, w, observed), w[few])
+    labels = [found.text(view) for view in found.views(number)[few]]
+    bars = [found.colour(float(w[i])) if observed[i] else "transparent" for i in few]
+    rows = [("truth", images[few]), ("model", made)]
+    return pictures_html.grid(rows, labels, bars, alt="an object at its views, true and generated")
+
+
+def strip(run: Run) -> None:
+    """The pictures of the newest checkpoint."""
+    choice = models.find(models.OWN + run.name)
+    if choice is None:
+        st.caption("The first pictures appear as soon as the run is ready.")
+        return
+    new = MODELS[run.config.model.name].takes_new_digits
+    try:
+        pictures = moved(choice) if choice.objects else turned(choice)
+    except UserError as error:
+        st.caption(frame.plain(f"No pictures: {error}"))
+        return
+    if choice.objects:
+        st.caption("A new object from the views with a bar, by the newest checkpoint.")
+    else:
+        st.caption(
+            f"Two {'new' if new else 'training'} digits from eleven views, by the newest "
+            "checkpoint; 157.5° is never among the views."
+        )
+    st.html(pictures)

@@ -1,0 +1,86 @@
+"""Questions before a run is deleted, renamed or trained further."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from fgpvae import UserError, background
+from fgpvae.runs import Run
+from ui.shell import frame
+from ui.train.run_state import select
+
+
+def ask(what: str, run: Run) -> None:
+    """Open a dialog, from the page itself: a tick of the runs would close one of theirs."""
+    st.session_state["train-ask"] = what, run.name
+    st.rerun()
+
+
+def forget() -> None:
+    st.session_state.pop("train-ask", None)
+
+
+def questions() -> None:
+    """The dialog that is open, until it is answered or dismissed."""
+    what, name = st.session_state.get("train-ask", (None, None))
+    if what is None:
+        return
+    try:
+        run = background.find(background.root(), name)
+    except UserError as error:
+        forget()
+        st.error(frame.plain(error))
+        return
+    {"delete": delete, "rename": rename, "more": more}[what](run)
+
+
+@st.dialog("Delete this run?", on_dismiss=forget)
+def delete(run: Run) -> None:
+    st.write(
+        f"**{frame.plain(run.name)}** with its weights, curves and settings is removed for good. "
+        "Download it first if you may want it back."
+    )
+    with st.container(horizontal=True):
+        if st.button("Delete", type="primary", key="sure-delete"):
+            attempt(lambda: background.delete(run), None)
+        if st.button("Keep it", key="sure-keep"):
+            forget()
+            st.rerun()
+
+
+@st.dialog("Rename this run", on_dismiss=forget)
+def rename(run: Run) -> None:
+    name = st.text_input("New name", run.name, max_chars=60, key=f"rename-{run.name}")
+    if st.button("Rename", type="primary", key="sure-rename", disabled=name == run.name):
+        attempt(lambda: background.rename(run, name), name)
+
+
+@st.dialog("More epochs", on_dismiss=forget)
+def more(run: Run) -> None:
+    done = run.config.training.epochs
+    st.write(
+        "The run goes on from its last weights. A cosine schedule is stretched to the new end."
+    )
+    try:
+        most = background.most_epochs()
+    except UserError as error:
+        st.error(frame.plain(error))
+        return
+    if done >= most:
+        st.write(f"It has {done} epochs, and a run started here has at most {most}.")
+        return
+    epochs = st.number_input("Epochs in all", done + 1, most, min(2 * done, most))
+    if st.button("Go on", type="primary", key="sure-more"):
+        attempt(lambda: background.resume(run, int(epochs)), run.name)
+
+
+def attempt(action: Callable[[], object], then: str | None) -> None:
+    """Do what was confirmed; a dialog that failed stays open and says why."""
+    try:
+        action()
+    except UserError as error:
+        st.error(frame.plain(error))
+        return
+    forget()
+    select(then)
+    st.rerun()

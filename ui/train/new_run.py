@@ -1,0 +1,110 @@
+"""The card that starts a run: preset, settings, name, time."""
+
+import streamlit as st
+
+from fgpvae import UserError, background, runs
+from fgpvae.configs import RunConfig
+from fgpvae.presets import PRESETS
+from ui.shell import frame
+from ui.train import estimates, form, settings
+from ui.train.run_state import select
+
+FIRST = "quick"
+
+
+def fill() -> None:
+    """Before the form is drawn: fold it after a start, fill it with a run that is cloned."""
+    state = st.session_state
+    if state.pop("train-begun", False):
+        state["train-open"], state["train-name"] = False, ""
+    cloned = state.pop("train-clone", None)
+    if cloned is not None:
+        form.put(cloned)
+        known = cloned.preset if cloned.preset in PRESETS else FIRST
+        state["preset"] = state["train-filled"] = known
+        state["train-open"] = True
+
+
+@st.fragment
+def new_run() -> None:
+    with frame.card("A new run", "Trains beside the app, also when you close the page.", "new"):
+        names = sorted(settings.OFFERED, key=lambda name: name != FIRST)
+        preset = st.segmented_control(
+            "Preset",
+            names,
+            default=FIRST,
+            required=True,
+            key="preset",
+            label_visibility="collapsed",
+            bind="query-params",
+            persist_state="session",
+        )
+        if st.session_state.get("train-filled") != preset:
+            form.put(PRESETS[preset])
+            st.session_state["train-filled"] = preset
+        st.caption(settings.preset_line(preset))
+        place = st.container()
+        drawer = st.expander("All settings", key="train-open", on_change="rerun")
+        if drawer.open:
+            with drawer:
+                form.form()
+        with place:
+            start(preset)
+
+
+def start(preset: str) -> None:
+    """Name, time and the button; what is wrong with the settings, if anything is."""
+    left, middle, right = st.columns([3, 3, 1.4], vertical_alignment="bottom")
+    root = background.root()
+    name = left.text_input(
+        "Name",
+        placeholder=background.free_name(root, preset),
+        max_chars=60,
+        key="train-name",
+        live=True,
+    )
+    config, wrong = None, ""
+    try:
+        config = form.build(form.values(), preset)
+        if name:
+            background.check_name(name)
+    except UserError as error:
+        wrong = str(error)
+    with middle:
+        if wrong:
+            st.error(frame.plain(wrong))
+        elif config is not None:
+            estimate(config)
+    if right.button("Start", type="primary", width="stretch", disabled=bool(wrong)) and config:
+        begin(name or background.free_name(root, preset), config)
+
+
+def estimate(config: RunConfig) -> None:
+    """The time that a run takes, as soon as it is known."""
+    pending = estimates.sentence(config) is None
+
+    def show() -> None:
+        said = estimates.sentence(config)
+        if said is not None and pending:
+            st.rerun()
+        active = sum(run.active for run in runs.list_runs(background.root())[0])
+        try:
+            full = active >= background.slots()
+        except UserError as error:
+            st.error(frame.plain(error))
+            return
+        wait = " It waits until another run is done." if full else ""
+        st.caption(f"{frame.plain(said)}.{wait}" if said else "Timing a few steps…")
+
+    st.fragment(show, run_every=0.7 if pending else None)()
+
+
+def begin(name: str, config: RunConfig) -> None:
+    try:
+        run = background.start(background.root(), name, config)
+    except UserError as error:
+        st.error(frame.plain(error))
+        return
+    select(run.name)
+    st.session_state["train-begun"] = True
+    st.rerun()

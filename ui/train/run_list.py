@@ -1,0 +1,70 @@
+"""The list of runs beside the chosen one, again every second while one trains."""
+
+from hashlib import sha256
+
+import streamlit as st
+
+from fgpvae import UserError, background, runs
+from fgpvae.presets import PRESETS
+from fgpvae.runs import Run
+from ui.charts import figures
+from ui.shell import frame, palette
+from ui.train.new_run import FIRST, begin
+from ui.train.run_detail import detail
+from ui.train.run_state import live, progress, said, select, selected
+
+SHOWN = 8  # runs in the list before one asks for more
+
+
+def watch(expected: bool) -> None:
+    """The list of runs and one of them; again every second while something is being trained."""
+    try:
+        background.advance_queue(background.root())
+    except UserError as error:
+        st.error(frame.plain(error))
+    found, broken = runs.list_runs(background.root())
+    if live(found) != expected:
+        st.rerun()  # begin to look every second, or stop
+    run = selected(found)
+    if run is None:
+        nothing()
+        return
+    left, right = st.columns([2, 5])
+    with left, frame.card("Runs", key="runs"):
+        entries(found, run)
+        for name, reason in broken.items():
+            st.caption(frame.plain(f"{name}: {reason}"))
+    with right:
+        detail(run)
+
+
+def nothing() -> None:
+    with frame.empty(
+        "No run yet",
+        "Here a run shows its curves and the digits it can turn, second by second as it learns.",
+    ):
+        if st.button("Start a quick run", key="train-quick"):
+            begin(background.free_name(background.root(), FIRST), PRESETS[FIRST])
+
+
+def entries(found: list[Run], chosen: Run) -> None:
+    """A button a run, filled as far as the run has come."""
+    every = len(found) <= SHOWN or st.session_state.get("train-all", False)
+    style = []
+    for run in found if every else found[:SHOWN]:
+        key = f"run-{sha256(run.name.encode()).hexdigest()[:12]}"
+        share = f"{100 * progress(run):.1f}%"
+        tint = figures.faded(palette.GLOBAL, 0.14)
+        ring = f"border-color:{palette.GLOBAL};" if run.name == chosen.name else ""
+        style.append(
+            f".st-key-{key} button {{ {ring}background: linear-gradient(90deg, {tint} {share}, "
+            f"transparent {share}); }}"
+        )
+        label = f"**{frame.plain(run.name)}**  \n{said(run)}"
+        if st.button(label, key=key, width="stretch"):
+            select(run.name)
+            st.rerun()
+    st.html(f"<style>{''.join(style)}</style>")
+    if not every and st.button(f"All {len(found)} runs", key="train-more", type="tertiary"):
+        st.session_state["train-all"] = True
+        st.rerun()

@@ -1,0 +1,55 @@
+"""Which run is chosen, and how far each has come, in words."""
+
+import streamlit as st
+
+from fgpvae import runs
+from fgpvae.runs import Run
+from ui.train import estimates
+
+STATES = {
+    runs.QUEUED: "waiting for its turn",
+    runs.PREPARING: "getting ready",
+    runs.RUNNING: "training",
+    runs.STOPPED: "stopped",
+    runs.FINISHED: "finished",
+    runs.FAILED: "failed",
+    runs.INTERRUPTED: "interrupted",
+}
+STOPPING = "stopping"
+
+
+def select(name: str | None) -> None:
+    st.session_state["train-run"] = name
+    if name is None:
+        st.query_params.pop("run", None)
+    else:
+        st.query_params["run"] = name
+
+
+def selected(found: list[Run]) -> Run | None:
+    """The run that was chosen, or else the newest."""
+    wanted = st.session_state.get("train-run") or st.query_params.get("run")
+    return next((run for run in found if run.name == wanted), found[0] if found else None)
+
+
+def live(found: list[Run]) -> bool:
+    return any(run.active or run.state == runs.QUEUED for run in found)
+
+
+def progress(run: Run) -> float:
+    return min(run.epoch / run.config.training.epochs, 1.0)
+
+
+def state(run: Run) -> str:
+    asked = run.active and (run.path / runs.STOP).exists()
+    return STOPPING if asked else STATES[run.state]
+
+
+def said(run: Run) -> str:
+    """State and progress in a few words."""
+    words = [state(run)]
+    if run.state != runs.QUEUED:
+        words.append(f"epoch {int(run.epoch)} of {run.config.training.epochs}")
+    if run.state == runs.RUNNING and run.seconds_left is not None:
+        words.append(f"{estimates.in_words(run.seconds_left)} left")
+    return " · ".join(words)

@@ -1,0 +1,317 @@
+"""The settings of a run as widgets: every field of its config, what it means, its symbol."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fgpvae.configs import OBJECTS, to_dict
+from fgpvae.models import MODELS
+from fgpvae.presets import PRESETS
+
+Values = dict[str, Any]  # by path: "model.latents"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A field of the config."""
+
+    path: str  # as on the command line
+    label: str
+    meaning: str  # one line
+    symbol: str = ""  # in the paper
+    options: tuple[str, ...] = ()  # where only these can be chosen
+    used: Callable[[Values], bool] = lambda values: True  # do the other settings leave it a use?
+
+    @property
+    def key(self) -> str:
+        return f"set-{self.path}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.label}, {self.symbol}" if self.symbol else self.label
+
+
+def _is(path: str, *values: Any) -> Callable[[Values], bool]:
+    return lambda chosen: chosen[path] in values
+
+
+def _has(setting: str) -> Callable[[Values], bool]:
+    """Has the chosen model such a setting?"""
+    return lambda chosen: setting in own_settings(chosen["model.name"])
+
+
+def own_settings(name: str) -> dict[str, Any]:
+    """The settings of a model, as they are unless changed."""
+    return to_dict(MODELS[name].Config())
+
+
+_ELBO, _GECO = _is("objective.name", "elbo"), _is("objective.name", "geco")
+_WIDE, _DENSE = _is("model.network.kind", "wide"), _is("model.network.kind", "dense")
+
+GROUPS: dict[str, tuple[Setting, ...]] = {
+    "Model": (
+        Setting(
+            "model.name",
+            "Model",
+            "The factorized model, or one of those it is compared with.",
+            options=tuple(MODELS),
+        ),
+        Setting("model.latents", "Channels", "How many numbers describe a digit at an angle.", "L"),
+        Setting(
+            "model.local",
+            "Local channels",
+            "How many of them change with the angle; the others are the style of the digit.",
+            "J",
+            used=_has("local"),
+        ),
+        Setting(
+            "model.amplitude",
+            "Amplitude",
+            "How far local channels stray from their mean.",
+            "σ",
+            used=_has("amplitude"),
+        ),
+        Setting(
+            "model.length_scale",
+            "Length scale",
+            "Over what part of the circle neighbouring angles are alike.",
+            "r",
+            used=_has("length_scale"),
+        ),
+        Setting(
+            "model.period",
+            "Period",
+            "The angle after which everything repeats, in radians: a full turn is 2π.",
+            used=lambda chosen: MODELS[chosen["model.name"]].knows_angles,
+        ),
+        Setting(
+            "model.learn_kernel",
+            "Learn the kernel",
+            "Fit amplitude and length scale with the rest.",
+            "σ, r",
+            used=_has("learn_kernel"),
+        ),
+        Setting(
+            "model.mean_function",
+            "Mean function",
+            "A smooth curve that the local channels of all digits share; makes one view enough.",
+            "m(w)",
+            used=_has("mean_function"),
+        ),
+        Setting(
+            "model.digit_rank",
+            "Digit vector",
+            "How many numbers stand for a digit in the joint Gaussian process.",
+            "m",
+            used=_has("digit_rank"),
+        ),
+        Setting(
+            "model.phases",
+            "Phases",
+            "The shares of the training after which the joint process, then both, are learned.",
+            used=_has("phases"),
+        ),
+    ),
+    "Networks": (
+        Setting(
+            "model.network.kind",
+            "Networks",
+            "Those of the paper, larger convolutions, or dense layers.",
+            options=("paper", "wide", "dense"),
+        ),
+        Setting(
+            "model.network.filters",
+            "Filters",
+            "Of the two convolutions of the wide networks.",
+            used=_WIDE,
+        ),
+        Setting(
+            "model.network.hidden",
+            "Hidden units",
+            "Of the dense layer in the wide networks.",
+            used=_WIDE,
+        ),
+        Setting(
+            "model.network.widths",
+            "Widths",
+            "Units of each dense layer, from the image to the code.",
+            used=_DENSE,
+        ),
+        Setting(
+            "model.network.dropout",
+            "Dropout",
+            "Share of the units that are silent in a step; against over-fitting.",
+            used=_is("model.network.kind", "wide", "dense"),
+        ),
+        Setting(
+            "model.network.gated",
+            "Gated decoder",
+            "The decoder also sees the products of local and global channels.",
+            used=_has("local"),
+        ),
+    ),
+    "Data": (
+        Setting(
+            "data.split",
+            "Training set",
+            "The paper's for the factorized model, that of its baselines, or new angles each time.",
+            options=("factorized", "shuffled", "continuous"),
+        ),
+        Setting(
+            "data.source",
+            "Source",
+            "The digits of the package, or all of MNIST from openml.org, for new angles only.",
+            options=("embedded", "openml"),
+            used=_is("data.split", "continuous"),
+        ),
+        Setting("data.classes", "Classes", "Which digits from 0 to 9; the paper has threes."),
+        Setting(
+            "data.digits",
+            "Digits",
+            "Training digits of each class, up to 360.",
+            "P",
+            used=_is("data.split", "factorized", "shuffled"),
+        ),
+        Setting(
+            "data.views",
+            "Views",
+            "How many angles of a digit the model is shown at a time.",
+            "Q",
+            used=_is("data.split", "factorized", "continuous"),
+        ),
+        Setting(
+            "data.validation",
+            "Validation digits",
+            "Training digits of each class kept back to see how the model does on new ones.",
+            used=_is("data.split", "factorized", "shuffled"),
+        ),
+        Setting(
+            "data.warp",
+            "Deformation",
+            "How strongly digits are bent, anew each time and the same at all angles; 0 is never.",
+        ),
+    ),
+    "Objective": (
+        Setting(
+            "objective.name",
+            "Objective",
+            "The evidence lower bound, or GECO, which aims at a given error.",
+            options=("elbo", "geco"),
+        ),
+        Setting(
+            "objective.pixel_variance",
+            "Pixel noise",
+            "The variance of a pixel.",
+            "σ_y²",
+            used=_ELBO,
+        ),
+        Setting(
+            "objective.learn_pixel_variance",
+            "Learn the noise",
+            "Fit the variance of a pixel with the rest.",
+            "σ_y²",
+            used=_ELBO,
+        ),
+        Setting(
+            "objective.kappa_squared",
+            "Target error",
+            "The mean squared error of a pixel that GECO aims at.",
+            "κ²",
+            used=_GECO,
+        ),
+        Setting(
+            "objective.multiplier",
+            "Multiplier at the start",
+            "How much the error weighs against the KL term.",
+            "λ",
+            used=_GECO,
+        ),
+        Setting("objective.multiplier_min", "Multiplier, least", "λ stays above.", "λ", used=_GECO),
+        Setting(
+            "objective.multiplier_max",
+            "Multiplier, most",
+            "λ stays below; without a bound it can grow for ever.",
+            "λ",
+            used=_GECO,
+        ),
+        Setting(
+            "objective.decay",
+            "Decay",
+            "How slowly the average error that λ follows forgets.",
+            "α",
+            used=_GECO,
+        ),
+    ),
+    "Training": (
+        Setting("training.epochs", "Epochs", "How often every digit is seen."),
+        Setting("training.batch", "Batch", "Digits in a step, each with all its views."),
+        Setting("training.learning_rate", "Learning rate", "The step of Adam."),
+        Setting(
+            "training.schedule",
+            "Schedule",
+            "The learning rate stays, or falls along a cosine to a hundredth.",
+            options=("constant", "cosine"),
+        ),
+        Setting("training.warmup", "Warm-up", "Steps over which the learning rate rises."),
+        Setting("training.weight_decay", "Weight decay", "How fast unused weights shrink."),
+        Setting("training.clip", "Clip", "Largest norm of the gradient; 0 is no limit."),
+        Setting(
+            "training.average",
+            "Average",
+            "Decay of a moving average of the weights, which is what is kept; 0 is none.",
+        ),
+        Setting(
+            "training.context_dropout",
+            "Context dropout",
+            "Share of digits of which only some views are given; teaches to work from few.",
+        ),
+        Setting(
+            "training.validate_every",
+            "Validate every",
+            "Epochs between two looks at the validation digits.",
+            used=lambda chosen: chosen["data.validation"] not in (0, "0"),
+        ),
+        Setting(
+            "training.keep",
+            "Keep",
+            "The last weights, or those that did best on the validation digits.",
+            options=("last", "best"),
+            used=lambda chosen: chosen["data.validation"] not in (0, "0"),
+        ),
+        Setting(
+            "training.precision",
+            "Precision",
+            "Of the networks' products; bfloat16 is faster where the hardware has it.",
+            options=("float32", "bfloat16"),
+        ),
+        Setting("seed", "Seed", "Where the random numbers start; the same gives the same weights."),
+    ),
+}
+SETTINGS = {setting.path: setting for group in GROUPS.values() for setting in group}
+DERIVED = (  # nothing to choose
+    "preset",
+    "model.network.shape",
+    "model.kernel",
+    "data.track.period",
+    "data.track.low",
+    "data.track.high",
+)
+# own objects and IDX files come through the command line: no path that is typed here is opened
+OFFERED = tuple(name for name, config in PRESETS.items() if config.data.split != OBJECTS)
+
+PRESET_LINES = {
+    "quick": "A minute or two: dense networks and a mean function; turns new digits from one view.",
+    "wide": "The best on the paper's threes: larger, deformed digits, an hour or so.",
+    "paper": "The paper's model: its networks, its data, its objective, its thousand epochs.",
+    "best": "The model the app starts with: all ten digits at all angles. Fetches MNIST from "
+    "openml.org and takes hours.",
+    "vae": "A plain VAE: every image for itself.",
+    "cvae": "A VAE that is told the angle, with the pixel noise that suits it best.",
+    "cvae-published": "The CVAE as the paper ran it.",
+    "gpvae": "Casale's GP-VAE: one Gaussian process over all images.",
+    "gpvae-amortised": "Appendix C: the digit vectors come from a network, so new digits fit in.",
+}
+
+
+def preset_line(name: str) -> str:
+    return PRESET_LINES.get(name, MODELS[PRESETS[name].model.name].title)
