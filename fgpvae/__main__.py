@@ -28,6 +28,7 @@ from fgpvae.kernels import KERNELS
 GRID = 720  # angles at which the orientation of a picture is scored
 MOST_IMAGES = 720  # in a strip or GIF
 LARGEST_PICTURE = 2**26  # bytes
+PICTURES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".gif": "GIF"}
 
 
 def train(options: argparse.Namespace) -> dict[str, Any] | None:
@@ -172,6 +173,9 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def rotate(options: argparse.Namespace) -> dict[str, Any]:
+    out = Path(options.out)
+    if out.suffix.lower() not in PICTURES:
+        raise UserError(f"'{out.name}' must end in .png, .jpg, .jpeg, .webp or .gif.")
     model = load_pretrained(options.model)
     if not (model.takes_new_digits and model.knows_angles):
         raise UserError(f"A {model.title} cannot turn a digit that it was not trained on.")
@@ -192,7 +196,6 @@ def rotate(options: argparse.Namespace) -> dict[str, Any]:
     at = _angles(options.to)
     w = torch.tensor([[angle]], dtype=torch.float64)
     frames = model.generate(view[None, None], w, torch.tensor(at)[None])[0].numpy()
-    out = Path(options.out)
     if out.suffix.lower() == ".gif":
         content = images.to_gif(frames)
     else:
@@ -243,14 +246,12 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
 def _encoded(picture: Image.Image, out: Path) -> bytes:
     buffer, suffix = io.BytesIO(), out.suffix.lower()
     try:
-        picture.save(buffer, Image.registered_extensions()[suffix])
-    except (KeyError, OSError, ValueError):
-        if suffix in (".jpg", ".jpeg", ".webp"):
-            raise UserError(
-                f"A strip of {picture.width} pixels is too wide for {suffix}; ask for fewer angles "
-                "or write a .png."
-            ) from None
-        raise UserError(f"'{out.name}' must end in .png, .jpg, .webp or .gif.") from None
+        picture.save(buffer, PICTURES[suffix])
+    except (OSError, ValueError):
+        raise UserError(
+            f"A strip of {picture.width} pixels is too wide for {suffix}; ask for fewer angles or "
+            "write a .png."
+        ) from None
     return buffer.getvalue()
 
 

@@ -17,7 +17,6 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 from fgpvae import files, runs
@@ -31,10 +30,9 @@ from fgpvae.checkpoints import (
     save_config,
 )
 from fgpvae.configs import OBJECTS, RunConfig, network_weights
-from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS, objects
+from fgpvae.data import objects
 from fgpvae.errors import UserError
 from fgpvae.runs import Run
-from fgpvae.training import Trainer
 
 # limits, each unless FGPVAE_RUNS_... says otherwise; docs/deploy.md tells what they protect
 LARGEST_ROOT = 2048  # LIMIT_MB that all runs may take
@@ -45,7 +43,6 @@ MOST_QUEUED = 50
 COPIES = 5  # of the weights, that a run keeps: the model, its state, two moments, an average
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,59}")
 ROOT_LOCK, DELETED = ".lock", ".deleted-"
-CALIBRATION_SECONDS = 1.0
 
 _children: list[subprocess.Popen[bytes]] = []
 _children_lock = threading.Lock()
@@ -210,9 +207,9 @@ def advance_queue(root: Path) -> list[str]:
             except UserError as error:
                 _fail(run, str(error))
                 continue
-            active += 1
-            _launch(run, threads=max((cores() - 1) // active, 1))
-            started.append(run.name)
+            if _launch(run, threads=max((cores() - 1) // (active + 1), 1)):
+                active += 1
+                started.append(run.name)
     return started
 
 
@@ -245,54 +242,15 @@ def _setting(name: str, default: int) -> int:
     return int(text)
 
 
-def estimate_seconds(config: RunConfig) -> float:
-    """How long a run takes on this machine when it has it to itself, from a few timed steps."""
-    if config.data.split == OBJECTS:
-        raise UserError("How long a run on own objects takes is not estimated.")
-    plain = replace(
-        config, preset="", seed=0, training=replace(config.training, epochs=1, warmup=0)
-    )
-    return config.training.epochs * _seconds_an_epoch(plain)
+def _launch(run: Run, threads: int) -> bool:
+    """Start the process that trains a run; it is born with the run's lock in its hands.
 
-
-@lru_cache(maxsize=128)
-def _seconds_an_epoch(config: RunConfig) -> float:
-    # one class of the embedded digits stands for all of the data: a step does not know the others
-    stand_in = replace(config.data, classes=config.data.classes[:1], source="embedded")
-    source, _ = runs.build_source(replace(config, data=stand_in))
-    trainer = Trainer(config, source)
-    began = time.perf_counter()
-    trainer.model.start_epoch(source.everything, 1.0)  # where a model has phases, its last one
-    overhead = time.perf_counter() - began
-    trainer.step = 1
-    times: list[float] = []
-    while sum(times) < CALIBRATION_SECONDS and len(times) < 50:
-        began = time.perf_counter()
-        trainer.advance()
-        times.append(time.perf_counter() - began)
-        trainer.step = 1
-    share = _digits(config) / source.digits
-    steps = -(-_digits(config) // config.training.batch)
-    return overhead * share + steps * min(times)  # whatever else runs can only make one longer
-
-
-def _digits(config: RunConfig) -> int:
-    """How many digits a run is trained on."""
-    data = config.data
-    if data.split != "continuous":
-        return len(data.classes) * (data.digits - data.validation)
-    if data.source == "embedded":
-        return len(data.classes) * TRAIN_DIGITS
-    kept_back = DIGITS_PER_CLASS - TRAIN_DIGITS
-    return sum(CLASS_COUNTS[label] - kept_back for label in data.classes)
-
-
-def _launch(run: Run, threads: int) -> None:
-    """Start the process that trains a run; it is born with the run's lock in its hands."""
+    False if someone else trains the run by now, or its process could not be started.
+    """
     nice = _setting("FGPVAE_RUNS_NICE", NICE)
     lock = files.try_lock(run.path / runs.LOCK, runs.LOCK_SECONDS)
     if lock is None:
-        return  # someone trains it from a terminal
+        return False  # someone trains it from a terminal
     package = Path(__file__).parent.parent
     paths = [str(package), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {
@@ -324,8 +282,10 @@ def _launch(run: Run, threads: int) -> None:
             os.setpriority(os.PRIO_PROCESS, child.pid, nice)
         with _children_lock:
             _children.append(child)
+        return True
     except OSError as error:
         _fail(run, f"The training process could not be started: {error.strerror}.")
+        return False
     finally:
         os.close(lock)
 

@@ -126,6 +126,18 @@ def pretrained_names() -> list[str]:
     return sorted(path.stem for path in PRETRAINED.glob("*.safetensors"))
 
 
+def is_shipped(name: str | Path) -> bool:
+    """Does a name mean a shipped model? One that could as well mean a run is refused."""
+    if isinstance(name, Path) or name not in pretrained_names():
+        return False
+    if (Path(name) / CONFIG).is_file():
+        raise UserError(
+            f"'{name}' is a shipped model and also a run in this directory: write './{name}' for "
+            f"the run, or leave this directory for the model."
+        )
+    return True
+
+
 @lru_cache(maxsize=16)
 def _shipped(name: str) -> Model:
     return load_model(PRETRAINED / f"{name}.safetensors")
@@ -141,9 +153,9 @@ def load_pretrained(name: str | Path) -> Model:
     >>> model.title, model.config.latents, model.config.local
     ('FGP-VAE', 16, 8)
     """
-    if str(name) in pretrained_names():
-        return copy.deepcopy(_shipped(str(name)))
     path = Path(name)
+    if is_shipped(name):
+        return copy.deepcopy(_shipped(str(name)))
     if path.suffix == ".safetensors" and path.is_file():
         return load_model(path)
     if path.is_dir() or (path.suffix == ".zip" and path.is_file()):

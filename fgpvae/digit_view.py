@@ -153,7 +153,7 @@ def uncertainty(
 
 def swapped(a: Turning, b: Turning, w: float) -> np.ndarray:
     """The style of A where B is at an angle: B's local channels with A's global ones, [H, W]."""
-    return b.images(np.array([w]), a.own)[0]
+    return b.images(np.array([w]), a.own.tolist())[0]
 
 
 @torch.no_grad()

@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 
 from fgpvae import data
-from fgpvae.checkpoints import load_config, pretrained_names, shipped_config
+from fgpvae.checkpoints import is_shipped, load_config, shipped_config
 from fgpvae.configs import DataConfig, RunConfig
 from fgpvae.data import ANGLES, HELD_OUT, Task, Views
 from fgpvae.data.objects import Objects, Track
+from fgpvae.errors import UserError
 from fgpvae.models import Model
 
 CHUNK = 64  # digits generated at a time
@@ -42,12 +43,14 @@ def predictions(
 
 def task_mse(model: Model, task: Task, sample: bool = False, seed: int = 0) -> float:
     """Mean squared error of a pixel over all images of a task."""
-    total, row = 0.0, 0
+    total, row, count = 0.0, 0, int(task.asked.sum())
+    if not count:
+        raise UserError("The task asks for no image.")
     for images, truth in predictions(model, task, sample, seed):
         asked = task.asked[row : row + len(images)]
         total += float((images - truth)[asked].double().square().sum())
         row += len(images)
-    return total / (int(task.asked.sum()) * task.targets[0, 0].numel())
+    return total / (count * task.targets.shape[2:].numel())
 
 
 def training_views(config: DataConfig, seed: int) -> Views:
@@ -61,7 +64,7 @@ def training_views(config: DataConfig, seed: int) -> Views:
 
 def config_of(name: str | Path) -> RunConfig:
     """The config that a shipped model, or the model of a run directory, was trained with."""
-    return shipped_config(str(name)) if str(name) in pretrained_names() else load_config(Path(name))
+    return shipped_config(str(name)) if is_shipped(name) else load_config(Path(name))
 
 
 def evaluate(

@@ -3,11 +3,11 @@
 Whatever the system refuses becomes one sentence.
 """
 
-import fcntl
 import json
 import os
 import secrets
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +16,10 @@ from typing import Any, NoReturn
 
 from fgpvae.errors import UserError
 
+# what a system does not have, is not asked of it: Windows changes line ends unless told not to
+NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+BINARY = getattr(os, "O_BINARY", 0)
 UNFINISHED = ".unfinished-"  # how the names of files begin that are being written
 LARGEST_JSON = 2**20  # bytes
 
@@ -67,7 +71,7 @@ def remove_unfinished(directory: Path) -> None:
 def append(path: Path, line: str) -> None:
     """Add a line; a line that a killed process left half-written is ended first."""
     with explained(path, "written"):
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_LINKS | BINARY
         with os.fdopen(os.open(path, flags, 0o666), "rb+") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(size - 1, 0))
@@ -80,7 +84,7 @@ def read(path: Path, limit: int) -> bytes:
     with explained(path, "read"):
         try:
             # a pipe in place of the file must not keep anyone waiting
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            handle = os.open(path, os.O_RDONLY | NO_WAITING | BINARY)
         except FileNotFoundError:
             raise UserError(f"{named(path)} does not exist.") from None
         with os.fdopen(handle, "rb") as file:
@@ -118,28 +122,43 @@ def try_lock(path: Path, seconds: float = 0.0) -> int | None:
     The lock ends when the last copy of the descriptor is closed, however the process ends.
     """
     with explained(path, "locked"):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o666)
     end = time.monotonic() + seconds
     while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _lock(handle):
             return handle
-        except BlockingIOError:
-            if time.monotonic() >= end:
-                os.close(handle)
-                return None
-            time.sleep(0.01)
+        if time.monotonic() >= end:
+            os.close(handle)
+            return None
+        time.sleep(0.01)
 
 
 def is_locked(path: Path) -> bool:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = os.open(path, os.O_RDONLY | NO_LINKS | NO_WAITING)
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
+        return not _lock(handle, shared=True)
     finally:
         os.close(handle)
-    return False
+
+
+def _lock(handle: int, shared: bool = False) -> bool:
+    """Lock an open file, unless it is locked already.
+
+    By the system's own call: a child inherits the descriptor and with it the lock, and keeps it
+    when its parent is gone.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

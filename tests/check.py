@@ -36,6 +36,7 @@ def main() -> int:
     for command in (
         [*python, "ruff", "check", "."],
         [*python, "ruff", "format", "--check", "."],
+        [str(Path(sys.executable).with_name("oxlint")), "--deny-warnings", "ui"],
         [*python, "mypy"],
         [*python, "pytest", *TESTS],
     ):

@@ -13,12 +13,13 @@ import psutil
 import pytest
 import torch
 
-from fgpvae import background, checkpoints, files, runs
+from fgpvae import background, checkpoints, files, runs, timing
 from fgpvae.checkpoints import CONFIG, WEIGHTS, load_pretrained
 from fgpvae.configs import DataConfig
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAEConfig
 from fgpvae.networks import NetworkConfig
+from tests.configs import model_config
 from tests.test_runs import same_weights, tiny, train
 
 FOREVER = 5000
@@ -347,11 +348,10 @@ def test_where_runs_are_kept(monkeypatch, tmp_path):
     assert 1 <= background.slots() <= max(background.cores() - 1, 1)
 
 
-def test_an_estimate_grows_with_what_is_trained(monkeypatch):
-    monkeypatch.setattr(background, "CALIBRATION_SECONDS", 0.02)
-    one = background.estimate_seconds(tiny(10))
+def test_an_estimate_grows_with_what_is_trained():
+    one = timing.estimate_seconds(tiny(10))
     assert 0 < one < 1000
-    assert background.estimate_seconds(tiny(20)) == pytest.approx(2 * one)  # measured once
+    assert timing.estimate_seconds(tiny(20)) == pytest.approx(2 * one)  # measured once
     full = tiny(10, data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=2))
-    assert background.estimate_seconds(full) > 10 * one  # 150 times the digits
-    assert background.estimate_seconds(tiny(10, model=replace(tiny().model, name="gpvae"))) > 0
+    assert timing.estimate_seconds(full) > 10 * one  # 150 times the digits
+    assert timing.estimate_seconds(tiny(10, model=model_config("gpvae", latents=4))) > 0

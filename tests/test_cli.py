@@ -7,13 +7,15 @@ import pytest
 import torch
 from PIL import Image
 
-from fgpvae import bench, data, models, runs
+from fgpvae import bench, data, models, presets, runs
 from fgpvae.__main__ import main, parser
 from fgpvae.checkpoints import WEIGHTS, load_config, save_model
 from fgpvae.configs import DataConfig
+from fgpvae.errors import UserError
 from fgpvae.models import FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.presets import PRESETS, preset
+from tests import tiny
 
 COMMANDS = ("train", "evaluate", "rotate", "runs", "bench")
 SMALL = ["--set", "data.views=2", "--set", "model.network.widths=[8]", "--set", "training.batch=90"]
@@ -284,3 +286,28 @@ def test_the_parts_of_the_bench_measure_something():
 def test_presets_keep_their_own_names():
     assert all(config.preset == name for name, config in PRESETS.items())
     assert {"quick", "paper", "wide"} <= set(PRESETS)
+
+
+def test_a_name_that_means_a_shipped_model_and_a_run_is_refused(tmp_path, monkeypatch, capsys):
+    tiny.train(tmp_path, "paper")
+    monkeypatch.chdir(tmp_path)
+    assert main(["evaluate", "paper", "--json"]) == 2
+    assert "write './paper' for the run" in capsys.readouterr().err
+    assert result(capsys, "evaluate", "./paper", "--json")["parameters"] > 0
+
+
+def test_pictures_other_than_those_listed_are_refused(picture, tmp_path, capsys):
+    for name in ("x.tiff", "x.bmp", "x"):
+        arguments = ["rotate", str(picture), "--angle", "0", "--to", "0", "--out"]
+        assert main([*arguments, str(tmp_path / name)]) == 2
+        assert "must end in .png, .jpg, .jpeg, .webp or .gif" in capsys.readouterr().err
+        assert not (tmp_path / name).exists()
+
+
+def test_a_model_is_asked_only_for_settings_that_it_has(capsys):
+    config = presets.preset("gpvae", ["model.latents=4"])
+    assert config.model.latents == 4
+    with pytest.raises(UserError, match=r"The GP-VAE has no setting 'model.local'"):
+        presets.preset("gpvae", ["model.local=2"])
+    other = presets.preset("paper", ["model.latents=6", "model.name=vae"])
+    assert (other.model.name, other.model.latents) == ("vae", 6)

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import threading
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import checkpoints, comparison
+from fgpvae import UserError, checkpoints, comparison
 from fgpvae.comparison import UNSEEN, Question
 from tests import tiny
 from ui.catalog import models, results
@@ -76,6 +78,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compare")
     tiny.train(folder / "runs", "first")
     tiny.train(folder / "runs", "second", "model.local=0", epochs=2)
+    tiny.train(folder / "runs", "third")
     write_results(folder / "results")
     return folder
 
@@ -156,21 +159,75 @@ def test_of_a_model_only_the_newest_measurement_is_kept(monkeypatch, tmp_path):
     assert [(each.name, each.version) for each in every] == [("b", 1.0), ("a", 2.0)]
 
 
+def evaluate(app):
+    next(b for b in app.button if b.label == "Evaluate").click().run()
+    assert not app.exception
+
+
+def wait_for(app, name):
+    """Run the page again until a test is done."""
+    until = time.monotonic() + 120
+    while f"{name}<br>" not in html(app):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+        app.run()
+        assert not app.exception
+
+
 def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):
     compare(app)
     app.multiselect(key="models").set_value(["runs/first"]).run()
     assert "runs/first<br>" not in html(app)
-    button = next(b for b in app.button if b.label == "Evaluate")
-    button.click().run()
-    assert not app.exception
+    evaluate(app)
+    wait_for(app, "runs/first")
     model = checkpoints.load_model(place / "runs/first/model.safetensors")
     config = checkpoints.load_config(place / "runs/first")
     expected = comparison.table_figures(model, config.data, config.seed)
     shown = html(app)
-    assert "runs/first<br>" in shown
     for name in ("test_mse", "extrapolation_mse", "one_view_mse"):
         assert f"{expected[name]:.4f}" in shown
     assert next(b for b in app.button if b.label == "Evaluate").disabled
+
+
+def test_a_test_goes_on_while_the_page_is_used(app, monkeypatch):
+    """The page answers while a model is tested, and what it does loses nothing."""
+    go_on, figures = threading.Event(), comparison.table_figures
+
+    def slowly(*given):
+        assert go_on.wait(120)
+        return figures(*given)
+
+    monkeypatch.setattr(comparison, "table_figures", slowly)
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/second"]).run()
+    try:
+        evaluate(app)  # returns although nothing is tested yet
+        assert next(b for b in app.button if b.label == "Evaluate").disabled
+        app.segmented_control(key="metric").set_value("one_view_mse").run()
+        assert not app.exception
+        assert "runs/second<br>" not in html(app)
+    finally:
+        go_on.set()
+    wait_for(app, "runs/second")
+
+
+def test_a_model_that_cannot_be_tested_says_why(app, monkeypatch):
+    def refuse(*given):
+        raise UserError("there are no digits")
+
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/third"]).run()
+    with monkeypatch.context() as broken:
+        broken.setattr(comparison, "table_figures", refuse)
+        evaluate(app)
+        until = time.monotonic() + 60
+        while not app.error:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+            app.run()
+    assert "there are no digits" in app.error[0].value
+    evaluate(app)  # once more, and now it can
+    wait_for(app, "runs/third")
 
 
 def test_digits_are_sorted_by_where_two_models_differ_most(app, place):

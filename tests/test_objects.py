@@ -13,7 +13,7 @@ from PIL import Image
 from fgpvae import background, data, evaluation, models, presets, runs
 from fgpvae.__main__ import main
 from fgpvae.checkpoints import CONFIG, load_config, load_objects, load_pretrained
-from fgpvae.configs import DataConfig, RunConfig
+from fgpvae.configs import DataConfig, RunConfig, from_dict
 from fgpvae.data import objects as own
 from fgpvae.data.objects import Track
 from fgpvae.errors import UserError
@@ -400,7 +400,7 @@ def test_padding_has_no_influence_on_a_line(tmp_path, kernel):
 )
 def test_kernels_that_do_not_exist_or_do_not_suit_are_refused(bad):
     with pytest.raises(UserError, match=r"kernel"):
-        model_config(**bad)
+        from_dict(RunConfig, {"model": bad})
 
 
 @pytest.mark.parametrize(
@@ -597,3 +597,35 @@ def test_it_learns_where_things_are():
     figures = evaluation.evaluate_objects(trainer.result(), found, config.data, config.seed)
     for name, reference in figures["references"].items():
         assert figures[name] < 0.9 * min(reference.values()), (name, figures)
+
+
+def npy(descr: str, shape: str, body: bytes) -> bytes:
+    """An array with any header at all."""
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"
+    header = text.encode().ljust(118 - 1) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + body
+
+
+@pytest.mark.parametrize(
+    ("descr", "shape"),
+    [
+        ("'|u1'", "(-1, -8, 8)"),
+        ("'|u1'", "(True, 8, 8)"),
+        ("('|u1', (8, 8))", "(1,)"),
+        ("[('a', '|u1')]", "(1, 8, 8)"),
+        ("'|u1'", "(8.0, 8)"),
+        ("'|u1'", "(" * 50 + ")" * 50),
+        ("'|V1'", "(1, 8, 8)"),
+    ],
+)
+def test_a_hostile_header_gets_one_sentence(descr, shape, tmp_path, capsys):
+    path = tmp_path / "hostile.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("images.npy", npy(descr, shape, bytes(64)))
+        archive.writestr("object.npy", npy("'|u1'", "(1,)", b"1"))
+        archive.writestr("view.npy", npy("'|u1'", "(1,)", b"1"))
+    arguments = ["train", "--preset", "objects", "--data", str(path)]
+    assert main([*arguments, "--run-dir", str(tmp_path / "run")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("fgpvae: '")
+    assert error.count("\n") == 1

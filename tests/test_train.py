@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import UserError, background, checkpoints, runs
+from fgpvae import UserError, background, checkpoints, runs, timing
 from fgpvae.configs import RunConfig
 from fgpvae.presets import PRESETS
 from tests import tiny
@@ -400,7 +400,7 @@ def slow(monkeypatch):
     pool, known = ThreadPoolExecutor(1), {}
     monkeypatch.setattr(estimates, "_pool", lambda: (pool, known))
     monkeypatch.setattr(
-        background, "estimate_seconds", lambda config: timed.append(config.training.batch) or 1.0
+        timing, "estimate_seconds", lambda config: timed.append(config.training.batch) or 1.0
     )
     pool.submit(go.wait)
     yield go, pool, timed
@@ -441,7 +441,7 @@ def test_a_timing_that_breaks_down_is_a_sentence(monkeypatch):
     def fail(config):
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(background, "estimate_seconds", fail)
+    monkeypatch.setattr(timing, "estimate_seconds", fail)
     estimates.sentence(tiny.config())
     pool.shutdown()
     said = "The time cannot be told: a few steps could not be taken"

@@ -15,12 +15,14 @@ KNOTS = 4  # the displacement is a smooth surface through this many knots a side
 def warp(views: Views, strength: float, generator: torch.Generator) -> Views:
     """Deform each digit at random, all of its views in the same way.
 
-    A deformation is a small linear map and a smooth displacement of the upright digit. A view at
-    angle w is deformed by the same map turned by w, so the views stay views of one digit. No
-    image is rotated and no other angle is used.
+    A deformation is a small symmetric linear map (stretch and shear without rotation) and a smooth
+    displacement of the upright digit. A view at angle w is deformed by the same map turned by w, so
+    the views stay views of one digit, at their angles.
     """
     P, Q, height, width = views.images.shape
-    linear = torch.eye(2) + strength * AFFINE * normal((P, 2, 2), generator=generator)
+    drawn = normal((P, 2, 2), generator=generator)
+    # of a random map only the symmetric part: the other one would turn the digit
+    linear = torch.eye(2) + strength * AFFINE * (drawn + drawn.mT) / 2
     knots = strength * ELASTIC * normal((P, 2, KNOTS, KNOTS), generator=generator)
     y, x = torch.meshgrid(
         torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij"

@@ -180,8 +180,11 @@ def _member(archive: zipfile.ZipFile, column: str, name: str) -> Array:
             (2, 0): np.lib.format.read_array_header_2_0,
         }[version]
         shape, columns_first, dtype = read(stream)
-    except (ValueError, KeyError, SyntaxError, TypeError):
+    except Exception:  # whatever a header makes of its reader, it is none
         raise UserError(f"'{column}' in '{name}' is not a NumPy array.") from None
+    sides = [type(side) is int and side >= 0 for side in shape]
+    if not all(sides) or dtype.subdtype is not None or dtype.names is not None:
+        raise UserError(f"'{column}' in '{name}' is damaged: it is no array of plain numbers.")
     if dtype.hasobject:
         raise UserError(
             f"'{column}' in '{name}' holds Python objects, which are not read: save it as plain "

@@ -99,6 +99,7 @@ class Model(nn.Module):
     fixed_angles: ClassVar[bool] = False  # must a digit have the same angles in every epoch?
 
     config: Any  # of the class Config
+    kernel: Any  # over the angle, where it has one
     encoder: nn.Module  # [N, C, H, W] -> mean and variance [N, L]
     decoder: nn.Module  # [N, L] -> [N, C, H, W]
 
@@ -304,13 +305,13 @@ class Model(nn.Module):
         seen = seen.reshape(-1, *self.config.network.shape).to(self.dtype)
         w = angles.reshape(-1) if everything else angles[observed]
         seen_mu, seen_var = self.encode_each(seen, w)
+        L = seen_mu.shape[-1]
         if everything:
-            return seen_mu.view(P, Q, -1), seen_var.view(P, Q, -1)
+            return seen_mu.view(P, Q, L), seen_var.view(P, Q, L)
         where = observed.reshape(-1).nonzero().squeeze(-1)
-        flat = (P * Q, seen_mu.shape[-1])
-        mu = seen_mu.new_zeros(flat).index_copy(0, where, seen_mu)
-        var = seen_var.new_ones(flat).index_copy(0, where, seen_var)
-        return mu.view(P, Q, -1), var.view(P, Q, -1)
+        mu = seen_mu.new_zeros(P * Q, L).index_copy(0, where, seen_mu)
+        var = seen_var.new_ones(P * Q, L).index_copy(0, where, seen_var)
+        return mu.view(P, Q, L), var.view(P, Q, L)
 
     def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
         """Images [N, C, H, W] at angles [N] -> mean and variance [N, L]."""

@@ -62,7 +62,7 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
         "conclusion from the other views of a digit.",
     ):
         channel_panels(choice, digit, given)
-    if found.pooled is not None and model.divides_channels:
+    if model.divides_channels and found.pooled is not None:
         traversals(
             model,
             found.pooled[digit],
@@ -87,8 +87,16 @@ def _controls(views: Views) -> tuple[int, int, np.ndarray]:
         st.session_state["z_digit"] = first
     which, turn, some = st.columns([2, 2, 2], gap="medium")
     with which:
+        # a slider needs two values; a run on one digit has a slider that cannot move
         digit = st.slider(
-            "Digit", 0, P - 1, first, key="z_digit", bind="query-params", persist_state="session"
+            "Digit",
+            0,
+            max(P - 1, 1),
+            first,
+            key="z_digit",
+            disabled=P == 1,
+            bind="query-params",
+            persist_state="session",
         )
     with turn:
         degrees = st.select_slider(

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from fgpvae import UserError, background
+from fgpvae import UserError, timing
 from fgpvae.configs import RunConfig
-from ui.shell import garbage
 
 MOST = 200  # configs whose estimate is kept
 ASKED = "estimate"  # in the session state: what this session asked for last
@@ -42,14 +41,12 @@ def seconds(config: RunConfig) -> float | None:
 
 def _timed(config: RunConfig) -> float:
     try:
-        found = background.estimate_seconds(config)
+        return timing.estimate_seconds(config)
     except UserError:
         raise
     except Exception as error:
         logging.getLogger(__name__).exception("Timing a few steps failed")
         raise UserError("a few steps could not be taken") from error
-    garbage.keep("training")
-    return found
 
 
 def in_words(duration: float) -> str:

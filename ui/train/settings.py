@@ -41,7 +41,7 @@ def _has(setting: str) -> Callable[[Values], bool]:
 
 
 def own_settings(name: str) -> dict[str, Any]:
-    """The settings that a model has, with their defaults."""
+    """The settings of a model, as they are unless changed."""
     return to_dict(MODELS[name].Config())
 
 
