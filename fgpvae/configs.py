@@ -247,7 +247,11 @@ def upgrade_model(values: Any) -> Any:
     if not isinstance(values, Mapping) or not isinstance(values.get("name"), str):
         return values
     own = {each.name for each in dataclasses.fields(models.find(values["name"]).Config)}
-    return {name: value for name, value in values.items() if name in own or name not in _SHARED}
+    kept = {name: value for name, value in values.items() if name in own or name not in _SHARED}
+    network = kept.get("network")
+    if isinstance(network, Mapping) and network.get("kind") == "wide":
+        kept["network"] = {**network, "kind": "convolutional"}
+    return kept
 
 
 def upgrade_run(values: Any) -> Any:

@@ -17,14 +17,15 @@ VARIANCE_FLOOR = 1e-6
 class NetworkConfig:
     """Which networks, and how large.
 
-    `paper` is the table in appendix A to the letter and has no sizes to choose. `wide` has two
-    strided 4x4 convolutions, one hidden dense layer, and the mirror image of both as its decoder.
+    `paper` is the table in appendix A to the letter and has no sizes to choose. `convolutional` has
+    two strided 4x4 convolutions, one hidden dense layer, and the mirror image of both as its
+    decoder.
     `dense` has dense layers of the given widths, SiLU between them, and their mirror image.
     """
 
     kind: str = "paper"
-    filters: tuple[int, int] = (16, 32)  # wide
-    hidden: int = 256  # wide
+    filters: tuple[int, int] = (16, 32)  # convolutional
+    hidden: int = 256  # convolutional
     widths: tuple[int, ...] = (768, 256)  # dense
     dropout: float = 0.0
     gated: bool = False  # the decoder also sees the products of local and global channels
@@ -36,17 +37,21 @@ class NetworkConfig:
         object.__setattr__(self, "filters", tuple(self.filters))
         object.__setattr__(self, "shape", tuple(self.shape))
         object.__setattr__(self, "widths", tuple(self.widths))
-        if self.kind not in ("paper", "wide", "dense"):
-            raise UserError(f"There is no network '{self.kind}'; choose paper, wide or dense.")
+        if self.kind not in ("paper", "convolutional", "dense"):
+            raise UserError(
+                f"There is no network '{self.kind}'; choose paper, convolutional or dense."
+            )
         if self.kind == "paper" and self.shape != (1, 28, 28):
-            raise UserError("The paper's networks take grey images of 28 x 28 pixels; use wide.")
+            raise UserError(
+                "The paper's networks take grey images of 28 x 28 pixels; use convolutional ones."
+            )
         channels, height, width = self.shape
         if channels not in (1, 3) or not (1 <= height <= 64 and 1 <= width <= 64):
             raise UserError("Images must be grey or colour, with sides of at most 64 pixels.")
         halved_twice = min(height, width) >= 8 and height % 4 == width % 4 == 0
-        if self.kind == "wide" and not halved_twice:
+        if self.kind == "convolutional" and not halved_twice:
             raise UserError(
-                "Wide networks take images with sides from 8 to 64 pixels divisible by 4; "
+                "Convolutional networks take images with sides from 8 to 64 pixels divisible by 4; "
                 "use dense for other sizes."
             )
         if min(*self.filters, self.hidden) < 1 or max(*self.filters) > 512 or self.hidden > 4096:
@@ -125,7 +130,7 @@ class PaperDecoder(nn.Sequential):
         )
 
 
-class WideEncoder(nn.Sequential):
+class ConvolutionalEncoder(nn.Sequential):
     def __init__(self, config: NetworkConfig, outputs: int, inputs: int) -> None:
         first, second = config.filters
         _, height, width = config.shape
@@ -143,7 +148,7 @@ class WideEncoder(nn.Sequential):
         )
 
 
-class WideDecoder(nn.Sequential):
+class ConvolutionalDecoder(nn.Sequential):
     def __init__(self, config: NetworkConfig, inputs: int) -> None:
         first, second = config.filters
         channels, height, width = config.shape
@@ -215,7 +220,7 @@ class AngleEncoder(nn.Module):
         if config.kind == "dense":
             self.first = nn.Sequential(nn.Flatten(), nn.Linear(inputs * height * width, features))
         else:
-            self.first = nn.Sequential(*list(WideEncoder(config, latents, inputs))[:-3])
+            self.first = nn.Sequential(*list(ConvolutionalEncoder(config, latents, inputs))[:-3])
 
         def head(outputs: int) -> nn.Sequential:
             sizes = (features, *hidden, outputs)
@@ -284,7 +289,7 @@ class Encoder(nn.Module):
         else:
             self.layers = {
                 "paper": lambda: PaperEncoder(2 * latents, inputs),
-                "wide": lambda: WideEncoder(config, 2 * latents, inputs),
+                "convolutional": lambda: ConvolutionalEncoder(config, 2 * latents, inputs),
                 "dense": lambda: DenseEncoder(config, 2 * latents, inputs),
             }[config.kind]()
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -313,7 +318,7 @@ class Decoder(nn.Module):
             if config.product and 0 < local < latents
             else {
                 "paper": lambda: PaperDecoder(inputs),
-                "wide": lambda: WideDecoder(config, inputs),
+                "convolutional": lambda: ConvolutionalDecoder(config, inputs),
                 "dense": lambda: DenseDecoder(config, inputs),
             }[config.kind]()
         )

@@ -87,7 +87,7 @@ def test_a_model_is_rebuilt_from_its_file_alone(name, kind, tmp_path):
 
 
 def test_half_precision_halves_the_file_and_changes_little(tmp_path):
-    model = models.build(dataclasses.replace(TINY, network=NetworkConfig("wide")))
+    model = models.build(dataclasses.replace(TINY, network=NetworkConfig("convolutional")))
     save_model(model, tmp_path / "whole.safetensors")
     save_model(model, tmp_path / "half.safetensors", half=True)
     sizes = [(tmp_path / f"{name}.safetensors").stat().st_size for name in ("whole", "half")]
@@ -169,8 +169,8 @@ def test_foreign_and_newer_files_are_refused(weights, never_built):
         {"latents": -3},
         {"latents": 256},
         {"digit_rank": 10**9},
-        {"network": {"kind": "wide", "hidden": 10**9}},
-        {"network": {"kind": "wide", "hidden": 4096, "filters": [512, 512]}},
+        {"network": {"kind": "convolutional", "hidden": 10**9}},
+        {"network": {"kind": "convolutional", "hidden": 4096, "filters": [512, 512]}},
         {"network": {"kind": "dense", "widths": [4096] * 8}},
         {"network": {"kind": "dense", "widths": [4096] * 10**5}},
         {"network": {"shape": [1, 10**9, 28]}},

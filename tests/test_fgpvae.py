@@ -378,7 +378,7 @@ def test_angles_in_single_precision_are_fine():
 
 
 def test_colour_images_of_64_pixels():
-    network = NetworkConfig("wide", filters=(2, 3), hidden=8, shape=(3, 64, 64))
+    network = NetworkConfig("convolutional", filters=(2, 3), hidden=8, shape=(3, 64, 64))
     config = FGPVAEConfig(latents=4, local=2, network=network)
     model, data = build(config), views(config, P=2, Q=3, share=0.7)
     terms = score(model, data)

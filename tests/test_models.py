@@ -21,7 +21,7 @@ JOINT = ("gpvae", "gpvae-amortised")
 every_model = pytest.mark.parametrize("name", MODELS)
 NETWORKS = {
     "paper": NetworkConfig(),
-    "wide": NetworkConfig("wide", filters=(4, 8), hidden=32, dropout=0.1),
+    "wide": NetworkConfig("convolutional", filters=(4, 8), hidden=32, dropout=0.1),
     "gated": NetworkConfig("dense", widths=(16,), gated=True),
 }
 

@@ -30,7 +30,13 @@ from ui.components.pictures import address as png
 RUNS = {
     "line-colour": {"kernel": "squared-exponential", "grey": False, "height": 10, "width": 16},
     "line-grey": {"kernel": "matern32", "grey": True, "height": 12, "width": 12},
-    "circle-colour": {"circle": True, "grey": False, "height": 12, "width": 16, "kind": "wide"},
+    "circle-colour": {
+        "circle": True,
+        "grey": False,
+        "height": 12,
+        "width": 16,
+        "kind": "convolutional",
+    },
     "circle-grey": {"circle": True, "grey": True, "height": 16, "width": 10},
 }
 PATIENCE = 90_000

@@ -114,7 +114,7 @@ def test_the_papers_decoder_computes_what_the_table_says():
 # Networks of other sizes
 
 
-@pytest.mark.parametrize("kind", ["wide", "dense"])
+@pytest.mark.parametrize("kind", ["convolutional", "dense"])
 @pytest.mark.parametrize(
     "shape", [(1, 28, 28), (3, 64, 64), (1, 8, 8), (3, 32, 32), (1, 16, 64), (1, 64, 8)]
 )
@@ -132,7 +132,7 @@ def test_other_networks_for_images_of_any_shape(kind, shape):
 
 
 def test_the_wide_network_is_the_one_of_the_benchmark():
-    config = NetworkConfig("wide")
+    config = NetworkConfig("convolutional")
     encoder, decoder = Encoder(config, 16), Decoder(config, 16, local=8)
     strided = layers_of(encoder, nn.Conv2d)
     assert [(c.out_channels, c.kernel_size, c.stride) for c in strided] == [
@@ -145,7 +145,7 @@ def test_the_wide_network_is_the_one_of_the_benchmark():
 
 
 def test_extra_planes_are_inputs_of_the_encoder():
-    for kind in ("paper", "wide", "dense"):
+    for kind in ("paper", "convolutional", "dense"):
         encoder = Encoder(NetworkConfig(kind), 4, extra=2)
         a = images(2, 3, 28, 28)
         b = a.clone()
@@ -154,7 +154,7 @@ def test_extra_planes_are_inputs_of_the_encoder():
 
 
 def test_dropout_works_in_training_alone():
-    config = NetworkConfig("wide", dropout=0.5)
+    config = NetworkConfig("convolutional", dropout=0.5)
     encoder, decoder = Encoder(config, 4), Decoder(config, 4, local=2)
     x, z = images(2, 1, 28, 28), torch.randn(2, 4, generator=generator())
     assert not torch.allclose(encoder(x)[0], encoder(x)[0])
@@ -170,8 +170,8 @@ def test_dropout_works_in_training_alone():
 
 @pytest.mark.parametrize(("latents", "local"), [(6, 2), (5, 0), (5, 5)])
 def test_a_gated_decoder_sees_the_products_of_local_and_global_channels(latents, local):
-    plain = Decoder(NetworkConfig("wide", hidden=7), latents, local)
-    gated = Decoder(NetworkConfig("wide", hidden=7, gated=True), latents, local)
+    plain = Decoder(NetworkConfig("convolutional", hidden=7), latents, local)
+    gated = Decoder(NetworkConfig("convolutional", hidden=7, gated=True), latents, local)
     products = local * (latents - local)
     assert size(gated) - size(plain) == 7 * products
     z = torch.randn(3, latents, generator=generator())
@@ -183,7 +183,7 @@ def test_a_gated_decoder_sees_the_products_of_local_and_global_channels(latents,
 # Numbers
 
 
-@pytest.mark.parametrize("kind", ["paper", "wide", "dense"])
+@pytest.mark.parametrize("kind", ["paper", "convolutional", "dense"])
 @pytest.mark.parametrize("bias", [-1e30, -100.0, 0.0, 100.0, 1e30])
 def test_variances_are_bounded_whatever_the_network_says(kind, bias):
     encoder = Encoder(NetworkConfig(kind), latents=5)
@@ -198,14 +198,14 @@ def test_variances_are_bounded_whatever_the_network_says(kind, bias):
 
 
 def test_memory_layout_of_the_images_does_not_matter():
-    encoder = Encoder(NetworkConfig("wide", shape=(3, 32, 32)), 4)
+    encoder = Encoder(NetworkConfig("convolutional", shape=(3, 32, 32)), 4)
     x = images(2, 3, 32, 32)
     swapped = x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
     torch.testing.assert_close(encoder(x)[0], encoder(swapped)[0])
 
 
 def test_one_image_is_encoded_as_in_a_batch():
-    for kind in ("paper", "wide", "dense"):
+    for kind in ("paper", "convolutional", "dense"):
         config = NetworkConfig(kind)
         encoder, decoder = Encoder(config, 4), Decoder(config, 4, local=2)
         x = images(5, 1, 28, 28)
@@ -229,14 +229,14 @@ def test_lists_from_a_file_are_as_good_as_tuples():
         {"kind": "huge"},
         {"kind": "paper", "shape": (3, 28, 28)},
         {"kind": "paper", "shape": (1, 32, 32)},
-        {"kind": "wide", "shape": (2, 28, 28)},
-        {"kind": "wide", "shape": (1, 30, 28)},
-        {"kind": "wide", "shape": (1, 4, 28)},
-        {"kind": "wide", "shape": (1, 128, 128)},
-        {"kind": "wide", "filters": (0, 8)},
-        {"kind": "wide", "filters": (8, 1000)},
-        {"kind": "wide", "hidden": 0},
-        {"kind": "wide", "hidden": 100_000},
+        {"kind": "convolutional", "shape": (2, 28, 28)},
+        {"kind": "convolutional", "shape": (1, 30, 28)},
+        {"kind": "convolutional", "shape": (1, 4, 28)},
+        {"kind": "convolutional", "shape": (1, 128, 128)},
+        {"kind": "convolutional", "filters": (0, 8)},
+        {"kind": "convolutional", "filters": (8, 1000)},
+        {"kind": "convolutional", "hidden": 0},
+        {"kind": "convolutional", "hidden": 100_000},
         {"kind": "dense", "widths": ()},
         {"kind": "dense", "widths": (0,)},
         {"dropout": 1.0},

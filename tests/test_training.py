@@ -328,7 +328,7 @@ def test_network_weights_counts_what_is_built(kind, latents, gated):
 
 def test_a_batch_that_would_take_gigabytes_is_refused_before_anything_is_allocated():
     # typed into the form of a public page it would end the server: 9 billion activations
-    wide = FGPVAEConfig(network=NetworkConfig("wide", filters=(512, 512), hidden=128))
+    wide = FGPVAEConfig(network=NetworkConfig("convolutional", filters=(512, 512), hidden=128))
     with pytest.raises(UserError, match="needs more memory"):
         RunConfig(model=wide, training=TrainingConfig(batch=1024))
     RunConfig(model=wide, training=TrainingConfig(batch=20))

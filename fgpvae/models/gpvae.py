@@ -11,7 +11,7 @@ from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.models.inference import Posterior
 from fgpvae.models.joint import CHUNK, MOST_FEATURES, JointGP, JointGPConfig, cholesky, masked
-from fgpvae.networks import PaperEncoder, WideEncoder
+from fgpvae.networks import ConvolutionalEncoder, PaperEncoder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +173,7 @@ class AmortisedGPVAE(JointGP):
         self.representation = (
             PaperEncoder(m, channels)
             if network.kind == "paper"
-            else WideEncoder(network, m, channels)
+            else ConvolutionalEncoder(network, m, channels)
         )
         self.representation.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 

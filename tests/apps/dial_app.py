@@ -15,10 +15,19 @@ START = [0, 4, 8, 12]  # the views that are observed at first
 CONFIGS = {
     "paper": FGPVAEConfig(latents=16, local=8),
     "wide": FGPVAEConfig(
-        latents=20, local=4, mean_function=True, network=NetworkConfig("wide", (8, 16), 64)
+        latents=20, local=4, mean_function=True, network=NetworkConfig("convolutional", (8, 16), 64)
     ),
     "gated": FGPVAEConfig(
-        latents=12, local=4, amplitude=0.5, network=NetworkConfig("wide", (4, 8), 32, gated=True)
+        latents=12,
+        local=4,
+        amplitude=0.5,
+        network=NetworkConfig("convolutional", (4, 8), 32, gated=True),
+    ),
+    "product": FGPVAEConfig(
+        latents=12,
+        local=4,
+        mean_function=True,
+        network=NetworkConfig("dense", widths=(48, 32), product=True, harmonics=6),
     ),
     "dense": FGPVAEConfig(
         latents=12, local=4, network=NetworkConfig("dense", widths=(48, 32), gated=True)

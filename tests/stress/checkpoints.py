@@ -218,9 +218,9 @@ def configs() -> Iterator[tuple[str, dict]]:
         "network": (
             [],
             {"kind": "../../etc/passwd"},
-            {"kind": "wide", "hidden": 10**9},
-            {"kind": "wide", "hidden": -5},
-            {"kind": "wide", "filters": [10**9, 1]},
+            {"kind": "convolutional", "hidden": 10**9},
+            {"kind": "convolutional", "hidden": -5},
+            {"kind": "convolutional", "filters": [10**9, 1]},
             {"kind": "dense", "widths": [4096] * 10**4},
             {"kind": "dense", "widths": []},
             {"kind": "dense", "widths": [-1]},

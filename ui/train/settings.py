@@ -46,7 +46,8 @@ def own_settings(name: str) -> dict[str, Any]:
 
 
 _ELBO, _GECO = _is("objective.name", "elbo"), _is("objective.name", "geco")
-_WIDE, _DENSE = _is("model.network.kind", "wide"), _is("model.network.kind", "dense")
+_CONVOLUTIONAL = _is("model.network.kind", "convolutional")
+_DENSE = _is("model.network.kind", "dense")
 
 GROUPS: dict[str, tuple[Setting, ...]] = {
     "Model": (
@@ -117,19 +118,19 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "model.network.kind",
             "Networks",
             "Those of the paper, larger convolutions, or dense layers.",
-            options=("paper", "wide", "dense"),
+            options=("paper", "convolutional", "dense"),
         ),
         Setting(
             "model.network.filters",
             "Filters",
-            "Of the two convolutions of the wide networks.",
-            used=_WIDE,
+            "Of the two convolutions of the convolutional networks.",
+            used=_CONVOLUTIONAL,
         ),
         Setting(
             "model.network.hidden",
             "Hidden units",
-            "Of the dense layer in the wide networks.",
-            used=_WIDE,
+            "Of the dense layer in the convolutional networks.",
+            used=_CONVOLUTIONAL,
         ),
         Setting(
             "model.network.widths",
@@ -141,12 +142,24 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "model.network.dropout",
             "Dropout",
             "Share of the units that are silent in a step; against over-fitting.",
-            used=_is("model.network.kind", "wide", "dense"),
+            used=_is("model.network.kind", "convolutional", "dense"),
         ),
         Setting(
             "model.network.gated",
             "Gated decoder",
             "The decoder also sees the products of local and global channels.",
+            used=_has("local"),
+        ),
+        Setting(
+            "model.network.product",
+            "Product decoder",
+            "The decoder multiplies features of the style by features of the view.",
+            used=_DENSE,
+        ),
+        Setting(
+            "model.network.harmonics",
+            "Harmonics",
+            "How finely the encoder is told the angle; 0: it sees the picture alone.",
             used=_has("local"),
         ),
     ),
