@@ -64,6 +64,8 @@ class NetworkConfig:
             raise UserError(f"harmonics must be from 0 to 64, not {self.harmonics}.")
         if self.kind == "paper" and (self.harmonics or self.product):
             raise UserError("The paper's networks are not told the angle and multiply nothing.")
+        if self.product and self.kind != "dense":
+            raise UserError("A product decoder is made of dense layers: choose dense networks.")
         if self.product and self.gated:
             raise UserError("A decoder is gated or a product, not both.")
         if (self.harmonics or self.product) and self.features % 2:

@@ -23,6 +23,7 @@ NETWORKS = {
     "paper": NetworkConfig(),
     "wide": NetworkConfig("convolutional", filters=(4, 8), hidden=32, dropout=0.1),
     "gated": NetworkConfig("dense", widths=(16,), gated=True),
+    "told": NetworkConfig("dense", widths=(16, 12), product=True, harmonics=4),
 }
 
 

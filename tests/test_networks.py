@@ -1,10 +1,19 @@
+import math
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from fgpvae.errors import UserError
-from fgpvae.networks import VARIANCE_FLOOR, Decoder, Encoder, NetworkConfig, UpConv
+from fgpvae.networks import (
+    VARIANCE_FLOOR,
+    AngleEncoder,
+    Decoder,
+    Encoder,
+    NetworkConfig,
+    UpConv,
+)
 
 CEILING = torch.tensor(20.0).exp().item() * (1 + 1e-6)
 
@@ -247,3 +256,86 @@ def test_lists_from_a_file_are_as_good_as_tuples():
 def test_impossible_networks_are_refused(bad):
     with pytest.raises(UserError):
         NetworkConfig(**bad)
+
+
+# --- an encoder that is told the angle, and a decoder that multiplies ---
+
+TOLD = {
+    "dense": NetworkConfig("dense", widths=(24, 10), harmonics=5),
+    "one layer": NetworkConfig("dense", widths=(24,), harmonics=5),
+    "convolutional": NetworkConfig("convolutional", (4, 6), 24, harmonics=5),
+    "colour": NetworkConfig("convolutional", (4, 6), 24, harmonics=5, shape=(3, 16, 16)),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_global_channels_are_told_the_angle_and_local_ones_are_not(name):
+    torch.manual_seed(0)
+    config = TOLD[name]
+    encoder = Encoder(config, 7, local=3)
+    images = torch.rand(4, *config.shape)
+    phase = torch.tensor([0.0, 0.4, 2.0, 5.0], dtype=torch.float64)
+    mean, var = encoder(images, phase)
+    other_mean, other_var = encoder(images, phase + 1.0)
+    torch.testing.assert_close(mean[:, :3], other_mean[:, :3])
+    torch.testing.assert_close(var[:, :3], other_var[:, :3])
+    assert (mean[:, 3:] - other_mean[:, 3:]).abs().min() > 0
+    assert (var[:, 3:] - other_var[:, 3:]).abs().min() > 0
+    around, _ = encoder(images, phase + 2 * math.pi)
+    torch.testing.assert_close(mean, around, rtol=1e-4, atol=1e-4)
+
+
+def test_the_product_undoes_the_turn_of_circular_harmonics():
+    """Features that are circular harmonics of a picture do not change when both are turned."""
+    config = NetworkConfig("dense", widths=(8, 6), harmonics=4, shape=(1, 9, 9))
+    encoder = Encoder(config, 5, local=1).double()
+    layers = encoder.layers
+    assert isinstance(layers, AngleEncoder)
+    y, x = torch.meshgrid(*[torch.linspace(-1, 1, 9, dtype=torch.float64)] * 2, indexing="ij")
+    radius, angle = (x.square() + y.square()).sqrt().flatten(), torch.atan2(-y, x).flatten()
+    # a picture f(angle) = Σ_m a_m cos(m angle) radius, turned by w: f(angle - w)
+    modes = torch.arange(4, dtype=torch.float64)[:, None]
+    basis = radius * torch.exp(-1j * modes * angle)  # picks exp(i m angle) out of a picture
+    linear = layers.first[1]
+    with torch.no_grad():
+        linear.weight.copy_(torch.cat([basis.real, basis.imag]))
+        linear.bias.zero_()
+
+    def picture(w: float) -> torch.Tensor:
+        amounts = torch.tensor([0.3, 1.0, -0.6, 0.4], dtype=torch.float64)[:, None]
+        return (radius * amounts * torch.cos(modes * (angle - w))).sum(0).view(1, 1, 9, 9)
+
+    quarter = math.pi / 2  # a turn that takes the grid of pixels to itself
+    upright, _ = encoder(picture(0.0), torch.tensor([0.0]))
+    for turns in (1, 2, 3):
+        turned, _ = encoder(picture(turns * quarter), torch.tensor([turns * quarter]))
+        torch.testing.assert_close(turned[:, 1:], upright[:, 1:])
+    wrong, _ = encoder(picture(quarter), torch.tensor([0.0]))
+    assert (wrong[:, 1:] - upright[:, 1:]).abs().max() > 1e-3
+
+
+def test_a_product_decoder_computes_a_style_once():
+    torch.manual_seed(0)
+    decoder = Decoder(NetworkConfig("dense", widths=(20, 6), product=True), 9, local=4)
+    local, style = torch.randn(3, 5, 4), torch.randn(3, 1, 5).expand(-1, 5, -1)
+    z = torch.cat([local, style], -1)
+    torch.testing.assert_close(decoder(z), decoder(z.flatten(0, 1)))
+    layers = decoder.layers
+    naive = torch.complex(*layers.style(style).chunk(2, -1))
+    naive = naive * torch.complex(*layers.turn(local).chunk(2, -1))
+    expected = layers.image(torch.cat([naive.real, naive.imag], -1).flatten(0, 1))
+    torch.testing.assert_close(decoder(z), expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"harmonics": 3}, "paper"),
+        ({"kind": "dense", "harmonics": 65}, "harmonics"),
+        ({"kind": "dense", "harmonics": 4, "widths": (9,)}, "even"),
+        ({"kind": "dense", "product": True, "gated": True}, "not both"),
+    ],
+)
+def test_what_cannot_be_multiplied_is_refused(settings, what):
+    with pytest.raises(UserError, match=what):
+        NetworkConfig(**settings)
