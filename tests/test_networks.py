@@ -308,7 +308,8 @@ def test_the_product_undoes_the_turn_of_circular_harmonics():
     quarter = math.pi / 2  # a turn that takes the grid of pixels to itself
     upright, _ = encoder(picture(0.0), torch.tensor([0.0]))
     for turns in (1, 2, 3):
-        turned, _ = encoder(picture(turns * quarter), torch.tensor([turns * quarter]))
+        w = turns * quarter
+        turned, _ = encoder(picture(w), torch.tensor([w], dtype=torch.float64))
         torch.testing.assert_close(turned[:, 1:], upright[:, 1:])
     wrong, _ = encoder(picture(quarter), torch.tensor([0.0]))
     assert (wrong[:, 1:] - upright[:, 1:]).abs().max() > 1e-3
