@@ -1,0 +1,30 @@
+"""Put the model of a run among those that come with the package.
+
+python scripts/ship_model.py runs/my-run best --half
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from fgpvae.checkpoints import FORMAT, PRETRAINED, load_run, save_model
+from fgpvae.configs import to_dict
+from fgpvae.files import write_json
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", help="its directory or archive")
+    parser.add_argument("name", help="of the shipped model")
+    parser.add_argument("--half", action="store_true", help="weights in float16: half the size")
+    options = parser.parse_args()
+    model, config = load_run(options.run)
+    PRETRAINED.mkdir(parents=True, exist_ok=True)
+    save_model(model, PRETRAINED / f"{options.name}.safetensors", options.half)
+    write_json(PRETRAINED / f"{options.name}.json", {"format": FORMAT, **to_dict(config)})
+
+
+if __name__ == "__main__":
+    main()
