@@ -89,7 +89,7 @@ PRESETS: dict[str, RunConfig] = {
         data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=6),
         objective=ObjectiveConfig("elbo", pixel_variance=0.005),
         training=TrainingConfig(
-            epochs=50,
+            epochs=54,
             batch=48,
             learning_rate=3e-3,
             schedule="cosine",
@@ -97,6 +97,7 @@ PRESETS: dict[str, RunConfig] = {
             clip=1e4,
             average=0.999,
             context_dropout=1.0,
+            recognition=4,
             precision="bfloat16",
         ),
     ),

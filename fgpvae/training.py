@@ -74,6 +74,12 @@ class Trainer:
         )
         self.step = 0
         self.total = training.epochs * source.steps
+        self.recognition = (training.epochs - training.recognition) * source.steps  # its first step
+        if training.recognition and not self.model.recogniser():
+            raise UserError(
+                "Only an encoder that is told the angle, with a mean function, learns to recognise "
+                "it: set training.recognition to 0."
+            )
         self.waited = 0.0  # seconds in which there was no batch to work on
         self._ahead = Ahead(self._made, self.total) if source.slow else None
 
@@ -89,6 +95,8 @@ class Trainer:
                 lambda: source.everything().to(self.home), self.step / self.total
             )
         self.model.train()
+        if self.step >= self.recognition:
+            return self._recognise()
         terms = self._terms()
         prior = self.model.log_prior()
         if self.workers.rank:
@@ -104,6 +112,10 @@ class Trainer:
             self._add_gradients()
         if config.clip:
             nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
+        return self._finish(terms, value)
+
+    def _finish(self, terms: Terms, loss: float) -> Step:
+        """Change the weights by their gradients."""
         for group in self.optimizer.param_groups:
             group["lr"] = group["factor"] * self.learning_rate()
         self.optimizer.step()
@@ -111,8 +123,27 @@ class Trainer:
         self._average()
         mse = float(terms.squared_error.detach().sum() / terms.pixels.sum())
         kl = float(terms.kl.detach().mean())
-        epoch = self.step / source.steps
-        return Step(self.step, epoch, value, mse, kl, self.objective.multiplier())
+        epoch = self.step / self.source.steps
+        return Step(self.step, epoch, loss, mse, kl, self.objective.multiplier())
+
+    def _recognise(self) -> Step:
+        """A step of the last epochs: the encoder of the local channels alone."""
+        with torch.no_grad():
+            terms = self._terms()
+        self.optimizer.zero_grad()
+        part, learned, loss = self._part(self.step), self.model.recogniser(), 0.0
+        if part is None or len(part):
+            views = self._made(self.step).to(self.home)
+            samples = random_generator(self.config.seed, 5, self.step)
+            with randomness.drawn_for(part), self._precision():
+                each = self.model.recognition(views, samples)  # [P]
+            own = each.sum() / (len(views) if part is None else part.total)
+            loss = float(own.detach())
+            for weight, gradient in zip(learned, torch.autograd.grad(own, learned), strict=True):
+                weight.grad = gradient
+        if self.workers.count > 1:
+            self._add_gradients()
+        return self._finish(terms, loss)
 
     def _terms(self) -> Terms:
         """The terms of the whole batch, computed from this worker's part of it."""
@@ -185,7 +216,11 @@ class Trainer:
         config = self.config.training
         rate = config.learning_rate * min(1.0, (self.step + 1) / (config.warmup + 1))
         if config.schedule == "cosine":
-            rate *= 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * self.step / self.total))
+            recognising = self.step >= self.recognition
+            first = self.recognition if recognising else 0
+            last = self.total if recognising else self.recognition
+            share = (self.step - first) / (last - first)
+            rate *= 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * share))
         return rate
 
     def result(self) -> Model:

@@ -392,3 +392,56 @@ def test_starting_does_not_load_the_compiler():
     """A second at every start of every process."""
     code = "import sys, fgpvae.__main__; sys.exit('torch._dynamo' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Recognition
+
+TOLD = NetworkConfig("dense", widths=(16, 12), gated=True, harmonics=4)
+
+
+def told(**training) -> RunConfig:
+    model = FGPVAEConfig(latents=6, local=2, amplitude=0.1, mean_function=True, network=TOLD)
+    return replace(config(**training), model=model)
+
+
+def test_the_last_epochs_teach_the_recogniser_alone(views):
+    started = trainer(told(epochs=9, recognition=5, learning_rate=1e-2), views)
+    while started.step < started.recognition:
+        started.advance()
+    before, first = weights(started.model), started.advance()
+    *_, last = started.steps()
+    after = weights(started.model)
+    changed = {name for name in after if not torch.equal(after[name], before[name])}
+    assert changed == {name for name in after if ".layers.local." in name}
+    assert last.loss < first.loss
+
+
+def test_recognition_is_the_negative_log_density_of_the_priors_draws(views):
+    model = trainer(told(), views).model
+    found = model.recognition(views, torch.Generator().manual_seed(3))
+    mu, var = model.encode(views.images, views.angles, views.observed)
+    noise = torch.randn(
+        *mu.shape[:2], 2, generator=torch.Generator().manual_seed(3), dtype=torch.float64
+    )
+    z = model.mean_function(views.angles) + 0.1 * noise
+    q = torch.distributions.Normal(mu[..., :2].double(), var[..., :2].double().sqrt())
+    expected = -(q.log_prob(z).sum(-1) * views.observed).sum(-1)
+    torch.testing.assert_close(found, expected)
+
+
+def test_an_encoder_that_is_not_told_the_angle_has_no_recogniser(views):
+    with pytest.raises(UserError, match="recognise"):
+        trainer(config(recognition=1), views)
+
+
+def test_a_run_resumes_within_its_recognition(views):
+    settings = told(epochs=4, recognition=2, average=0.9)
+    whole, first, second = (trainer(settings, views) for _ in range(3))
+    for _ in whole.steps():
+        pass
+    for _ in range(whole.recognition + 1):
+        first.advance()
+    second.load_state(first.state())
+    for _ in second.steps():
+        pass
+    assert same(weights(whole.result()), weights(second.result()))

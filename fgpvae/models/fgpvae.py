@@ -13,7 +13,7 @@ from fgpvae.errors import UserError
 from fgpvae.kernels import KERNELS, ON_A_LINE, PERIODIC, Periodic, Stationary, fourier_basis
 from fgpvae.models.base import Model, ModelConfig, Terms
 from fgpvae.models.inference import Posterior
-from fgpvae.networks import Decoder, Encoder
+from fgpvae.networks import AngleEncoder, Decoder, Encoder
 from fgpvae.posterior import LocalPosterior, global_posterior, local_posterior, numbers_held
 
 MOST_NODES = 129  # of a mean function on a line
@@ -270,6 +270,28 @@ class FGPVAE(Model):
         local = gaussian.sample(local_mean, local_var, generator)
         z = posterior.join(local, gaussian.sample(style, style_var, generator))
         return Terms(*self.squared_error(z.to(self.dtype), views), kl)
+
+    def recogniser(self) -> list[nn.Parameter]:
+        layers = self.encoder.layers
+        if self.mean_function is None or not isinstance(layers, AngleEncoder):
+            return []
+        return list(layers.local.parameters())
+
+    def recognition(self, views: Views, generator: torch.Generator | None = None) -> Tensor:
+        """-Σ log q̃(z | y) [P] over the observed views, for local channels z drawn from the prior.
+
+        Where the encoder is told the angle, the bound alone does not ask it to say the angle: the
+        prior mean m(w) does. So the encoder of the local channels learns from the prior's draws,
+        as in the sleep phase of wake-sleep.
+        """
+        mu, var = self.encode(views.images, views.angles, views.observed)
+        j = self.config.local
+        prior = torch.zeros_like(mu[..., :j], dtype=torch.float64)
+        if self.mean_function is not None:
+            prior = self.mean_function(views.angles).detach()
+        drawn = gaussian.sample(prior, self.kernel.amplitude.detach() ** 2, generator)
+        log_q = gaussian.log_density(drawn, mu[..., :j].double(), var[..., :j].double())
+        return -torch.where(views.observed[..., None], log_q, 0.0).sum((-2, -1))
 
     @torch.no_grad()
     def orientation(self, images: Any, grid: Any) -> Any:
