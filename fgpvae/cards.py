@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from fgpvae import data, metrics
+from fgpvae import calibration, data, metrics
 from fgpvae.configs import RunConfig
 from fgpvae.data import ANGLES, HELD_OUT, Digits, Task
 from fgpvae.evaluation import predictions, task_mse, training_views
@@ -15,8 +14,9 @@ from fgpvae.models import Model
 
 CONTEXTS = (1, 2, 4, 8, 11, 15)
 BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
-SAMPLES = 64
 GRID = 720  # angles at which an orientation is scored
+WITHIN = math.radians(15)  # an angle this near is right
+SURE = 0.95  # a belief that is stated as sure
 STEEP = 1e-3  # a pixel of a band that has next to no width is background, and no test of it
 
 
@@ -41,16 +41,15 @@ def measure(model: Model, config: RunConfig) -> dict[str, Any]:
         "one_view_mse": _by_class(model, one),
         "eleven_views_mse": _by_class(model, eleven),
         "mse_by_views": {
-            views: float(_errors(model, _views_task(digits, views)).mean()) for views in CONTEXTS
+            views: float(_errors(model, calibration.views_task(digits, views)).mean())
+            for views in CONTEXTS
         },
         "mean_image_mse": _mean_image_mse(digits),
     }
     if model.tells_angle:
         measured["orientation"] = orientation(model, digits)
     if model.tells_certainty:
-        # GECO aims at an error and knows no variance of a pixel
-        noise = config.objective.pixel_variance if config.objective.name == "elbo" else None
-        measured["coverage"] = {views: calibration(model, digits, views, noise) for views in BANDS}
+        measured["coverage"] = {views: coverage(model, digits, views) for views in BANDS}
     return measured
 
 
@@ -83,54 +82,44 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
 
 def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[str, float]]:
     """Error of the inferred angle of unseen digits, each turned by an angle of its own."""
-    generator = torch.Generator().manual_seed(seed)
-    true = 2 * math.pi * torch.rand(len(digits), 1, dtype=torch.float64, generator=generator)
-    images = torch.from_numpy(data.rotate(digits.images, true.numpy()))[:, 0]
+    images, true = calibration.turned(digits, seed)
     grid = torch.arange(GRID, dtype=torch.float64) * (2 * math.pi / GRID)
-    estimated = grid[model.orientation(images, grid).argmax(-1)].numpy()
-    angles, labels = true[:, 0].numpy(), np.asarray(digits.labels)
+    belief = model.orientation(images, grid)  # [P, G]
+    estimated, angles = grid[belief.argmax(-1)].numpy(), true.numpy()
+    labels = np.asarray(digits.labels)
     scores = {"all": metrics.orientation_scores(estimated, angles)}
+    if model.calibration is not None:
+        # what the page states: the share of the belief within 15 degrees of its peak
+        near = torch.as_tensor(metrics.circular_error(grid.numpy()[None], estimated[:, None]))
+        stated = (belief * (near <= WITHIN)).sum(-1).numpy()
+        right = metrics.circular_error(estimated, angles) <= WITHIN
+        sure = stated >= SURE
+        scores["stated"] = {
+            "sure_share": float(sure.mean()),
+            "sure_right": float(right[sure].mean()) if sure.any() else math.nan,
+        }
     for label in sorted(set(labels.tolist())):
         mine = labels == label
         scores[str(label)] = metrics.orientation_scores(estimated[mine], angles[mine])
     return scores
 
 
-@torch.no_grad()
-def predictive_samples(model: Model, task: Task, count: int, seed: int = 0) -> Tensor:
-    """Joint posterior samples of the images of a task: [count, P, S, H, W]."""
-    generator = torch.Generator().manual_seed(seed)
-    context = task.context
-    posterior = model.infer(context.images, context.angles, context.observed)
-    return torch.stack([model.decode(posterior.sample(task.at, generator)) for _ in range(count)])
+def coverage(model: Model, digits: Digits, views: int) -> dict[str, float]:
+    """Share of true inked pixels inside the central 50 % and 90 % bands, at 157.5 degrees.
 
-
-def calibration(
-    model: Model, digits: Digits, views: int, noise: float | None, count: int = SAMPLES
-) -> dict[str, float]:
-    """Share of true pixels inside the central 50 % and 90 % bands, at 157.5 degrees.
-
-    `latent` bands come from posterior samples alone; `predictive` ones add the pixel noise that the
-    model was trained with, if it was. Only pixels where digits have ink are counted: where the
-    sampled images do not vary there is nothing to be right or wrong about.
+    `latent` bands come from posterior samples alone, `calibrated` ones are those that the pages
+    show, where the model was calibrated.
     """
-    task = _views_task(digits, views)
-    drawn = predictive_samples(model, task, count)
-    mean, sd = drawn.mean(0), drawn.std(0)
-    inked = (task.targets.abs() > 0.05) | (sd > 0.02)
-    truth, centre, spread = (x[inked].numpy() for x in (task.targets, mean, sd))
-    latent = metrics.coverage(truth, centre, np.maximum(spread, STEEP))
-    shares = {f"latent_{k}": v for k, v in latent.items()}
-    if noise is not None:
-        predictive = metrics.coverage(truth, centre, np.sqrt(spread**2 + noise))
-        shares |= {f"predictive_{k}": v for k, v in predictive.items()}
+    error, variance = calibration.residuals(model, calibration.views_task(digits, views))
+    nowhere = np.zeros_like(error)
+    shares = metrics.coverage(error, nowhere, np.maximum(np.sqrt(variance), STEEP))
+    shares = {f"latent_{k}": v for k, v in shares.items()}
+    if (known := model.calibration) is not None:
+        sd = np.sqrt(variance + known.pixel_variance)
+        for level in (50, 90):
+            inside = np.abs(error) <= known.band(level, views) * sd
+            shares[f"calibrated_coverage_{level}"] = float(inside.mean())
     return shares
-
-
-def _views_task(digits: Digits, views: int) -> Task:
-    """157.5 degrees from some of the other fifteen angles; a single view is the upright one."""
-    angles = ANGLES[:1] if views == 1 else data.draw_angles(len(digits), views)
-    return data.task(digits, angles, ANGLES[[HELD_OUT]])
 
 
 def _errors(model: Model, task: Task) -> np.ndarray:
@@ -179,11 +168,10 @@ def weaknesses(measured: dict[str, Any]) -> list[str]:
         lacks.append(
             f"the angle of a {', '.join(lost)} (symmetric, or like another digit upside down)"
         )
-    if "coverage" in measured:
+    if "coverage" in measured and "calibrated_coverage_90" not in measured["coverage"][1]:
         band = measured["coverage"][1]["latent_coverage_90"]
         lacks.append(
-            "judging itself: its 90 % band from one view, without pixel noise, holds "
-            f"{100 * band:.0f} % of the truth"
+            f"judging itself: its 90 % band from one view holds {100 * band:.0f} % of the truth"
         )
     return [
         *lacks,
@@ -203,6 +191,13 @@ def markdown(name: str, about: dict[str, Any], measured: dict[str, Any]) -> str:
     if "one_view_mse" in measured:
         lines += ["", *_unseen(measured)]
     lines += ["", "Bad at: " + "; ".join(weaknesses(measured)) + "."]
+    if stated := measured.get("orientation", {}).get("stated"):
+        lines += [
+            "",
+            f"It is at least {100 * SURE:.0f} % sure of the angle of "
+            f"{100 * stated['sure_share']:.0f} % of the pictures, and right within 15° in "
+            f"{100 * stated['sure_right']:.0f} % of these.",
+        ]
     if "coverage" in measured:
         lines += ["", *_bands(measured["coverage"])]
     return "\n".join(lines) + "\n"
@@ -244,9 +239,9 @@ def _unseen(measured: dict[str, Any]) -> list[str]:
 def _bands(coverage: dict[int, dict[str, float]]) -> list[str]:
     kinds = {"latent": ""}
     origin = "posterior samples alone"
-    if "predictive_coverage_50" in coverage[BANDS[0]]:
-        kinds["predictive"] = " with noise"
-        origin += "; with the pixel noise it was trained with"
+    if "calibrated_coverage_50" in coverage[BANDS[0]]:
+        kinds["calibrated"] = " calibrated"
+        origin += "; calibrated, as the pages show them, on digits 360 to 399 of each class"
     columns = [(kind, b) for kind in kinds for b in (50, 90)]
     heads = ["context views"]
     heads += [f"{b} %{kinds[kind] or ' band'}" for kind, b in columns]

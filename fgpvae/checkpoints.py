@@ -4,6 +4,7 @@ Nothing here unpickles: a checkpoint is data, never code.
 """
 
 import copy
+import dataclasses
 import hashlib
 import io
 import json
@@ -29,7 +30,7 @@ from fgpvae.data import objects
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.files import write_json
-from fgpvae.models import Model, ModelConfig
+from fgpvae.models import Calibration, Model, ModelConfig
 
 FORMAT = 2  # 1 had the settings of all models in one table
 PRETRAINED = Path(__file__).parent / "assets" / "pretrained"
@@ -51,6 +52,8 @@ def save_model(model: Model, path: Path, half: bool = False) -> None:
         "model": description,
         "digest": _digest(description, tensors),
     }
+    if model.calibration is not None:
+        metadata["calibration"] = json.dumps(dataclasses.asdict(model.calibration))
     files.write(path, save(tensors, metadata))
 
 
@@ -86,6 +89,9 @@ def parse_model(content: bytes, name: str) -> Model:
         model.load_state_dict(tensors)
     except RuntimeError:  # a shape is another
         raise misfit from None
+    if "calibration" in metadata:
+        measured = files.parse_json(metadata["calibration"], name)
+        model.calibration = from_dict(Calibration, measured, "calibration")
     return model.eval()
 
 

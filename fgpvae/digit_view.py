@@ -52,7 +52,11 @@ class Turning:
         mean, sd = self.channels(w, style)
         draws = torch.randn(SAMPLES, len(mean), generator=torch.Generator().manual_seed(0))
         drawn = self._decode(mean + sd * draws.numpy())
-        return float(np.sqrt(drawn.var(axis=0, ddof=1).mean()))
+        variance = drawn.var(axis=0, ddof=1)
+        calibration = self.model.calibration
+        if calibration is not None:
+            variance = calibration.pixel_sd(variance, int(self.observed.sum())) ** 2
+        return float(np.sqrt(variance.mean()))
 
     @torch.no_grad()
     def channels(

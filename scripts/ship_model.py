@@ -1,6 +1,6 @@
 """Put the model of a run among those that come with the package.
 
-python scripts/ship_model.py runs/my-run best --half
+python scripts/ship_model.py runs/my-run best --half --calibrate
 """
 
 import argparse
@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from fgpvae import calibration
 from fgpvae.checkpoints import FORMAT, PRETRAINED, load_run, save_model
 from fgpvae.configs import to_dict
 from fgpvae.files import write_json
@@ -19,8 +20,15 @@ def main() -> None:
     parser.add_argument("run", help="its directory or archive")
     parser.add_argument("name", help="of the shipped model")
     parser.add_argument("--half", action="store_true", help="weights in float16: half the size")
+    parser.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="fit bands and beliefs on digits 360..399 of its classes, which it was not trained on",
+    )
     options = parser.parse_args()
     model, config = load_run(options.run)
+    if options.calibrate:
+        model.calibration = calibration.fit(model, calibration.kept_back(config.data.classes))
     PRETRAINED.mkdir(parents=True, exist_ok=True)
     save_model(model, PRETRAINED / f"{options.name}.safetensors", options.half)
     write_json(PRETRAINED / f"{options.name}.json", {"format": FORMAT, **to_dict(config)})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fgpvae import cards, data, load_pretrained, pretrained_names, runs
+from fgpvae import cards, load_pretrained, pretrained_names, runs
 from fgpvae.__main__ import main
 from fgpvae.errors import UserError
 from fgpvae.evaluation import config_of
@@ -193,11 +193,3 @@ def test_a_card_says_how_the_model_was_trained(name):
     card = (Path(__file__).parent.parent / "docs" / "models" / f"{name}.md").read_text()
     training = cards.about(load_pretrained(name), config_of(name))["training"]
     assert f"- **training**: {training}\n" in card
-
-
-def test_predictive_samples_differ_from_one_another():
-    model = small()
-    task = data.task(data.unseen((3,))[:2], data.ANGLES, data.ANGLES[:1])
-    drawn = cards.predictive_samples(model, task, 3)
-    assert drawn.shape == (3, 2, 1, 28, 28)
-    assert (drawn[0] - drawn[1]).abs().max() > 0

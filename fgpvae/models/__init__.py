@@ -5,7 +5,7 @@ from fgpvae.models.base import Model, ModelConfig, Terms
 from fgpvae.models.cvae import CVAE, CVAEConfig
 from fgpvae.models.fgpvae import FGPVAE, FGPVAEConfig
 from fgpvae.models.gpvae import GPVAE, AmortisedGPVAE, AmortisedGPVAEConfig, GPVAEConfig
-from fgpvae.models.inference import Posterior, StylePosterior
+from fgpvae.models.inference import Calibration, Posterior, StylePosterior
 from fgpvae.models.vae import VAE, VAEConfig
 
 MODELS: dict[str, type[Model]] = {
@@ -39,6 +39,7 @@ __all__ = [
     "AmortisedGPVAE",
     "AmortisedGPVAEConfig",
     "CVAEConfig",
+    "Calibration",
     "FGPVAEConfig",
     "GPVAEConfig",
     "Model",

@@ -12,7 +12,7 @@ from fgpvae import arrays
 from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.kernels import TWO_PI
-from fgpvae.models.inference import Posterior
+from fgpvae.models.inference import Calibration, Posterior
 from fgpvae.networks import Decoder, Encoder, NetworkConfig, numbers_held
 
 
@@ -99,6 +99,7 @@ class Model(nn.Module):
     fixed_angles: ClassVar[bool] = False  # must a digit have the same angles in every epoch?
 
     config: Any  # of the class Config
+    calibration: Calibration | None = None  # how far to believe it, where that was measured
     kernel: Any  # over the angle, where it has one
     encoder: nn.Module  # [N, C, H, W] -> mean and variance [N, L]
     decoder: nn.Module  # [N, L] -> [N, C, H, W]
@@ -154,6 +155,10 @@ class Model(nn.Module):
 
     def orientation(self, images: Any, grid: Any) -> Any:
         """Posterior over the angle of images [P, H, W] on a grid [G] of angles -> [P, G]."""
+        raise UserError(f"The {self.title} cannot tell the angle of a picture.")
+
+    def angle_scores(self, views: Views, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What speaks for each angle [G] of one view each: three numbers [P, G]."""
         raise UserError(f"The {self.title} cannot tell the angle of a picture.")
 
     def remembered(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:

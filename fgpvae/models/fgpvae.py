@@ -297,8 +297,10 @@ class FGPVAE(Model):
     def orientation(self, images: Any, grid: Any) -> Any:
         """Posterior over the angle of images [P, H, W] on a grid [G] of angles -> [P, G].
 
-        By the evidence of a single view, Π_j N(μ_j | m_j(w), σ² + s_j²), and a uniform prior. Only
-        a mean function ties an angle to an orientation.
+        By the evidence of the local channels of a single view and a uniform prior; where the
+        encoder is told the angle and the belief was calibrated, also by how well the view is
+        reconstructed as if it were at that angle. Only a mean function ties an angle to an
+        orientation.
         """
         if self.mean_function is None or not self.config.local:
             return super().orientation(images, grid)
@@ -307,11 +309,39 @@ class FGPVAE(Model):
         if w.ndim != 1 or seen.shape[1:] != self.image_shape:
             raise UserError("The angle is asked for of images [P, H, W], on a grid [G] of angles.")
         views = self.given(seen[:, None], w.new_zeros(len(seen), 1))
+        if self.calibration is None or not self.encoder.told:
+            return arrays.like(self.angle_evidence(views, w).softmax(-1), grid)
+        scores = torch.stack(self.angle_scores(views, w), -1)  # [P, G, 3]
+        weights = torch.tensor(self.calibration.angle, dtype=w.dtype, device=w.device)
+        return arrays.like((scores @ weights).softmax(-1), grid)  # [P, G]
+
+    @torch.no_grad()
+    def angle_evidence(self, views: Views, w: Tensor) -> Tensor:
+        """log Π_j N(μ_j | m_j(w), σ² + s_j²) [P, G] of one view each, at angles [G]."""
         mu, var = self.encode(views.images, views.angles, views.observed)  # [P, 1, L]
         j = self.config.local
         either = var[..., :j].double() + self.kernel.amplitude**2
-        evidence = gaussian.log_density(mu[..., :j].double(), self.mean_function(w), either)
-        return arrays.like(evidence.sum(-1).softmax(-1), grid)  # [P, G]
+        assert self.mean_function is not None
+        return gaussian.log_density(mu[..., :j].double(), self.mean_function(w), either).sum(-1)
+
+    @torch.no_grad()
+    def angle_scores(self, views: Views, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What speaks for each angle [G] of one view each [P, 1, ...], three numbers [P, G].
+
+        Minus the squared error of the view, encoded and decoded as if it were at that angle; minus
+        the KL divergence of its style; the evidence of its local channels.
+        """
+        errors, divergences = [], []
+        for image in views.images:  # [1, H, W], at all angles at once
+            at, seen = w[:, None], torch.ones(len(w), 1, dtype=torch.bool, device=w.device)
+            mu, var = self.encode(image.expand(len(w), *image.shape), at, seen)
+            posterior = self.posterior(mu, var, at, seen)
+            style, style_var = posterior.style()
+            zero, one = torch.zeros_like(style), torch.ones_like(style)
+            divergences.append(gaussian.kl(style, style_var, zero, one).sum(-1))
+            made = self.decode(posterior._mean(at), one_style=True)
+            errors.append((made - image).square().flatten(1).sum(-1).double())
+        return -torch.stack(errors), -torch.stack(divergences), self.angle_evidence(views, w)
 
     def log_prior(self) -> Tensor:
         if self.mean_function is None:

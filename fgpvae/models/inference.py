@@ -1,13 +1,48 @@
 """What a model answers when it has seen some views: a posterior over codes at any angle."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from fgpvae import arrays, gaussian
 from fgpvae.errors import UserError
+
+NORMAL_90 = 1.645  # a normal variable is within so many standard deviations, 9 times of 10
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How far a model is to be believed, fitted on digits that it was not trained on.
+
+    Pixels: with the variance v of a pixel over posterior samples, sd² = v + pixel_variance, and the
+    central 50 % and 90 % bands are `half` and `most` times sd to either side, at each number of
+    `views`. Angles: the belief is softmax(-a error - b KL(style) + c evidence), `angle` = a, b, c.
+    """
+
+    pixel_variance: float
+    views: tuple[int, ...]
+    half: tuple[float, ...]
+    most: tuple[float, ...]
+    angle: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.views) == len(self.half) == len(self.most):
+            raise UserError("A calibration has a factor for each number of views.")
+        if min(self.views) < 1 or min(self.pixel_variance, *self.half, *self.most, *self.angle) < 0:
+            raise UserError("The numbers of a calibration must not be negative.")
+
+    def band(self, level: int, views: int) -> float:
+        """The half-width of the central 50 or 90 % band, in sd, given so many views."""
+        factors = {50: self.half, 90: self.most}[level]
+        return float(np.interp(np.log(max(views, 1)), np.log(self.views), factors))
+
+    def pixel_sd(self, variance: Any, views: int) -> Any:
+        """The calibrated standard deviation of pixels from their variance over samples."""
+        return self.band(90, views) / NORMAL_90 * (variance + self.pixel_variance) ** 0.5
 
 
 class Posterior:

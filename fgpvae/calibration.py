@@ -1,0 +1,91 @@
+"""How far a model is to be believed, measured on digits that it was not trained on.
+
+Bands of pixels and beliefs about an angle are stated only as far as they held there.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fgpvae import data
+from fgpvae.data import ANGLES, HELD_OUT, TRAIN_DIGITS, Digits, Task
+from fgpvae.data.digits import DIGITS_PER_CLASS
+from fgpvae.models import Calibration, Model
+
+VIEWS = (1, 4, 11)  # numbers of views at which the bands are fitted
+SAMPLES = 64
+STEPS = 120  # angles of a turn that a belief is fitted on
+INKED = 0.05  # a pixel with so much ink, true or imagined, is one that a band is about
+
+
+def kept_back(classes: Sequence[int]) -> Digits:
+    """Digits 360..399 of each class: of the training file, and never trained on."""
+    digits = data.embedded(classes)
+    return digits[np.arange(len(digits)) % DIGITS_PER_CLASS >= TRAIN_DIGITS]
+
+
+def fit(model: Model, digits: Digits) -> Calibration:
+    """Fit bands and beliefs of a model that tells angles to upright digits new to it."""
+    found = [residuals(model, views_task(digits, views)) for views in VIEWS]
+    # the noise of a pixel that its variance over samples leaves unexplained, from many views
+    error, variance = found[-1]
+    pixel_variance = max(float((error**2 - variance).mean()), 1e-6)
+    half, most = [], []
+    for error, variance in found:
+        relative = np.abs(error) / np.sqrt(variance + pixel_variance)
+        half.append(float(np.quantile(relative, 0.5)))
+        most.append(float(np.quantile(relative, 0.9)))
+    return Calibration(pixel_variance, VIEWS, tuple(half), tuple(most), _fit_angle(model, digits))
+
+
+def views_task(digits: Digits, views: int) -> Task:
+    """157.5 degrees from some of the other fifteen angles; a single view is the upright one."""
+    angles = ANGLES[:1] if views == 1 else data.draw_angles(len(digits), views)
+    return data.task(digits, angles, ANGLES[[HELD_OUT]])
+
+
+@torch.no_grad()
+def residuals(model: Model, task: Task, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Error and variance over posterior samples of every pixel that has ink, [N] each."""
+    generator = torch.Generator().manual_seed(seed)
+    context = task.context
+    posterior = model.infer(context.images, context.angles, context.observed)
+    drawn = torch.stack(
+        [model.decode(posterior.sample(task.at, generator)) for _ in range(SAMPLES)]
+    )
+    centre, variance = drawn.mean(0), drawn.var(0)
+    inked = (task.targets.abs() > INKED) | (centre.abs() > INKED)
+    error = (task.targets - centre)[inked].double().numpy()
+    return error, variance[inked].double().numpy()
+
+
+def turned(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+    """Each digit turned by an angle of its own: images [P, H, W] and angles [P]."""
+    generator = torch.Generator().manual_seed(seed)
+    true = 2 * math.pi * torch.rand(len(digits), 1, dtype=torch.float64, generator=generator)
+    return torch.from_numpy(data.rotate(digits.images, true.numpy()))[:, 0], true[:, 0]
+
+
+def _fit_angle(model: Model, digits: Digits) -> tuple[float, float, float]:
+    """The weights of the three scores that make the true angles likeliest."""
+    images, true = turned(digits, seed=1)
+    grid = torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
+    scores = model.angle_scores(model.given(images[:, None], torch.zeros(len(true), 1)), grid)
+    stacked = torch.stack(scores, -1)  # [P, STEPS, 3]
+    stacked = stacked - stacked.max(1, keepdim=True).values
+    nearest = (true / (2 * math.pi) * STEPS).round().long() % STEPS
+    log_weights = torch.tensor([1.0, -2.0, -2.0], dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([log_weights], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        value = torch.nn.functional.cross_entropy(stacked @ log_weights.exp(), nearest)
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    a, b, c = log_weights.detach().exp().tolist()
+    return a, b, c
