@@ -9,6 +9,7 @@ import torch
 from fgpvae import scenes
 from fgpvae.data import rotate
 from fgpvae.errors import UserError
+from fgpvae.kernels import Periodic
 from fgpvae.metrics import circular_error, mse
 from fgpvae.models import CVAE, FGPVAE, Model
 from fgpvae.scenes import Scene
@@ -149,14 +150,14 @@ def uncertainty(
     )
     first = torch.ones(n, n, dtype=torch.bool).tril()  # row k has the first k + 1 views
     posterior = model.posterior(mu.expand(n, -1, -1), var.expand(n, -1, -1), w, first)
-    grid = torch.arange(48, dtype=torch.float64) * (model.kernel.period / 48)
+    grid = torch.arange(48, dtype=torch.float64) * (model.config.period / 48)
     spread = posterior.at(grid.expand(n, -1))[1]  # [n, 48, J]
     return (spread / model.kernel.amplitude**2).mean((1, 2)).numpy()
 
 
 def swapped(a: Turning, b: Turning, w: float) -> np.ndarray:
     """The style of A where B is at an angle: B's local channels with A's global ones, [H, W]."""
-    return b.images(np.array([w]), a.own)[0]
+    return b.images(np.array([w]), a.own.tolist())[0]
 
 
 @torch.no_grad()
@@ -190,7 +191,9 @@ def prior(model: Model, seed: int) -> tuple[Turning, list[float]]:
 def _with_local_sample(model: FGPVAE, scene: Scene, random: torch.Generator) -> Scene:
     """The local rows of a code drawn from the GP prior: φ(w)·a with a ~ N(0, I), as a series."""
     j = model.config.local
-    weights = model.kernel.coefficients(model.kernel.harmonics()).numpy() ** 0.5  # [H + 1]
+    kernel = model.kernel
+    assert isinstance(kernel, Periodic)
+    weights = kernel.coefficients(kernel.harmonics()).numpy() ** 0.5  # [H + 1]
     draws = torch.randn(2 * len(weights) - 1, j, generator=random, dtype=torch.float64).numpy()
     basis = np.concatenate([weights, weights[1:]])[:, None] * draws  # [2 H + 1, J]
     code = np.zeros((len(scene.code), len(basis)))

@@ -267,7 +267,7 @@ def pack(decoder: nn.Module, shape: tuple[int, int, int]) -> Network:
         return [offset, len(arrays[-1])]
 
     with torch.no_grad():
-        header = {"shape": shape, "layers": layers(decoder, store)}
+        header: dict[str, Any] = {"shape": shape, "layers": layers(decoder, store)}
     weights = b"".join(array.tobytes() for array in arrays)
     text = json.dumps(header, separators=(",", ":")).encode()
     header["id"] = hashlib.sha256(text + weights).hexdigest()[:20]

@@ -14,9 +14,9 @@ from ui.shell import frame, palette
 def matrices(choice: Choice) -> None:
     """Kernel and correlation heat maps."""
     model, found = choice.load(), encoded(choice)
-    divided = isinstance(model, FGPVAE) and len(found.blocks) == 2
+    divided = len(found.blocks) == 2
     first, second, third = st.columns(3, gap="medium")
-    if divided:
+    if divided and isinstance(model, FGPVAE):
         with (
             first,
             frame.card("What the prior expects", "Local channels at two angles: how alike?"),
