@@ -1,5 +1,7 @@
 """A digit of one's own."""
 
+from functools import partial
+
 import streamlit as st
 
 from fgpvae.data import ANGLES
@@ -69,7 +71,7 @@ if views:
     )
     turning = turn(model, ring.views, ring.angles, user_views.mask(ring, seen))
 elif seed is not None:
-    turning, style = notices.attempt(lambda: prior(model, seed))
+    turning, style = notices.attempt(partial(prior, model, seed))
 
 copies = len(set(seen) - set(ring.own)) if views else 0
 whose = f"this {shown.digit.word}, new to it," if shown else "your digit"
@@ -85,7 +87,7 @@ if not views and seed is None:
 start = query_params.number(link.get("angle"), 0)
 likely = style_names.likely(choice, shown.digit.label) if shown else None
 if views and not shown and len(turning.own):
-    likely = style_names.likely_of(choice, turning.own)
+    likely = style_names.likely_of(choice, turning.own.tolist())
 if turning.scene is None:
     state = server_view.server_view(turning, KEY, start)
 else:

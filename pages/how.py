@@ -21,6 +21,7 @@ screen = st.segmented_control(
     persist_state="session",
     label_visibility="collapsed",
 )
+assert screen is not None  # it is required
 st.query_params["screen"] = str(screen)
 
 _, show = SCREENS[screen]

@@ -52,7 +52,7 @@ else:
         held_out_text=hidden,
         styles=style_names.names(choice),
         likely=style_names.likely(choice, digit.label),
-        morph=dial.Morph("towards B", second.own) if len(second.own) else None,
+        morph=dial.Morph("towards B", second.own.tolist()) if len(second.own) else None,
         editable=kept is None,
         subject=(choice.name, digit.name),
         size=500,

@@ -300,7 +300,7 @@ def test_names_and_messages_of_a_run_are_no_markdown(own, root):
     escaped = frame.plain(ATTACK)
     assert [error.value for error in app.error] == [escaped]
     assert any(escaped in caption.value for caption in app.caption)
-    assert "**\\_a\\_**" in [markdown.value for markdown in app.markdown]
+    assert "\\_a\\_" in [header.value for header in app.header]
     assert any(button.label.startswith("**\\_a\\_**  \n") for button in app.button)
     press(app, "Delete")
     assert any(m.value.startswith("**\\_a\\_** with") for m in app.markdown)

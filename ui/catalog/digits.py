@@ -132,7 +132,7 @@ def chosen(key: str, choice: Choice, linked: str | None = None, new_only: bool =
     """The digit that was picked under `key`, that of the link, or one to start with."""
     name = f"digit:{key}"
     digit = st.session_state.get(name) or parse(linked)
-    if not suits(digit, choice) or (new_only and not digit.new):
+    if digit is None or not suits(digit, choice) or (new_only and not digit.new):
         digit = first(choice, None if digit is None else digit.label)
     st.session_state[name] = digit
     return digit

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Literal
 
 import streamlit as st
 
@@ -80,8 +81,8 @@ def pick(
     only: Callable[[Choice], bool] | None = None,
     key: str = "model",
     default: str | None = None,
-    width: int | str = "stretch",
-    label_visibility: str = "visible",
+    width: int | Literal["stretch"] = "stretch",
+    label_visibility: Literal["visible", "hidden", "collapsed"] = "visible",
     objects: bool = False,
 ) -> Choice:
     """A box to choose a model, in the link as ?model=name and the same on every page.

@@ -51,7 +51,9 @@ class Plot:
         """`width`, `dash`, `alpha`, `fill` (opacity down to zero), `tips` (a text a point)."""
         return self._add("line", {"x": _list(x), "y": _list(y), "colour": colour} | options)
 
-    def band(self, x: Values, low: Values, high: Values, colour: str, alpha: float = 0.15):
+    def band(
+        self, x: Values, low: Values, high: Values, colour: str, alpha: float = 0.15
+    ) -> "Plot":
         ends = {"x": _list(x), "low": _list(low), "high": _list(high)}
         return self._add("band", ends | {"colour": colour, "alpha": alpha})
 
@@ -59,11 +61,15 @@ class Plot:
         """`size`, `shape` ("diamond"), `hollow`, `outline`, `alpha`, `xbar`, `ybar`, `tips`."""
         return self._add("dots", {"x": _list(x), "y": _list(y), "colour": colour} | options)
 
-    def rule(self, colour: str, x: float | None = None, y: float | None = None, **options: Any):
+    def rule(
+        self, colour: str, x: float | None = None, y: float | None = None, **options: Any
+    ) -> "Plot":
         """A line across the whole figure; `dash`, `width`."""
         return self._add("rule", {"colour": colour, "at": [x, y]} | options)
 
-    def text(self, text: str, x: float | str, y: float | str, colour: str = INK, **options: Any):
+    def text(
+        self, text: str, x: float | str, y: float | str, colour: str = INK, **options: Any
+    ) -> "Plot":
         """At a place, or x = "end" or y = "top".
 
         `size`, `anchor`, `dx`, `dy` (pixels), `angle`, `raised` (what follows, as an exponent).

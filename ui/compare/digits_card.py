@@ -41,7 +41,7 @@ def ask(classes: list[int]) -> Question:
         list(ASK),
         default=UNSEEN,
         required=True,
-        format_func=ASK.get,
+        format_func=ASK.__getitem__,
         key="ask",
         **KEEP,
     )
@@ -68,7 +68,7 @@ def sort(columns: list[picture_matrix.Column]) -> np.ndarray:
         list(SORTS),
         default=BY_NUMBER,
         required=True,
-        format_func=SORTS.get,
+        format_func=SORTS.__getitem__,
         key="sort",
         **KEEP,
     )
@@ -119,8 +119,9 @@ def pictures(chosen: list[Choice]) -> None:
                 label_visibility="collapsed",
                 **KEEP,
             )
-            shown = order[:count]
+            every = order.tolist()
+            shown = every[:count]
             place.html(picture_matrix.html(truth, numbers, shown, columns))
-            download(picture_matrix.csv(numbers, order, columns), "digits.csv")
+            download(picture_matrix.csv(numbers, every, columns), "digits.csv")
             picture = partial(picture_matrix.png, truth, numbers, shown, columns)
             download(picture, "digits.png", "image/png")

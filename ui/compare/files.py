@@ -8,7 +8,7 @@ import streamlit as st
 from ui.compare import tables
 from ui.shell import frame
 
-KEEP = {"bind": "query-params", "persist_state": "session"}
+KEEP: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 
 
 def command(experiment: str, key: str, sentence: str) -> None:

@@ -112,7 +112,12 @@ def _left(column: int, side: int, pair: int) -> int:
     return GAP + side + 2 * GAP + column * (pair + 2 * GAP)
 
 
-def _fitting(pen: ImageDraw.ImageDraw, text: str, font: ImageFont.ImageFont, width: int) -> str:
+def _fitting(
+    pen: ImageDraw.ImageDraw,
+    text: str,
+    font: ImageFont.ImageFont | ImageFont.FreeTypeFont,
+    width: int,
+) -> str:
     while len(text) > 1 and pen.textlength(text, font) > width:
         text = text[:-2] + "…"
     return text

@@ -56,19 +56,23 @@ def scaling(own: list[Measured]) -> None:
             command("scaling", "scaling", "Time and error against digits P and views Q.")
             return
         exponent = result["exponents"]["seconds_an_epoch_in_P"]
-        known = [each for each in own if each.digits is not None]
+        known = [(e.row.name, e.digits, e.row) for e in own if e.digits is not None]
         time_in_p, error_in_p, time_in_q = st.columns(3)
         with time_in_p:
             st.markdown(f"Time in P: exponent **{exponent:.2f}**")
-            points = [(e.row.name, e.digits, e.row.seconds.mean) for e in known]
+            points = [
+                (name, P, seconds)
+                for name, P, row in known
+                if (seconds := row.seconds.mean) is not None
+            ]
             made = charts.by_digits(result, "seconds_an_epoch", "seconds an epoch", points)
             plot.show(made, "chart-seconds-by-digits", "seconds-by-digits")
         with error_in_p:
             st.markdown("Error of new digits in P", help="Every run has the same number of steps.")
             points = [
-                (e.row.name, e.digits, e.row.errors["extrapolation_mse"].mean)
-                for e in known
-                if e.row.errors["extrapolation_mse"].values
+                (name, P, error)
+                for name, P, row in known
+                if (error := row.errors["extrapolation_mse"].mean) is not None
             ]
             made = charts.by_digits(result, "extrapolation_mse", "mean squared error", points)
             plot.show(made, "chart-error-by-digits", "error-by-digits")

@@ -49,7 +49,7 @@ def table(own: list[Measured]) -> None:
             list(results.METRICS),
             default="test_mse",
             required=True,
-            format_func=results.METRICS.get,
+            format_func=results.METRICS.__getitem__,
             key="metric",
             label_visibility="collapsed",
             **KEEP,

@@ -162,7 +162,7 @@ def corrections(key: str) -> None:
     }
     for name, value in values.items():
         st.session_state[f"{name}-{key}"] = value
-    change = {"on_change": _correct, "args": (key,)}
+    change: dict[str, Any] = {"on_change": _correct, "args": (key,)}
     with st.popover("Correct it"):
         st.segmented_control("Ink", list(INK), required=True, key=f"ink-{key}", **change)
         st.slider(

@@ -12,7 +12,7 @@ from ui.shell import frame
 DEGREES = np.rad2deg(ANGLES)
 LABELS = [f"{degrees:g}°" for degrees in DEGREES]
 FINE = np.linspace(0, 2 * np.pi, 121)
-KEPT = {"bind": "query-params", "persist_state": "session"}
+KEPT: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 
 
 def card(*texts: str, **options: Any) -> Any:

@@ -70,7 +70,7 @@ def learning() -> None:
         epoch = st.slider("Epoch", 1, last, min(20, last), key="r_epoch", width=420, **KEPT)
     line = lines[epoch - 1]
     geco = objective is not None and objective.name == "geco"
-    target = objective.kappa_squared if geco else None
+    target = objective.kappa_squared if geco and objective is not None else None
     threes = config is not None and config.data.split != OBJECTS and config.data.classes == (3,)
 
     plots = (

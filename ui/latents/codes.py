@@ -1,17 +1,20 @@
 """The digits that the page shows and what a model's encoder makes of them, kept in memory."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
 from fgpvae import latents
 from fgpvae.data import ANGLES, Views
+from fgpvae.models import FGPVAE
 from ui.catalog import Choice
 from ui.catalog.digits import trained
 
 DEGREES = np.rad2deg(ANGLES)
 LABELS = [f"{degrees:g}°" for degrees in DEGREES]
 CHANNELS = 8  # global ones that are shown, those that change the picture most
-KEPT = {"required": True, "bind": "query-params", "persist_state": "session"}
+KEPT: dict[str, Any] = {"required": True, "bind": "query-params", "persist_state": "session"}
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -32,9 +35,10 @@ def projected(choice: Choice, block: str, pooled: bool) -> latents.Projection:
 @st.cache_data(max_entries=12, show_spinner=False)
 def strongest(choice: Choice) -> list[int]:
     """The global channels, those that change the picture most first."""
-    found = encoded(choice)
+    found, model = encoded(choice), choice.load()
     assert found.pooled is not None
-    effect = latents.effects(choice.load(), found.pooled[:8, 0])
+    assert isinstance(model, FGPVAE)
+    effect = latents.effects(model, found.pooled[:8, 0])
     part = found.blocks["global"]
     return [part.start + int(i) for i in np.argsort(-effect[part])]
 

@@ -22,8 +22,8 @@ def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.nd
     truth = mine.images[0].numpy()
     try:
         made = latents.generated(model, mine, given)[0].numpy()
-    except UserError as error:
-        st.caption(frame.plain(error))
+    except UserError as reason:
+        st.caption(frame.plain(reason))
         return
     st.html(
         pictures.grid(

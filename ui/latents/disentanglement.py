@@ -8,6 +8,7 @@ import streamlit as st
 from fgpvae import UserError, latents, metrics
 from fgpvae.data import ANGLES
 from fgpvae.experiments.disentanglement import swap_error
+from fgpvae.models import FGPVAE
 from ui.catalog import Choice, models
 from ui.latents.codes import encoded, shown
 from ui.shell import frame
@@ -100,7 +101,7 @@ def scores(choice: Choice) -> dict[str, float | None]:
     model, views = choice.load(), shown(choice)[rows]
     local, rest = latents.parts(encoded(choice), rows)
     figures = metrics.disentanglement(local, rest, ANGLES)
-    if len(encoded(choice).blocks) == 2:
+    if isinstance(model, FGPVAE) and len(encoded(choice).blocks) == 2:
         figures["swap_error"] = swap_error(model, views)
     made = latents.generated(model, views)
     return figures | {"reconstruction_error": metrics.mse(made.numpy(), views.images.numpy())}

@@ -1,5 +1,7 @@
 """The page Latents for a model of one's own objects."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 import torch
@@ -29,7 +31,7 @@ LEFT_OUT = (
     "disentanglement are left out here: they need the same views of every object, and these have "
     "views of their own."
 )
-KEPT = {"required": True, "bind": "query-params", "persist_state": "session"}
+KEPT: dict[str, Any] = {"required": True, "bind": "query-params", "persist_state": "session"}
 
 
 def page(choice: Choice) -> None:

@@ -55,6 +55,7 @@ def run() -> None:
     """Show the menu and run the chosen page."""
     st.session_state[FLAG] = True
     page, listed = st.navigation(addresses(), position="hidden"), pages()
+    st.set_page_config(page_title=f"{page.title} · fgpvae")
     here = 1 + next((i for i, each in enumerate(listed) if each.url_path == page.url_path), 0)
     st.html(f"<style>{STYLE}{HERE % (here, here)}</style>")
     with st.sidebar:
@@ -98,7 +99,10 @@ def heading(title: str, sentence: str, help: str | None = None) -> None:
 
 
 def card(
-    title: str | None = None, sentence: str | None = None, key: str | None = None, **options
+    title: str | None = None,
+    sentence: str | None = None,
+    key: str | None = None,
+    **options: Any,
 ) -> DeltaGenerator:
     """A container with a hairline border, perhaps with a title and one sentence.
 
@@ -125,7 +129,7 @@ def empty(title: str, sentence: str, key: str | None = None) -> DeltaGenerator:
 
 def _titled(container: DeltaGenerator, title: str, sentence: str | None) -> None:
     with container.container(gap=None):
-        st.markdown(f"**{title}**")
+        st.header(title, anchor=False)
         if sentence:
             st.caption(sentence)
 
@@ -134,34 +138,7 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-# The menu and the cards; Streamlit's own theme (config.toml) does the rest.
-STYLE = """
-[data-testid="stHeader"] { background: transparent; }
-.stMainBlockContainer { padding: 3rem 2.2rem 3rem; max-width: 1320px; }
-.st-key-heading { padding-bottom: 0.4rem; }
-.st-key-heading [data-testid="stMarkdownContainer"] { margin: 0; }
-.st-key-heading h1 { font-size: 1.75rem; font-weight: 700; padding: 0 0 0.3rem; line-height: 1.2; }
-.st-key-heading [data-testid="stCaptionContainer"] { font-size: 1rem; max-width: 52rem; }
-[class*="st-key-card-"] {
-  background: light-dark(#ffffff, #171b24); padding: 1.1rem 1.25rem; border-radius: 16px;
-}
-[class*="st-key-card-empty-"] p { text-align: center; }
-[data-testid="stSidebarHeader"] { height: 2.6rem; padding-bottom: 0; margin-bottom: 0; }
-.st-key-brand { padding: 0 0.75rem 1.1rem; }
-.st-key-brand strong { font-size: 1.3rem; }
-.st-key-brand [data-testid="stCaptionContainer"] { line-height: 1.35; }
-.st-key-menu a[data-testid="stPageLink-NavLink"] {
-  padding: 0.4rem 0.75rem; border: 1px solid transparent; background: none; border-radius: 10px;
-}
-.st-key-menu a[data-testid="stPageLink-NavLink"]:hover { background: light-dark(#fff, #171b24); }
-[data-testid="stCaptionContainer"] code { color: inherit; background: none; padding: 0; }
-.katex-display { overflow-x: auto; overflow-y: hidden; padding: 2px 0; }
-@media (max-width: 640px) {
-  .katex { font-size: 1em; }
-  .stMainBlockContainer { padding: 3.6rem 0.9rem 2rem; }
-  [class*="st-key-card-"] { padding: 0.9rem; }
-}
-"""
+STYLE = (Path(__file__).parent / "streamlit.css").read_text(encoding="utf-8")
 
 HERE = """
 .st-key-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] {

@@ -60,8 +60,9 @@ def points(
     found = []
     for line in metrics:
         value = line.get(name)
-        known = isinstance(value, int | float) and math.isfinite(value)
-        if known and (value > 0 or not logarithmic):
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            continue
+        if value > 0 or not logarithmic:
             found.append((float(line["epoch"]), float(value)))
     return found
 

@@ -30,8 +30,12 @@ def detail(run: Run) -> None:
     config, lines = run.config, run.metrics()
     with frame.card(frame.plain(run.name), frame.plain(described(config)), key="detail"):
         st.html(numbers.numbers(summary(run, lines)))
-        width = f"{100 * progress(run):.1f}%"
-        st.html(f'<div class="bar" role="progressbar"><div style="width:{width}"></div></div>')
+        share = f"{100 * progress(run):.1f}"
+        st.html(
+            f'<div class="bar" role="progressbar" aria-label="Progress of the run" '
+            f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share}">'
+            f'<div style="width:{share}%"></div></div>'
+        )
         if run.state == runs.FAILED:
             st.error(frame.plain(run.message or "The run failed; its log says why."))
         elif run.state == runs.INTERRUPTED:
@@ -67,7 +71,7 @@ def described(config: RunConfig) -> str:
     )
 
 
-def summary(run: Run, lines: list[dict]) -> list[tuple[str, str]]:
+def summary(run: Run, lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
     epochs = run.config.training.epochs
     left = "–" if run.seconds_left is None else estimates.in_words(run.seconds_left)
     spent = estimates.in_words(lines[-1]["seconds"]) if lines else "–"

@@ -56,7 +56,8 @@ def grid(
     if named:
         columns_css = f"max-content {columns_css}"
     return (
-        f'<div role="img" aria-label="{escape(alt)}" style="overflow-x:auto;padding:3px">'
+        f'<div role="img" tabindex="0" aria-label="{escape(alt)}" '
+        'style="overflow-x:auto;padding:3px">'
         f'<div style="display:grid;grid-template-columns:{columns_css};gap:5px;'
         f'align-items:center">{"".join(parts)}</div></div>'
     )

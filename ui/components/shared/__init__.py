@@ -24,7 +24,7 @@ class Component:
     def __init__(self, name: str, script: str, html: str = "", css: Iterable[str] = ()) -> None:
         self.name = f"{PROJECT}.{name}"
         self.manifest = ComponentManifest(PROJECT, "", [ComponentConfig(name, ".")])
-        self.parts = {
+        self.parts: dict[str, Any] = {
             "html": read(html) if html else None,
             "css": "\n".join(read(file) for file in css) or None,
             "js": script,
