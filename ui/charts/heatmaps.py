@@ -1,0 +1,58 @@
+"""Matrices as heat maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ui.charts.colours import faded
+from ui.charts.layout import figure
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def heatmap(
+    values: np.ndarray,
+    names: Sequence[str],
+    colour: str,
+    height: int,
+    what: str = "correlation",
+    axis: str = "",
+    top: int = 30,
+) -> go.Figure:
+    """A square matrix of values from 0, no colour, to 1, full colour; its first row on top.
+
+    Without `axis`, a title for both, the axes are not drawn.
+    """
+    import plotly.graph_objects as go
+
+    n = len(values)
+    made = figure(height, axis, axis, top)
+    labels = np.array([[f"{row} and {column}" for column in names] for row in names])
+    made.add_trace(
+        go.Heatmap(
+            z=np.round(np.clip(np.nan_to_num(values), 0, 1), 4),
+            text=labels,
+            zmin=0,
+            zmax=1,
+            colorscale=[[0, faded(colour, 0.03)], [1, colour]],
+            hovertemplate="%{text}: %{z:.2f}<extra></extra>",
+            showscale=bool(axis),
+            colorbar={"thickness": 8, "outlinewidth": 0, "title": {"text": what, "side": "right"}},
+        )
+    )
+    ticks = list(range(0, n, max(n // 4, 1)))
+    common = {
+        "tickvals": ticks,
+        "ticktext": [names[k] for k in ticks],
+        "showgrid": False,
+        "zeroline": False,
+        "constrain": "domain",
+        "visible": bool(axis),
+    }
+    made.update_xaxes(range=[-0.5, n - 0.5], **common)
+    made.update_yaxes(range=[n - 0.5, -0.5], scaleanchor="x", **common)
+    return made
