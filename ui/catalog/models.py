@@ -13,6 +13,7 @@ from fgpvae.training import OBJECTS, RunConfig
 from ui.shell import frame
 
 BEST = "best"  # what pages start with, if it is there
+BASELINES = 3  # shipped models on Compare to begin with
 OWN = "runs/"  # the names of own runs begin with this
 
 
@@ -66,6 +67,11 @@ def available(objects: bool = False) -> list[Choice]:
         if objects or run.config.data.split != OBJECTS
     ]
     return [choice for choice in (*shipped, *own) if choice is not None]
+
+
+def baselines() -> list[str]:
+    """The shipped models that others are compared with."""
+    return [choice.name for choice in available() if not choice.own][:BASELINES]
 
 
 def find(name: str) -> Choice | None:

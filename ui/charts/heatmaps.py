@@ -25,29 +25,30 @@ def heatmap(
 ) -> go.Figure:
     """A square matrix of values from 0, no colour, to 1, full colour; its first row on top.
 
+    `names` are those of rows and of columns, each another.
     Without `axis`, a title for both, the axes are not drawn.
     """
     import plotly.graph_objects as go
 
     n = len(values)
     made = figure(height, axis, axis, top)
-    labels = np.array([[f"{row} and {column}" for column in names] for row in names])
     made.add_trace(
         go.Heatmap(
-            z=np.round(np.clip(np.nan_to_num(values), 0, 1), 4),
-            text=labels,
+            z=np.clip(np.nan_to_num(values), 0, 1).astype(np.float32),
+            x=list(names),
+            y=list(names),
             zmin=0,
             zmax=1,
             colorscale=[[0, faded(colour, 0.03)], [1, colour]],
-            hovertemplate="%{text}: %{z:.2f}<extra></extra>",
+            hovertemplate="%{y} and %{x}: %{z:.2f}<extra></extra>",
             showscale=bool(axis),
             colorbar={"thickness": 8, "outlinewidth": 0, "title": {"text": what, "side": "right"}},
         )
     )
     ticks = list(range(0, n, max(n // 4, 1)))
     common = {
-        "tickvals": ticks,
-        "ticktext": [names[k] for k in ticks],
+        "type": "category",
+        "tickvals": [names[k] for k in ticks],
         "showgrid": False,
         "zeroline": False,
         "constrain": "domain",

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ui.charts.colours import faded
+from ui.charts.colours import GREY, faded
+from ui.shell import palette
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -62,7 +63,7 @@ def _styled(made: go.Figure, height: int, top: int) -> go.Figure:
         hovermode="closest",
         showlegend=False,
         legend={"orientation": "h", "yref": "container", "yanchor": "bottom", "y": 0, "x": 0},
-        modebar={"bgcolor": CLEAR, "color": "#7a8194", "activecolor": "#2b7a9e"},
+        modebar={"bgcolor": CLEAR, "color": GREY, "activecolor": palette.GLOBAL},
         uirevision="kept",
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ui.charts.colours import GREY
 from ui.charts.layout import figure, words
 
 if TYPE_CHECKING:
@@ -106,11 +107,11 @@ def _loop(space: Cloud, p: int, spatial: bool) -> go.Scatter | go.Scatter3d:
         legendgroup=STANDS,
         showlegend=False,
         mode="lines+markers",
-        line={"color": "#7a8194", "width": 1.5},
+        line={"color": GREY, "width": 1.5},
         marker={
             "color": hues,
             "size": 5 if spatial else 10,
-            "line": {"color": "#7a8194", "width": 1},
+            "line": {"color": GREY, "width": 1},
         },
         text=[_said(space, p, q) for q in order],
         customdata=[[p, -1 if space.still else q] for q in order],
@@ -121,13 +122,13 @@ def _loop(space: Cloud, p: int, spatial: bool) -> go.Scatter | go.Scatter3d:
 def _mark(space: Cloud, p: int, view: int, spatial: bool) -> go.Scatter | go.Scatter3d:
     """A ring around the view that the page shows."""
     at = 0 if space.still else view
-    ring = {"symbol": "circle-open", "size": 10 if spatial else 18, "color": "#7a8194"}
+    ring = {"symbol": "circle-open", "size": 10 if spatial else 18, "color": GREY}
     return _trace(
         space.points[p, [at]],
         spatial,
         name=STANDS,
         showlegend=False,
         mode="markers",
-        marker=ring | {"line": {"width": 3, "color": "#7a8194"}},
+        marker=ring | {"line": {"width": 3, "color": GREY}},
         hoverinfo="skip",
     )

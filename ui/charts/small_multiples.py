@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ui.charts.colours import GREY
 from ui.charts.layout import band, line, panels
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _dots(each: Channel, given: np.ndarray, hues: Sequence[str], unit: str) -> g
         y=each.estimate,
         mode="markers",
         name="views",
-        error_y={"array": 2 * each.error, "color": "#7a8194", "thickness": 1, "width": 0},
+        error_y={"array": 2 * each.error, "color": GREY, "thickness": 1, "width": 0},
         marker={
             "color": list(hues),
             "size": 7,

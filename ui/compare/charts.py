@@ -62,7 +62,10 @@ def errors(
         go.Scatter(
             x=[row.errors[metric].mean for _, row in known],
             y=[at for at, _ in known],
-            error_x={"array": [row.errors[metric].sd or 0 for _, row in known], "color": "#7a8194"},
+            error_x={
+                "array": [row.errors[metric].sd or 0 for _, row in known],
+                "color": charts.GREY,
+            },
             name="mean and standard deviation",
             mode="markers",
             marker={"color": [row.colour for _, row in known], "size": 12},
