@@ -9,9 +9,7 @@ from pathlib import Path
 from tests.browser import executable_path
 
 ROOT = Path(__file__).parent.parent
-# Two at a time. Browsers, servers and killed processes share the machine with each other: what
-# fails is tried once more, and the summary says so.
-TESTS = ["-n", "2", "--dist", "loadfile", "--reruns", "1", "-rR", "--durations", "15"]
+TESTS = ["-n", "2", "--dist", "loadfile", "--durations", "15"]  # two at a time
 
 
 def install_chromium() -> None:
@@ -36,6 +34,7 @@ def main() -> int:
     for command in (
         [*python, "ruff", "check", "."],
         [*python, "ruff", "format", "--check", "."],
+        [str(Path(sys.executable).with_name("oxlint")), "--deny-warnings", "ui"],
         [*python, "mypy"],
         [*python, "pytest", *TESTS],
     ):

@@ -7,6 +7,27 @@ from playwright.sync_api import Browser
 
 from tests.browser import chromium
 
+SLOW_FILES = {  # processes, servers, packages, whole commands
+    "test_background",
+    "test_cli",
+    "test_deploy",
+    "test_distributed",
+    "test_docs",
+    "test_experiments",
+    "test_package",
+    "test_readme",
+    "test_stress",
+    "test_train_browser",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what needs a browser, and files that start processes."""
+    for item in items:
+        browser = "browser" in getattr(item, "fixturenames", ())
+        if browser or item.path.stem in SLOW_FILES:
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:

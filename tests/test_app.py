@@ -3,7 +3,9 @@
 import importlib
 import json
 import math
+import os
 import re
+import shutil
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
@@ -140,7 +142,8 @@ def test_a_run_is_loaded_again_when_its_weights_change(tmp_path, monkeypatch):
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
     small_runs.make(tmp_path, "turning")
     first = models.find("runs/turning")
-    assert first.load() is first.load()
+    old = first.load()
+    assert first.load() is old
     assert first.title == "FGP-VAE"
     assert first.classes == (3, 7)
     changed = checkpoints.load_model(first.path)
@@ -149,8 +152,34 @@ def test_a_run_is_loaded_again_when_its_weights_change(tmp_path, monkeypatch):
     checkpoints.save_model(changed, first.path)
     second = models.find("runs/turning")
     assert second != first
-    ours, theirs = (next(each.load().parameters()) for each in (second, first))
+    ours, theirs = (next(each.parameters()) for each in (second.load(), old))
     torch.testing.assert_close(ours, theirs + 1)
+
+
+def test_a_run_that_is_watched_drives_no_other_model_out_of_memory(tmp_path, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    small_runs.make(tmp_path, "turning", "cvae")
+    kept = models.find("runs/cvae")
+    model = kept.load()
+    for version in range(2 * models.MOST):
+        weights = tmp_path / "turning" / checkpoints.WEIGHTS
+        os.utime(weights, (version, 10_000 + version))
+        models.find("runs/turning").load()
+    assert kept.load() is model
+
+
+def test_models_that_are_not_used_leave_memory(tmp_path):
+    small_runs.make(tmp_path, "turning")
+    weights = tmp_path / "turning" / checkpoints.WEIGHTS
+    cache, choices = models.ModelCache(2), []
+    for name in "abc":
+        shutil.copy(weights, tmp_path / name)
+        choices.append(models.Choice(name, tmp_path / name, 1.0))
+    first, second = cache.load(choices[0]), cache.load(choices[1])
+    assert cache.load(choices[0]) is first  # now the second is the oldest
+    cache.load(choices[2])
+    assert cache.load(choices[0]) is first
+    assert cache.load(choices[1]) is not second
 
 
 def test_a_run_without_a_checkpoint_is_not_offered(tmp_path, monkeypatch):
@@ -249,6 +278,15 @@ def test_latents_of_a_run_on_few_digits(tmp_path, monkeypatch):
     at = at_page("latents", model="runs/gpvae", z_digit="19")
     assert fine(at), at.exception
     assert at.slider(key="z_digit").max == 19
+    assert "MSE of all sixteen" in html(at)
+
+
+def test_latents_of_a_run_on_one_digit(tmp_path, monkeypatch):
+    small_runs.make(tmp_path, "gpvae", classes=(3,), digits=1)
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    at = at_page("latents", model="runs/gpvae")
+    assert fine(at), at.exception
+    assert at.slider(key="z_digit").disabled
     assert "MSE of all sixteen" in html(at)
 
 

@@ -97,6 +97,7 @@ def test_only_what_the_door_names_is_used_outside(room):
             if part in file.parts or not name:
                 continue
             module = f"{module}.{part}"
+            assert "." not in name, f"{file} goes past the door of {module}"
         door = importlib.import_module(module).__all__
         assert not name or name.split(".")[0] in door, f"{file} imports {name} of {module}"
 

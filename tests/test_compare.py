@@ -5,13 +5,15 @@ import csv
 import io
 import json
 import re
+import threading
+import time
 
 import numpy as np
 import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import checkpoints, comparison
+from fgpvae import UserError, checkpoints, comparison
 from fgpvae.comparison import UNSEEN, Question
 from tests import tiny
 from ui.catalog import models, results
@@ -75,6 +77,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compare")
     tiny.train(folder / "runs", "first")
     tiny.train(folder / "runs", "second", "model.local=0", epochs=2)
+    tiny.train(folder / "runs", "third")
     write_results(folder / "results")
     return folder
 
@@ -95,6 +98,11 @@ def compare(app):
 
 def html(app):
     return " ".join(element.proto.body for element in app.get("html"))
+
+
+def tabled(app):
+    """The models of the table."""
+    return [name for table in app.dataframe for name in table.value["Model"]]
 
 
 def traces(app, key):
@@ -172,14 +180,28 @@ def test_of_a_model_only_the_newest_measurement_is_kept(monkeypatch, tmp_path):
     assert [(each.name, each.version) for each in every] == [("b", 1.0), ("a", 2.0)]
 
 
+def evaluate(app):
+    next(b for b in app.button if b.label == "Evaluate").click().run()
+    assert not app.exception
+
+
+def wait_for(app, name):
+    """Run the page again until a test is done."""
+    until = time.monotonic() + 120
+    while name not in tabled(app):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+        app.run()
+        assert not app.exception
+
+
 def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):
     compare(app)
     app.multiselect(key="models").set_value(["runs/first"]).run()
-    assert "runs/first" not in list(app.dataframe[0].value["Model"])
+    assert "runs/first" not in tabled(app)
     assert any("Evaluate above to see runs/first" in text.value for text in app.caption)
-    button = next(b for b in app.button if b.label == "Evaluate")
-    button.click().run()
-    assert not app.exception
+    evaluate(app)
+    wait_for(app, "runs/first")
     model = checkpoints.load_model(place / "runs/first/model.safetensors")
     config = checkpoints.load_config(place / "runs/first")
     expected = comparison.table_figures(model, config.data, config.seed)
@@ -191,6 +213,47 @@ def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):
     assert drawn["x"] == list(by_views)
     assert drawn["y"] == pytest.approx(list(by_views.values()))
     assert next(b for b in app.button if b.label == "Evaluate").disabled
+
+
+def test_a_test_goes_on_while_the_page_is_used(app, monkeypatch):
+    """The page answers while a model is tested, and what it does loses nothing."""
+    go_on, figures = threading.Event(), comparison.table_figures
+
+    def slowly(*given):
+        assert go_on.wait(120)
+        return figures(*given)
+
+    monkeypatch.setattr(comparison, "table_figures", slowly)
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/second"]).run()
+    try:
+        evaluate(app)  # returns although nothing is tested yet
+        assert next(b for b in app.button if b.label == "Evaluate").disabled
+        app.segmented_control(key="metric").set_value("one_view_mse").run()
+        assert not app.exception
+        assert "runs/second" not in tabled(app)
+    finally:
+        go_on.set()
+    wait_for(app, "runs/second")
+
+
+def test_a_model_that_cannot_be_tested_says_why(app, monkeypatch):
+    def refuse(*given):
+        raise UserError("there are no digits")
+
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/third"]).run()
+    with monkeypatch.context() as broken:
+        broken.setattr(comparison, "table_figures", refuse)
+        evaluate(app)
+        until = time.monotonic() + 60
+        while not app.error:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+            app.run()
+    assert "there are no digits" in app.error[0].value
+    evaluate(app)  # once more, and now it can
+    wait_for(app, "runs/third")
 
 
 def test_digits_are_sorted_by_where_two_models_differ_most(app, place):

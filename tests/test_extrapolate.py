@@ -202,6 +202,21 @@ def test_the_angle_of_an_example_can_be_said():
     assert not app.exception
 
 
+def test_the_belief_about_an_angle_is_computed_once_a_run(runs: Path, monkeypatch):
+    asked, belief = [], orientation.belief
+
+    def counted(*given):
+        asked.append(given)
+        return belief(*given)
+
+    monkeypatch.setattr(orientation, "belief", counted)
+    app = open_page("extrapolate", model="runs/turning")
+    asked.clear()
+    app.run()
+    assert not app.exception
+    assert len(asked) == 1
+
+
 def test_a_link_opens_the_same_example(runs: Path):
     link = {"digit": "new-7-4", "shown": "90", "said": "80", "views": "0_3_8", "angle": "12.5"}
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)

@@ -1,8 +1,10 @@
 """The models that a page can show: those that ship with the package, and one's own runs."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 import streamlit as st
 
@@ -15,6 +17,7 @@ from ui.shell import frame
 BEST = "best"  # what pages start with, if it is there
 BASELINES = 3  # shipped models on Compare to begin with
 OWN = "runs/"  # the names of own runs begin with this
+MOST = 12  # models kept in memory
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Choice:
 
     def load(self) -> fgpvae.Model:
         """The model, ready for inference; loaded once for all sessions."""
-        return _load(self)
+        return _loaded().load(self)
 
 
 def available(objects: bool = False) -> list[Choice]:
@@ -125,9 +128,29 @@ def _choice(name: str, path: Path) -> Choice | None:
         return None  # a run before its first checkpoint, or one that was just deleted
 
 
-@st.cache_resource(max_entries=12, show_spinner=False)
-def _load(choice: Choice) -> fgpvae.Model:
-    return checkpoints.load_model(choice.path)
+class ModelCache:
+    """Loaded models, of each only the newest version; those not used for longest go first."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._kept: OrderedDict[Path, tuple[float, fgpvae.Model]] = OrderedDict()
+        self._lock = Lock()
+
+    def load(self, choice: Choice) -> fgpvae.Model:
+        with self._lock:
+            version, model = self._kept.get(choice.path, (None, None))
+            if model is None or version is None or version < choice.version:
+                model, version = checkpoints.load_model(choice.path), choice.version
+            self._kept[choice.path] = version, model
+            self._kept.move_to_end(choice.path)
+            while len(self._kept) > self.most:
+                self._kept.popitem(last=False)
+            return model
+
+
+@st.cache_resource(show_spinner=False)
+def _loaded() -> ModelCache:
+    return ModelCache(MOST)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -1,11 +1,15 @@
 """One's own models measured by the benchmark, beside the committed results."""
 
-from collections.abc import Callable
+import logging
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 
 import streamlit as st
 
-from fgpvae import comparison, runs
+from fgpvae import UserError, comparison, runs
 from fgpvae.experiments.common import seconds_an_epoch
 from ui.catalog import Choice
 from ui.catalog.results import Curve, Row, Spread
@@ -33,6 +37,60 @@ def keep(choice: Choice, found: Measured) -> None:
         if other.name == choice.name:
             every.pop(other, None)
     every[choice] = found
+
+
+@dataclass
+class Test:
+    """A model that is being tested, or could not be."""
+
+    choice: Choice
+    share: float = 0.0  # that is done
+    began: float | None = None
+    error: str = ""
+
+
+class Queue:
+    """Tests one after the other, in a thread that goes on whatever the pages do."""
+
+    def __init__(self) -> None:
+        self._worker = ThreadPoolExecutor(1, "evaluation")
+        self._tests: dict[Choice, Test] = {}
+        self._lock = Lock()
+
+    def add(self, choices: Iterable[Choice]) -> None:
+        with self._lock:
+            for choice in choices:
+                if choice not in self._tests or self._tests[choice].error:
+                    self._tests[choice] = Test(choice)
+                    self._worker.submit(self._run, self._tests[choice])
+
+    def tests(self, choices: Iterable[Choice]) -> list[Test]:
+        """Those of these models that are not done, in the order in which they are tested."""
+        asked = set(choices)
+        with self._lock:
+            return [test for choice, test in self._tests.items() if choice in asked]
+
+    def _run(self, test: Test) -> None:
+        def progress(share: float) -> None:
+            test.share = share
+
+        test.began = time.monotonic()
+        try:
+            measure(test.choice, progress)
+        except UserError as error:
+            test.error = str(error)
+        except Exception:
+            logging.getLogger(__name__).exception("Testing %s failed", test.choice.name)
+            test.error = "something unforeseen happened; the log says what"
+        else:
+            with self._lock:
+                del self._tests[test.choice]
+
+
+@st.cache_resource(show_spinner=False)
+def queue() -> Queue:
+    """The one of this server, for all sessions."""
+    return Queue()
 
 
 def measure(choice: Choice, progress: Callable[[float], None]) -> Measured:

@@ -3,13 +3,13 @@
 import time
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from fgpvae import UserError
 from ui.catalog import Choice, models
 from ui.compare import evaluation
 from ui.compare.files import KEEP
 from ui.shell import frame
+
+TICK = 0.7  # seconds between two looks at a test
 
 
 def choose() -> list[Choice]:
@@ -28,32 +28,36 @@ def choose() -> list[Choice]:
         **KEEP,
     )
     chosen = [every[name] for name in names]
-    missing = [choice for choice in chosen if choice not in evaluation.measured()]
-    place = right.empty()
-    pressed = place.button(
+    tests = evaluation.queue().tests(chosen)
+    going = [test for test in tests if not test.error]
+    waiting = {test.choice for test in going}
+    missing = [c for c in chosen if c not in evaluation.measured() and c not in waiting]
+    right.button(
         "Evaluate",
         disabled=not missing,
         width="stretch",
         help="Test the chosen models by the benchmark; their figures then stand beside ours.",
+        on_click=evaluation.queue().add,
+        args=(missing,),
     )
-    if pressed:
-        evaluate(missing, place)
-        st.rerun()
+    for test in tests:
+        if test.error:
+            st.error(frame.plain(f"{test.choice.name} could not be tested: {test.error}"))
+    if going:
+        st.fragment(progress, run_every=TICK)(chosen, len(going))
     return chosen
 
 
-def evaluate(missing: list[Choice], place: DeltaGenerator) -> None:
-    """Test models one after the other, with a bar that says how long it will take."""
-    bar, began = place.progress(0.0, "Testing"), time.monotonic()
-    for done, choice in enumerate(missing):
-
-        def progress(share: float, done: int = done, name: str = choice.name) -> None:
-            whole = (done + share) / len(missing)
-            left = (time.monotonic() - began) * (1 - whole) / whole
-            bar.progress(whole, frame.plain(f"{name}: {left:.0f} s left"))
-
-        try:
-            evaluation.measure(choice, progress)
-        except UserError as error:
-            st.error(frame.plain(f"{choice.name} could not be tested: {error}"))
-            st.stop()
+def progress(chosen: list[Choice], expected: int) -> None:
+    """A bar for the tests that go on; the page runs again as soon as one of them is done."""
+    going = [test for test in evaluation.queue().tests(chosen) if not test.error]
+    if len(going) != expected:
+        st.rerun()
+    now = going[0]
+    text = now.choice.name
+    if now.began is not None and now.share:
+        left = (time.monotonic() - now.began) * (1 - now.share) / now.share
+        text += f": {left:.0f} s left"
+    if len(going) > 1:
+        text += f", then {len(going) - 1} more"
+    st.progress(now.share, frame.plain(text))

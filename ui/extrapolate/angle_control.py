@@ -15,9 +15,12 @@ SAME = np.deg2rad(4)
 def taken(key: str, model: Model, image: np.ndarray) -> float:
     """The angle in radians: what the person says, else the likeliest, else upright."""
     said = st.session_state.get(f"angle:{key}")
+    return _angle(said, None if said is not None else orientation.belief(model, image))
+
+
+def _angle(said: float | None, found: np.ndarray | None) -> float:
     if said is not None:
         return float(np.deg2rad(said))
-    found = orientation.belief(model, image)
     return 0.0 if found is None else orientation.modes(found)[0].angle
 
 
@@ -31,12 +34,13 @@ def say(key: str, degrees: float) -> None:
     st.session_state[f"angle:{key}"] = degrees % 360
 
 
-def control(key: str, model: Model, image: np.ndarray, truth: float | None = None) -> None:
+def control(key: str, model: Model, image: np.ndarray, truth: float | None = None) -> float:
     """How likely each angle is, the likely ones to click on, and a slider for any other.
 
-    `truth` in degrees, where it is known.
+    `truth` in degrees, where it is known. Returns the angle as `taken` does.
     """
-    w, found = taken(key, model, image), orientation.belief(model, image)
+    found = orientation.belief(model, image)
+    w = _angle(st.session_state.get(f"angle:{key}"), found)
     degrees = round(float(np.rad2deg(w))) % 360
     left, right = st.columns([1, 1.9], vertical_alignment="center", gap="small")
     with left:
@@ -62,6 +66,7 @@ def control(key: str, model: Model, image: np.ndarray, truth: float | None = Non
             on_change=lambda: say(key, st.session_state[f"angle-slider-{key}"]),
             help="Counter-clockwise from upright.",
         )
+    return w
 
 
 def _offer(key: str, mode: orientation.Mode, index: int, chosen: bool) -> None:

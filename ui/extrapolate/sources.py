@@ -76,8 +76,8 @@ def seed(key: str, link: Mapping[str, str]) -> int:
 
 def of_example(shown: Example, model: Model) -> list[View]:
     """How the model takes an example."""
-    angle_control.control(shown.key, model, shown.image, shown.degrees)
-    return [View(shown.image, angle_control.taken(shown.key, model, shown.image), shown.key)]
+    w = angle_control.control(shown.key, model, shown.image, shown.degrees)
+    return [View(shown.image, w, shown.key)]
 
 
 def of_pieces(pieces: list[Piece], model: Model) -> list[View]:
@@ -94,7 +94,7 @@ def of_pieces(pieces: list[Piece], model: Model) -> list[View]:
         number = st.segmented_control(
             "View", names, default=names[-1], required=True, key=f"view-of-{len(pieces)}"
         )
-    piece = pieces[names.index(number)]
+    piece, known = pieces[names.index(number)], dict[str, float]()
     if piece.normalised is None:
         notices.problem(piece.error, "The other views were kept." if len(pieces) > 1 else "")
         if piece.readable:
@@ -104,9 +104,15 @@ def of_pieces(pieces: list[Piece], model: Model) -> list[View]:
         with st.container(horizontal=True, vertical_alignment="center"):
             upload.corrections(piece.key)
             st.caption(" ".join(piece.normalised.notes))
-        angle_control.control(piece.key, model, piece.normalised.digit)
+        known[piece.key] = angle_control.control(piece.key, model, piece.normalised.digit)
     for other in pieces:
         if other is not piece and other.normalised is None:
             notices.problem(f"View {other.number}, {other.brought.name}: {other.error}")
-    good = [(each.key, each.normalised.digit) for each in pieces if each.normalised is not None]
-    return [View(image, angle_control.taken(key, model, image), key) for key, image in good]
+    views = []
+    for each in pieces:
+        if each.normalised is not None:
+            image = each.normalised.digit
+            w = known.get(each.key)
+            w = angle_control.taken(each.key, model, image) if w is None else w
+            views.append(View(image, w, each.key))
+    return views

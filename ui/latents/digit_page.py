@@ -88,8 +88,16 @@ def _controls(views: Views) -> tuple[int, int, np.ndarray]:
         st.session_state["z_digit"] = first
     which, turn, some = st.columns([2, 2, 2], gap="medium")
     with which:
+        # a slider needs two values; a run on one digit has a slider that cannot move
         digit = st.slider(
-            "Digit", 0, P - 1, first, key="z_digit", bind="query-params", persist_state="session"
+            "Digit",
+            0,
+            max(P - 1, 1),
+            first,
+            key="z_digit",
+            disabled=P == 1,
+            bind="query-params",
+            persist_state="session",
         )
     with turn:
         degrees = st.select_slider(

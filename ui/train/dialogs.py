@@ -7,13 +7,13 @@ import streamlit as st
 from fgpvae import UserError, background
 from fgpvae.runs import Run
 from ui.shell import frame
-from ui.train.run_state import select
+from ui.train.run_state import redraw, redrawn, select
 
 
 def ask(what: str, run: Run) -> None:
     """Open a dialog, from the page itself: a tick of the runs would close one of theirs."""
     st.session_state["train-ask"] = what, run.name
-    st.rerun()
+    redraw()
 
 
 def forget() -> None:
@@ -41,18 +41,16 @@ def delete(run: Run) -> None:
         "Download it first if you may want it back."
     )
     with st.container(horizontal=True):
-        if st.button("Delete", type="primary", key="sure-delete"):
-            attempt(lambda: background.delete(run), None)
-        if st.button("Keep it", key="sure-keep"):
-            forget()
-            st.rerun()
+        confirm("Delete", "sure-delete", lambda: background.delete(run), None)
+        st.button("Keep it", key="sure-keep", on_click=close)
+    answered()
 
 
 @st.dialog("Rename this run", on_dismiss=forget)
 def rename(run: Run) -> None:
     name = st.text_input("New name", run.name, max_chars=60, key=f"rename-{run.name}")
-    if st.button("Rename", type="primary", key="sure-rename", disabled=name == run.name):
-        attempt(lambda: background.rename(run, name), name)
+    confirm("Rename", "sure-rename", lambda: background.rename(run, name), name, name == run.name)
+    answered()
 
 
 @st.dialog("More epochs", on_dismiss=forget)
@@ -70,8 +68,21 @@ def more(run: Run) -> None:
         st.write(f"It has {done} epochs, and a run started here has at most {most}.")
         return
     epochs = st.number_input("Epochs in all", done + 1, most, min(2 * done, most))
-    if st.button("Go on", type="primary", key="sure-more"):
-        attempt(lambda: background.resume(run, int(epochs)), run.name)
+    confirm("Go on", "sure-more", lambda: background.resume(run, int(epochs)), run.name)
+    answered()
+
+
+def confirm(
+    label: str,
+    key: str,
+    action: Callable[[], object],
+    then: str | None,
+    disabled: bool = False,
+) -> None:
+    """The button that does what the dialog asks, in a callback."""
+    st.button(
+        label, type="primary", key=key, disabled=disabled, on_click=attempt, args=(action, then)
+    )
 
 
 def attempt(action: Callable[[], object], then: str | None) -> None:
@@ -79,8 +90,19 @@ def attempt(action: Callable[[], object], then: str | None) -> None:
     try:
         action()
     except UserError as error:
-        st.error(frame.plain(error))
+        st.session_state["train-refused"] = str(error)
         return
-    forget()
     select(then)
-    st.rerun()
+    close()
+
+
+def close() -> None:
+    forget()
+    redraw()
+
+
+def answered() -> None:
+    """Last in a dialog: close it, or say why it could not be done."""
+    redrawn()
+    if refused := st.session_state.pop("train-refused", None):
+        st.error(frame.plain(refused))

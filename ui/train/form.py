@@ -95,6 +95,12 @@ def values() -> Values:
     return st.session_state[STORE]
 
 
+def typed() -> Values:
+    """What the form holds, and what was typed since it was drawn: for a callback."""
+    state = st.session_state
+    return {path: state.get(SETTINGS[path].key, value) for path, value in values().items()}
+
+
 def form() -> None:
     """Draw all groups, and keep what is typed."""
     held = values()

@@ -7,7 +7,7 @@ from fgpvae.presets import PRESETS
 from fgpvae.training import RunConfig
 from ui.shell import frame
 from ui.train import estimates, form, settings
-from ui.train.run_state import select
+from ui.train.run_state import redraw, redrawn, say, select
 
 FIRST = "quick"
 
@@ -15,6 +15,7 @@ FIRST = "quick"
 def fill() -> None:
     """Before the form is drawn: fold it after a start, fill it with a run that is cloned."""
     state = st.session_state
+    state.pop("train-redraw", None)  # this is the run that was asked for
     if state.pop("train-begun", False):
         state["train-open"], state["train-name"] = False, ""
     cloned = state.pop("train-clone", None)
@@ -27,6 +28,7 @@ def fill() -> None:
 
 @st.fragment
 def new_run() -> None:
+    redrawn()
     with frame.card("A new run", "Trains beside the app, also when you close the page.", "new"):
         names = sorted(settings.OFFERED, key=lambda name: name != FIRST)
         preset = st.segmented_control(
@@ -75,8 +77,14 @@ def start(preset: str) -> None:
             st.error(frame.plain(wrong))
         elif config is not None:
             estimate(config)
-    if right.button("Start", type="primary", width="stretch", disabled=bool(wrong)) and config:
-        begin(name or background.free_name(root, preset), config)
+    right.button(
+        "Start",
+        type="primary",
+        width="stretch",
+        disabled=bool(wrong),
+        on_click=begin_typed,
+        args=(preset,),
+    )
 
 
 def estimate(config: RunConfig) -> None:
@@ -99,12 +107,25 @@ def estimate(config: RunConfig) -> None:
     st.fragment(show, run_every=0.7 if pending else None)()
 
 
-def begin(name: str, config: RunConfig) -> None:
+def begin_typed(preset: str) -> None:
+    """Start what the form holds at the moment of the click."""
     try:
-        run = background.start(background.root(), name, config)
+        config = form.build(form.typed(), preset)
     except UserError as error:
-        st.error(frame.plain(error))
+        say(str(error))
+        redraw()
         return
-    select(run.name)
-    st.session_state["train-begun"] = True
-    st.rerun()
+    begin(st.session_state.get("train-name", ""), config)
+
+
+def begin(name: str, config: RunConfig) -> None:
+    """Start a run, with a free name if it is given none; a callback."""
+    root = background.root()
+    try:
+        run = background.start(root, name or background.free_name(root, config.preset), config)
+    except UserError as error:
+        say(str(error))
+    else:
+        select(run.name)
+        st.session_state["train-begun"] = True
+    redraw()

@@ -16,7 +16,7 @@ from ui.shell import frame, numbers
 from ui.train import curves, estimates
 from ui.train.checkpoint_pictures import strip
 from ui.train.dialogs import ask
-from ui.train.run_state import STOPPING, progress, state
+from ui.train.run_state import STOPPING, progress, redraw, say, state
 
 LARGEST_LOG = 2**20  # bytes
 RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
@@ -50,7 +50,11 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
         if st.session_state.get(curves.OTHER_KEY) not in names:
             st.session_state[curves.OTHER_KEY] = None
         name = st.selectbox(
-            "Over it the curves of", list(names), key=curves.OTHER_KEY, placeholder="no other run"
+            "Over it the curves of",
+            list(names),
+            index=None,
+            key=curves.OTHER_KEY,
+            placeholder="no other run",
         )
         if name is not None:
             other = names[name]
@@ -109,21 +113,17 @@ def actions(run: Run) -> None:
     busy = run.active or run.state == runs.QUEUED
     with st.container(horizontal=True, vertical_alignment="center", key="actions"):
         if busy:
-            if st.button("Stop", key="do-stop", disabled=state(run) == STOPPING):
-                act(lambda: background.stop(run))
+            stopping = state(run) == STOPPING
+            button("Stop", "do-stop", act, background.stop, run, disabled=stopping)
         elif run.state in RESUMABLE:
-            if st.button("Resume", key="do-resume", type="primary"):
-                act(lambda: background.resume(run))
-        elif st.button("More epochs", key="do-more"):
-            ask("more", run)
+            button("Resume", "do-resume", act, background.resume, run, type="primary")
+        else:
+            button("More epochs", "do-more", ask, "more", run)
         own = run.config.data.split == OBJECTS
         clone = "Own objects are trained from the command line." if own else CLONE
-        if st.button("Clone settings", key="do-clone", disabled=own, help=clone):
-            st.session_state["train-clone"] = run.config
-            st.rerun()
+        button("Clone settings", "do-clone", copy_settings, run, disabled=own, help=clone)
         why = "Stop it first." if busy else None
-        if st.button("Rename", key="do-rename", disabled=busy, help=why):
-            ask("rename", run)
+        button("Rename", "do-rename", ask, "rename", run, disabled=busy, help=why)
         if (run.path / WEIGHTS).exists():
             st.download_button(
                 "Download",
@@ -134,8 +134,7 @@ def actions(run: Run) -> None:
                 on_click="ignore",
                 help="Settings, weights and curves; load_pretrained takes the file.",
             )
-        if st.button("Delete", key="do-delete", disabled=busy, help=why):
-            ask("delete", run)
+        button("Delete", "do-delete", ask, "delete", run, disabled=busy, help=why)
     if run.epoch > 0:
         with st.container(horizontal=True, vertical_alignment="center", key="links"):
             st.caption("See it in", width="content")
@@ -146,9 +145,21 @@ def actions(run: Run) -> None:
                     st.page_link(page, label=page.title, query_params={USES[page.title]: names})
 
 
-def act(action: Callable[[], object]) -> None:
+def button(
+    label: str, key: str, action: Callable[..., None], *given: object, **options: Any
+) -> None:
+    """A button whose action is a callback."""
+    st.button(label, key=key, on_click=action, args=given, **options)
+
+
+def act(action: Callable[[Run], object], run: Run) -> None:
     try:
-        action()
+        action(run)
     except UserError as error:
-        st.session_state["train-said"] = str(error)
-    st.rerun()
+        say(str(error))
+    redraw()
+
+
+def copy_settings(run: Run) -> None:
+    st.session_state["train-clone"] = run.config
+    redraw()

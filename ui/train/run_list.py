@@ -11,13 +11,15 @@ from ui import charts
 from ui.shell import frame, palette
 from ui.train.new_run import FIRST, begin
 from ui.train.run_detail import detail
-from ui.train.run_state import live, progress, said, select, selected
+from ui.train.run_state import link, live, progress, redrawn, said, select, selected
 
 SHOWN = 8  # runs in the list before one asks for more
 
 
 def watch(expected: bool) -> None:
     """The list of runs and one of them; again every second while something is being trained."""
+    redrawn()
+    link()
     try:
         background.advance_queue(background.root())
     except UserError as error:
@@ -43,8 +45,7 @@ def nothing() -> None:
         "No run yet",
         "Here a run shows its curves and the digits it can turn, second by second as it learns.",
     ):
-        if st.button("Start a quick run", key="train-quick"):
-            begin(background.free_name(background.root(), FIRST), PRESETS[FIRST])
+        st.button("Start a quick run", key="train-quick", on_click=begin, args=("", PRESETS[FIRST]))
 
 
 def entries(found: list[Run], chosen: Run) -> None:
@@ -61,10 +62,14 @@ def entries(found: list[Run], chosen: Run) -> None:
             f"transparent {share}); }}"
         )
         label = f"**{frame.plain(run.name)}**  \n{said(run)}"
-        if st.button(label, key=key, width="stretch"):
-            select(run.name)
-            st.rerun()
+        st.button(label, key=key, width="stretch", on_click=select, args=(run.name,))
     st.html(f"<style>{''.join(style)}</style>")
-    if not every and st.button(f"All {len(found)} runs", key="train-more", type="tertiary"):
-        st.session_state["train-all"] = True
-        st.rerun()
+    if not every:
+        show_all = {"train-all": True}
+        st.button(
+            f"All {len(found)} runs",
+            key="train-more",
+            type="tertiary",
+            on_click=st.session_state.update,
+            args=(show_all,),
+        )

@@ -4,6 +4,7 @@ import streamlit as st
 
 from fgpvae import runs
 from fgpvae.runs import Run
+from ui.shell import query_params
 from ui.train import estimates
 
 STATES = {
@@ -19,11 +20,34 @@ STOPPING = "stopping"
 
 
 def select(name: str | None) -> None:
+    """Show a run from now on, or none in particular."""
     st.session_state["train-run"] = name
-    if name is None:
-        st.query_params.pop("run", None)
-    else:
-        st.query_params["run"] = name
+
+
+def link() -> None:
+    """Put the chosen run into the address; an address that was opened stays until one is chosen."""
+    if "train-run" in st.session_state:
+        query_params.write(run=st.session_state["train-run"])
+
+
+def say(sentence: str) -> None:
+    """An error to be shown on top of the page by its next run."""
+    st.session_state["train-said"] = sentence
+
+
+def redraw() -> None:
+    """Have the whole page run again.
+
+    Buttons of this page act in callbacks: Streamlit calls these before a run, so that no look at
+    the runs, which may interrupt it, makes a click come to nothing.
+    """
+    st.session_state["train-redraw"] = True
+
+
+def redrawn() -> None:
+    """In a fragment: run the whole page if a callback asked for it."""
+    if st.session_state.pop("train-redraw", False):
+        st.rerun()
 
 
 def selected(found: list[Run]) -> Run | None:

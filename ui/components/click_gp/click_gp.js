@@ -1,12 +1,12 @@
 // A Gaussian process over the angle that one can click points into, computed in the browser.
+import { clamp, radians } from "../shared/geometry.js";
+
 const REACH = 3; // the vertical axis runs from -REACH to REACH
 const GRID = 181;
 const DRAWS = 4; // sampled functions
 const MOST = 40; // points
 const PAD = { left: 34, right: 10, top: 8, bottom: 30 };
 
-const radians = (degrees) => (degrees * Math.PI) / 180;
-const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 function normal() {
   // Box and Muller

@@ -1,15 +1,18 @@
 """A Gaussian process that one can click points into, computed in the browser."""
 
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
+from ui.components.shared import Component
 from ui.shell import palette, query_params
 
-HERE = Path(__file__).parent
+_component = Component(
+    "click_gp",
+    "click_gp/click_gp.js",
+    "click_gp/click_gp.html",
+    ("shared/common.css", "click_gp/click_gp.css"),
+)
 MOST = 40  # points
 REACH = 3.0  # of the vertical axis
 LIMITS = {"sigma": (0.2, 2.0), "r": (0.2, 3.0), "noise": (0.01, 1.0)}  # of the sliders
@@ -68,17 +71,6 @@ def click_gp(key: str) -> State:
             st.session_state[kept] = State(**made)
 
     look = {"cycle": palette.CYCLE, "warm": palette.LOCAL}
-    _component()(key=key, data=asdict(state) | look, on_state_change=changed)
+    _component(key=key, data=asdict(state) | look, on_state_change=changed)
     query_params.write(**state.link())
     return state
-
-
-@cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "fgpvae_clickgp",
-        html=(HERE / "click_gp.html").read_text(),
-        css=(HERE.parent / "shared" / "common.css").read_text()
-        + (HERE / "click_gp.css").read_text(),
-        js=(HERE / "click_gp.js").read_text(),
-    )

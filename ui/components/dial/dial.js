@@ -1,14 +1,18 @@
 // The dial: a ring of angles around the digit, drawn by the decoder in the browser.
+import { apart, radians } from "../shared/geometry.js";
+import { hub, poseOf, still } from "../shared/pose.js";
+import { Decoder } from "./decoder.js";
+import { Enlarger } from "./enlarger.js";
+import { mount } from "./mount.js";
+import { Series } from "./series.js";
+
 const ENLARGE = 8;
-const RADIUS = 0.43; // of the ring's centre line, in sides of the stage
+export const RADIUS = 0.43; // of the ring's centre line, in sides of the stage
 const THIN = 0.013; // widths of the ring, in sides of the stage
 const WIDE = 0.1;
 const DETENT = 0.8; // degrees within which the handle rests on a view
 const SPEED = 45; // degrees a second when it turns by itself
 
-const dials = new WeakMap();
-const radians = (degrees) => (degrees * Math.PI) / 180;
-const apart = (a, b) => Math.abs(((a - b + 540) % 360) - 180);
 
 // a number with as many digits as its scale deserves
 function inUnit({ low, high }, value) {
@@ -16,7 +20,7 @@ function inUnit({ low, high }, value) {
   return value.toFixed(places);
 }
 
-class Dial {
+export class Dial {
   constructor(root) {
     this.root = root;
     const $ = (name) => root.querySelector(name);
@@ -42,26 +46,26 @@ class Dial {
     // for tests: the picture at an angle in degrees with a style, or of a code
     root.host.fgpvae = {
       ready: () => Boolean(this.decoder),
-      decode: (angle, style) => Array.from(this.decode(angle, style ?? this.room.own)),
+      decode: (angle, style) => Array.from(this.decode(angle, style ?? this.live.own)),
       decodeCode: (code) => Array.from(this.decoder.run(Float64Array.from(code))),
       unknown: (angle) => this.unknown(this.toModel(angle)),
-      pose: () => ({ angle: this.room.angle, style: this.room.style }),
+      pose: () => ({ angle: this.live.angle, style: this.live.style }),
     };
   }
 
   update(data, setStateValue) {
-    const room = roomOf(data.key);
-    if (room !== this.room) {
-      this.room?.listeners.delete(this.changed);
-      room.listeners.add(this.changed);
-      this.room = room;
+    const live = poseOf(data.key);
+    if (live !== this.live) {
+      this.live?.listeners.delete(this.changed);
+      live.listeners.add(this.changed);
+      this.live = live;
     }
     // every message says which decoders are here, so that the server need not send them again
     this.send = (name, value) => setStateValue(name, { ...value, have: [...hub.networks.keys()] });
-    room.send = (pose) => this.send("pose", pose);
+    live.send = (pose) => this.send("pose", pose);
     const fresh = data.scene !== this.data?.scene;
     this.data = data;
-    room.own = data.own;
+    live.own = data.own;
     if (fresh) {
       const Curves = this.curves;
       this.series = new Curves(data.code);
@@ -71,11 +75,11 @@ class Dial {
       const same = ahead && data.observed.every((seen, index) => seen === this.observed[index]);
       if (!ahead || same) this.clicked = null;
       if (!this.clicked) this.observed = [...data.observed];
-      if (room.style && room.style.length !== data.own.length) room.style = null;
+      if (live.style && live.style.length !== data.own.length) live.style = null;
       this.makeViews();
       this.animateRing();
     }
-    room.receive(data.pose, this.turning);
+    live.receive(data.pose, this.turning);
     this.card.style.setProperty("--size", `${data.size}px`);
     this.card.classList.toggle("whole", Boolean(data.scale));
     if (data.scale) {
@@ -85,7 +89,7 @@ class Dial {
     this.card.style.setProperty("--warm", data.heldOutColour);
     this.connect();
     this.drawRing();
-    for (const listener of room.listeners) listener();
+    for (const listener of live.listeners) listener();
   }
 
   // to the decoder, once its weights are here
@@ -122,7 +126,7 @@ class Dial {
 
   // from the pointer to the handle, pixels
   reach({ angle, radius, side }) {
-    return radius * side * radians(apart(angle, this.room.angle));
+    return radius * side * radians(apart(angle, this.live.angle));
   }
 
   // where the dial stands after a step, or may be dragged to
@@ -185,10 +189,10 @@ class Dial {
 
   draw() {
     this.frame = null;
-    const { angle } = this.room;
+    const { angle } = this.live;
     this.pointTo(angle);
     if (this.decoder) {
-      this.paper.putImageData(this.enlarger.run(this.decode(angle, this.room.values())), 0, 0);
+      this.paper.putImageData(this.enlarger.run(this.decode(angle, this.live.values())), 0, 0);
       this.card.dataset.ready = "yes";
     }
     this.describe(angle);
@@ -346,7 +350,7 @@ class Dial {
   }
 
   press(event) {
-    if (!this.room || (event.pointerType === "mouse" && event.button !== 0)) return;
+    if (!this.live || (event.pointerType === "mouse" && event.button !== 0)) return;
     const pointed = this.pointed(event);
     const { angle, radius, side } = pointed;
     const button = event.target.closest(".view");
@@ -354,7 +358,7 @@ class Dial {
     event.preventDefault();
     this.grab.focus({ preventScroll: true, focusVisible: false });
     this.run(false, false);
-    this.room.halt();
+    this.live.halt();
     this.stage.setPointerCapture(event.pointerId);
     const onRing = Math.abs(radius - RADIUS) * side < 34;
     const onHandle = onRing && this.reach(pointed) < 20;
@@ -363,8 +367,8 @@ class Dial {
       pointer: event.pointerId,
       x: event.clientX,
       y: event.clientY,
-      offset: onRing && !onHandle ? 0 : this.room.angle - angle,
-      view: onHandle ? this.viewAt(this.room.angle) : target,
+      offset: onRing && !onHandle ? 0 : this.live.angle - angle,
+      view: onHandle ? this.viewAt(this.live.angle) : target,
       far: false,
       jump: onRing && !onHandle && target === null,
     };
@@ -387,8 +391,8 @@ class Dial {
       if (near !== undefined) angle = near;
     }
     angle = this.bounded(angle);
-    if (angle === this.room.angle) return;
-    this.room.set({ angle });
+    if (angle === this.live.angle) return;
+    this.live.set({ angle });
     this.hurry();
   }
 
@@ -406,19 +410,19 @@ class Dial {
     if (turning?.pointer !== event.pointerId) return;
     this.turning = null;
     this.stage.classList.remove("turning");
-    if (turning.far || turning.jump) this.room.commit();
+    if (turning.far || turning.jump) this.live.commit();
     else if (done) this.toggle(turning.view);
   }
 
   key(event) {
     const step = event.shiftKey ? 22.5 : 1;
-    const { angle } = this.room;
+    const { angle } = this.live;
     const keys = this.keys(angle, step);
     if (event.key in keys) {
       this.run(false, false);
-      this.room.set({ angle: this.bounded(Math.round(keys[event.key] * 100) / 100) });
+      this.live.set({ angle: this.bounded(Math.round(keys[event.key] * 100) / 100) });
       clearTimeout(this.typing);
-      this.typing = setTimeout(() => this.room.commit(), 300);
+      this.typing = setTimeout(() => this.live.commit(), 300);
     } else if (event.key === " ") {
       this.run(!this.playing);
     } else if (event.key === "Enter") {
@@ -433,7 +437,7 @@ class Dial {
 
   // where it is after it has turned this far by itself
   onward(degrees) {
-    return this.room.angle + degrees;
+    return this.live.angle + degrees;
   }
 
   run(go, commit = true) {
@@ -444,17 +448,17 @@ class Dial {
     this.play.setAttribute("aria-pressed", go);
     this.play.querySelector(".word").textContent = go ? "stop" : this.action;
     if (!go) {
-      if (commit) this.room.commit();
+      if (commit) this.live.commit();
       return;
     }
     if (still.matches) {
       this.playing = -1;
-      this.stepping = setInterval(() => this.room.set({ angle: this.onward(22.5) }), 900);
+      this.stepping = setInterval(() => this.live.set({ angle: this.onward(22.5) }), 900);
       return;
     }
     let last = performance.now();
     const step = (now) => {
-      this.room.set({ angle: this.onward((SPEED * Math.max(0, now - last)) / 1000) });
+      this.live.set({ angle: this.onward((SPEED * Math.max(0, now - last)) / 1000) });
       last = now;
       this.playing = requestAnimationFrame(step);
     };
@@ -470,7 +474,9 @@ class Dial {
     this.stop.abort();
     this.sizes.disconnect();
     hub.waiting.delete(this.awake);
-    this.room?.listeners.delete(this.changed);
-    this.room?.halt();
+    this.live?.listeners.delete(this.changed);
+    this.live?.halt();
   }
 }
+
+export default mount(Dial);

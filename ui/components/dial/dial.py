@@ -14,9 +14,7 @@ import json
 import secrets
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,14 +23,22 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fgpvae.latents import Styles
 from fgpvae.scenes import Scene, Style
-from ui.components.shared import read, rounded
+from ui.components.shared import Component, rounded
 from ui.components.style_sliders import Morph, style_sliders
 from ui.shell import palette
 
-HERE = Path(__file__).parent
 LEAD = "What stays the same when the digit turns."
 KEEP = "keep"
 NETWORKS = "dial networks"  # in the session: ids of the decoders that its browser has
+
+_weights = Component("weights", "dial/weights.js")
+_dial = Component("dial", "dial/dial.js", "dial/dial.html", ("shared/common.css", "dial/dial.css"))
+_track = Component(
+    "track",
+    "dial/track.js",
+    "dial/track.html",
+    ("shared/common.css", "dial/dial.css", "dial/track.css"),
+)
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ def dial(
 
     with st.container(gap=None):
         there = scene.network.id in st.session_state.get(NETWORKS, ())
-        _weights()(key=f"{key}-weights", data=None if there else scene.network.blob)
+        _weights(key=f"{key}-weights", data=None if there else scene.network.blob)
         left, right = st.columns([1.1, 1], gap="medium")
         with left:
             _mount_dial(scene, key, record, held, held_out_text, editable, size, scale)
@@ -229,7 +235,7 @@ def _mount_dial(
         "heldOutColour": palette.HELD_OUT,
         "size": size,
     }
-    (_track if scene.line else _dial)()(
+    (_track if scene.line else _dial)(
         key=key,
         data=data,
         on_pose_change=lambda: _take_pose(key),
@@ -274,30 +280,3 @@ def _sent(key: str, name: str) -> Mapping[str, Any]:
 
 def _series(values: np.ndarray) -> dict[str, Any]:
     return {"rows": len(values), "values": rounded(values.reshape(-1))}
-
-
-@cache
-def _weights() -> Any:
-    return st.components.v2.component("fgpvae_weights", js=read(HERE / "weights.js"))
-
-
-@cache
-def _dial() -> Any:
-    scripts = (HERE / name for name in ("decoder.js", "dial.js", "turn.js", "mount.js"))
-    return st.components.v2.component(
-        "fgpvae_dial",
-        html=read(HERE / "dial.html"),
-        css=read("common.css", HERE / "dial.css"),
-        js=read("pose.js", *scripts),
-    )
-
-
-@cache
-def _track() -> Any:
-    scripts = (HERE / name for name in ("decoder.js", "dial.js", "track.js", "mount.js"))
-    return st.components.v2.component(
-        "fgpvae_track",
-        html=read(HERE / "track.html"),
-        css=read("common.css", HERE / "dial.css", HERE / "track.css"),
-        js=read("pose.js", *scripts),
-    )

@@ -1,7 +1,11 @@
 // The track: the dial for views on a line. An "angle" of it is a share of the way, from 0 to 100.
+import { Dial, RADIUS } from "./dial.js";
+import { mount } from "./mount.js";
+import { Table } from "./series.js";
+
 const LENGTH = 100;
 
-class Track extends Dial {
+export class Track extends Dial {
   curves = Table;
   action = "go";
 
@@ -19,7 +23,7 @@ class Track extends Dial {
   }
 
   reach({ angle, side }) {
-    return (side * Math.abs(angle - this.room.angle)) / LENGTH;
+    return (side * Math.abs(angle - this.live.angle)) / LENGTH;
   }
 
   bounded(angle) {
@@ -56,7 +60,7 @@ class Track extends Dial {
 
   // to the end, and again from the start
   onward(degrees) {
-    const { angle } = this.room;
+    const { angle } = this.live;
     return angle >= LENGTH ? 0 : Math.min(LENGTH, angle + degrees / 2);
   }
 
@@ -82,4 +86,4 @@ class Track extends Dial {
   }
 }
 
-const View = Track;
+export default mount(Track);

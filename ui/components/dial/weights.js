@@ -1,5 +1,6 @@
 // Receives a packed decoder and keeps it where every dial of the page finds it.
-const hub = (globalThis.fgpvae ??= { networks: new Map(), rooms: new Map(), waiting: new Set() });
+import { hub } from "../shared/pose.js";
+
 const KEPT = 8; // decoders; the server sends one again if a dial misses it
 
 export default function ({ data }) {
@@ -11,5 +12,5 @@ export default function ({ data }) {
   hub.networks.delete(header.id); // to be the newest
   hub.networks.set(header.id, known ?? { header, weights });
   for (const id of hub.networks.keys()) if (hub.networks.size > KEPT) hub.networks.delete(id);
-  for (const tell of [...hub.waiting]) tell();
+  for (const tell of Array.from(hub.waiting)) tell(); // a listener may leave the set
 }

@@ -1,16 +1,50 @@
-"""What components share: their common CSS and JavaScript, and how they are read."""
+"""What components share: CSS, JavaScript, and how a component's files reach the browser."""
 
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
-SHARED = Path(__file__).parent
+import streamlit as st
+from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
+from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
+
+COMPONENTS = Path(__file__).parents[1]
+PROJECT = "fgpvae"
+_lock = Lock()
 
 
-@cache
-def read(*files: str | Path) -> str:
-    """Files one after the other; a name alone is one of the shared ones."""
-    return "\n".join((SHARED / file).read_text(encoding="utf-8") for file in files)
+class Component:
+    """A component whose JavaScript is a module that the browser loads once.
+
+    `script` is a file below ui/components; what it imports is loaded with it. Streamlit reads such
+    files from installed packages; here they are registered from where they are.
+    """
+
+    def __init__(self, name: str, script: str, html: str = "", css: Iterable[str] = ()) -> None:
+        self.name = f"{PROJECT}.{name}"
+        self.manifest = ComponentManifest(PROJECT, "", [ComponentConfig(name, ".")])
+        self.parts = {
+            "html": read(html) if html else None,
+            "css": "\n".join(read(file) for file in css) or None,
+            "js": script,
+        }
+        self.mount: Any = None
+
+    def __call__(self, *, key: str, data: Any, **callbacks: Any) -> None:
+        """Show it; `callbacks` are on_NAME_change."""
+        with _lock:
+            manager = get_bidi_component_manager()
+            if manager.get_component_asset_root(self.name) is None:
+                manager.register_from_manifest(self.manifest, COMPONENTS)
+            if self.mount is None:
+                self.mount = st.components.v2.component(self.name, **self.parts)
+        self.mount(key=key, data=data, **callbacks)
+
+
+def read(file: str) -> str:
+    """A file below ui/components."""
+    return (COMPONENTS / file).read_text(encoding="utf-8")
 
 
 def rounded(values: Iterable[float]) -> list[float]:
@@ -18,4 +52,4 @@ def rounded(values: Iterable[float]) -> list[float]:
     return [float(f"{value:.7g}") for value in values]
 
 
-__all__ = ["read", "rounded"]
+__all__ = ["Component", "rounded"]

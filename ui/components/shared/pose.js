@@ -1,8 +1,11 @@
 // What the dial and the style card of one page share: the pose, held in the browser.
-const hub = (globalThis.fgpvae ??= { networks: new Map(), rooms: new Map(), waiting: new Set() });
-const still = matchMedia("(prefers-reduced-motion: reduce)");
+import { turned } from "./geometry.js";
 
-class Room {
+// On the page itself, because each component loads its own copy of this module.
+export const hub = (globalThis.fgpvae ??= { networks: new Map(), poses: new Map(), waiting: new Set() });
+export const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class LivePose {
   angle = 0; // degrees, counter-clockwise
   style = null; // one number a style, or null for the digit's own
   own = [];
@@ -15,7 +18,7 @@ class Room {
   }
 
   set({ angle = this.angle, style = this.style }) {
-    this.angle = ((angle % 360) + 360) % 360;
+    this.angle = turned(angle);
     this.style = style;
     for (const listener of this.listeners) listener();
   }
@@ -64,7 +67,7 @@ class Room {
   }
 }
 
-function roomOf(key) {
-  if (!hub.rooms.has(key)) hub.rooms.set(key, new Room());
-  return hub.rooms.get(key);
+export function poseOf(key) {
+  if (!hub.poses.has(key)) hub.poses.set(key, new LivePose());
+  return hub.poses.get(key);
 }

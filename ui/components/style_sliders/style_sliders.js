@@ -1,4 +1,6 @@
 // The style card: sliders for what stays the same when the digit turns.
+import { poseOf } from "../shared/pose.js";
+
 const SHOWN = 8;
 const cards = new WeakMap();
 const signed = (value) => `${value < -0.049 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
@@ -18,27 +20,27 @@ class StyleCard {
     });
     Object.assign(this, { random: $(".random"), prior: $(".prior") });
     this.random.addEventListener("click", () => {
-      this.room.glide(this.data.likely ? this.likely() : this.unlikely());
+      this.live.glide(this.data.likely ? this.likely() : this.unlikely());
     });
-    this.prior.addEventListener("click", () => this.room.glide(this.unlikely()));
-    $(".own").addEventListener("click", () => this.room.glide(null));
+    this.prior.addEventListener("click", () => this.live.glide(this.unlikely()));
+    $(".own").addEventListener("click", () => this.live.glide(null));
     const share = this.morph.querySelector("input");
     share.addEventListener("input", () => this.blend(Number(share.value)));
-    share.addEventListener("change", () => this.room.commit());
+    share.addEventListener("change", () => this.live.commit());
   }
 
   update(data) {
-    const room = roomOf(data.key);
-    if (room !== this.room) {
-      this.room?.listeners.delete(this.changed);
-      room.listeners.add(this.changed);
-      this.room = room;
+    const live = poseOf(data.key);
+    if (live !== this.live) {
+      this.live?.listeners.delete(this.changed);
+      live.listeners.add(this.changed);
+      this.live = live;
     }
     const names = JSON.stringify(data.styles);
     const rebuilt = names !== this.names;
     this.names = names;
     this.data = data;
-    room.own = data.own;
+    live.own = data.own;
     this.lead.textContent = data.lead;
     this.lead.title = data.hint;
     this.prior.hidden = !data.likely;
@@ -74,7 +76,7 @@ class StyleCard {
 
   // among all that the prior holds possible
   unlikely() {
-    return this.room.own.map(() => gaussian());
+    return this.live.own.map(() => gaussian());
   }
 
   build() {
@@ -87,10 +89,10 @@ class StyleCard {
       const output = document.createElement("output");
       input.title = "Double click: back to its own value";
       input.addEventListener("input", () => this.move(channel, Number(input.value)));
-      input.addEventListener("change", () => this.room.commit());
+      input.addEventListener("change", () => this.live.commit());
       input.addEventListener("dblclick", () => {
-        this.move(channel, this.room.own[channel]);
-        this.room.commit();
+        this.move(channel, this.live.own[channel]);
+        this.live.commit();
       });
       row.append(text, input, output);
       return { channel, row, input, output };
@@ -109,24 +111,24 @@ class StyleCard {
   }
 
   move(channel, value) {
-    this.room.halt();
-    const style = Array.from(this.room.values());
+    this.live.halt();
+    const style = Array.from(this.live.values());
     style[channel] = value;
-    const same = style.every((each, g) => Math.abs(each - this.room.own[g]) < 1e-9);
-    this.room.set({ style: same ? null : style });
+    const same = style.every((each, g) => Math.abs(each - this.live.own[g]) < 1e-9);
+    this.live.set({ style: same ? null : style });
   }
 
   blend(share) {
-    const { own } = this.room;
-    this.room.halt();
+    const { own } = this.live;
+    this.live.halt();
     const style = own.map((value, g) => value + share * (this.data.morph.style[g] - value));
-    this.room.set({ style: share ? style : null });
+    this.live.set({ style: share ? style : null });
     this.morph.querySelector("input").value = share;
   }
 
   draw() {
     this.frame = null;
-    const values = this.room.values();
+    const values = this.live.values();
     for (const { channel, row, input, output } of this.rows) {
       if (row.hidden) continue;
       const value = values[channel] ?? 0;
@@ -145,7 +147,7 @@ class StyleCard {
 
   // how far the style is on the way to the other one; 0 if it is not on that way
   share() {
-    const [own, style] = [this.room.own, this.room.values()];
+    const [own, style] = [this.live.own, this.live.values()];
     const way = own.map((value, g) => this.data.morph.style[g] - value);
     const long = way.reduce((sum, each) => sum + each ** 2, 0);
     const along = way.reduce((sum, each, g) => sum + each * (style[g] - own[g]), 0);
@@ -165,7 +167,7 @@ class StyleCard {
 
   destroy() {
     cancelAnimationFrame(this.frame);
-    this.room?.listeners.delete(this.changed);
+    this.live?.listeners.delete(this.changed);
   }
 }
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
-
-import streamlit as st
 
 from fgpvae.latents import Styles
 from fgpvae.scenes import Scene, Style
-from ui.components.shared import read, rounded
+from ui.components.shared import Component, rounded
 
-HERE = Path(__file__).parent
+_component = Component(
+    "style_sliders",
+    "style_sliders/style_sliders.js",
+    "style_sliders/style_sliders.html",
+    ("shared/common.css", "style_sliders/style_sliders.css"),
+)
 HINT = "The global latents: one Gaussian a digit and channel, whatever the angle."
 
 
@@ -49,14 +49,4 @@ def style_sliders(
     if likely is not None and likely.factor.shape[1] == len(scene.styles):
         factor = [[float(f"{value:.4g}") for value in row] for row in likely.factor]
         drawn = {"mean": rounded(likely.mean), "factor": factor, "digits": likely.digits}
-    _component()(key=f"{key}-styles", data=data | {"morph": other, "likely": drawn, "thing": thing})
-
-
-@cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "fgpvae_style_sliders",
-        html=read(HERE / "style_sliders.html"),
-        css=read("common.css", HERE / "style_sliders.css"),
-        js=read("pose.js", HERE / "style_sliders.js"),
-    )
+    _component(key=f"{key}-styles", data=data | {"morph": other, "likely": drawn, "thing": thing})

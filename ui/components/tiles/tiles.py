@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-HERE = Path(__file__).parent
+from ui.components.shared import Component
+
+_component = Component(
+    "tiles",
+    "tiles/tiles.js",
+    "tiles/tiles.html",
+    ("shared/common.css", "tiles/tiles.css"),
+)
 
 
 @dataclass(frozen=True)
@@ -51,16 +55,4 @@ def tiles(
         "single": single,
         "tiles": [asdict(each) for each in shown],
     }
-    _component()(key=key, data=data, on_picked_change=picked)
-
-
-@cache
-def _component() -> Any:
-    files = (HERE.parent / "shared" / "common.css", HERE / "tiles.css")
-    css = [file.read_text(encoding="utf-8") for file in files]
-    return st.components.v2.component(
-        "fgpvae_tiles",
-        html=(HERE / "tiles.html").read_text(encoding="utf-8"),
-        css="\n".join(css),
-        js=(HERE / "tiles.js").read_text(encoding="utf-8"),
-    )
+    _component(key=key, data=data, on_picked_change=picked)

@@ -1,0 +1,110 @@
+"""The browser's modules by themselves, in Chromium: decoder, series, geometry."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, Page, Route
+
+from fgpvae import scenes
+from tests.apps import dial_app
+
+COMPONENTS = Path(__file__).parent.parent / "ui" / "components"
+ORIGIN = "http://components.test"
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """An empty page that can import the modules."""
+    page = browser.new_page()
+
+    def serve(route: Route) -> None:
+        file = COMPONENTS / route.request.url.removeprefix(f"{ORIGIN}/")
+        if file.suffix == ".js":
+            route.fulfill(body=file.read_text(), content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    page.route(f"{ORIGIN}/**", serve)
+    page.goto(f"{ORIGIN}/")
+    yield page
+    page.close()
+
+
+def call(page: Page, module: str, code: str, argument: object = None) -> object:
+    """The value of an expression in which `m` is the module and `a` the argument."""
+    return page.evaluate(
+        f"async (a) => {{ const m = await import('{ORIGIN}/{module}'); return {code}; }}", argument
+    )
+
+
+def test_every_module_loads_by_itself(page: Page):
+    for file in sorted(COMPONENTS.rglob("*.js")):
+        name = file.relative_to(COMPONENTS).as_posix()
+        assert call(page, name, "Object.keys(m).length"), name
+
+
+@pytest.mark.parametrize("name", dial_app.CONFIGS)
+def test_the_decoder_is_that_of_torch(page: Page, name: str):
+    model = dial_app.build(name)
+    codes = np.random.default_rng(0).normal(size=(3, model.config.latents))
+    with torch.no_grad():
+        expected = model.get_submodule("decoder")(torch.as_tensor(codes, dtype=torch.float32))
+    read = """(() => {
+      const bytes = Uint8Array.from(a.blob);
+      const length = new DataView(bytes.buffer).getUint32(0, true);
+      const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+      const weights = new Float32Array(bytes.slice(4 + length).buffer);
+      const decoder = new m.Decoder({ header, weights });
+      return a.codes.map((code) => Array.from(decoder.run(Float64Array.from(code))));
+    })()"""
+    blob = list(scenes.network(model).blob)
+    made = call(page, "dial/decoder.js", read, {"blob": blob, "codes": codes.tolist()})
+    assert np.allclose(made, expected.flatten(1).numpy(), atol=1e-4)
+
+
+def test_a_series_is_a_sum_of_waves(page: Page):
+    coefficients = np.random.default_rng(1).normal(size=(3, 9))  # 1, four cosines, four sines
+    w = np.linspace(-7, 7, 23)
+    expected = coefficients[:, :1] + sum(
+        coefficients[:, [k]] * np.cos(k * w) + coefficients[:, [4 + k]] * np.sin(k * w)
+        for k in range(1, 5)
+    )
+    made = call(
+        page,
+        "dial/series.js",
+        "a.w.map((w) => Array.from(new m.Series(a.series).at(w)))",
+        {"w": w.tolist(), "series": {"rows": 3, "values": coefficients.ravel().tolist()}},
+    )
+    assert np.allclose(made, expected.T, atol=1e-12)
+
+
+def test_a_table_has_straight_lines_and_stays_within_its_ends(page: Page):
+    values = np.random.default_rng(2).normal(size=(2, 5))
+    w = np.array([-3.0, -1.0, -0.9, 0.0, 0.24, 0.99, 1.0, 8.0])
+    expected = np.stack([np.interp(w, np.linspace(-1, 1, 5), row) for row in values], 1)
+    made = call(
+        page,
+        "dial/series.js",
+        "a.w.map((w) => Array.from(new m.Table(a.table).at(w)))",
+        {"w": w.tolist(), "table": {"rows": 2, "values": values.ravel().tolist()}},
+    )
+    assert np.allclose(made, expected, atol=1e-12)
+
+
+def test_angles_are_apart_the_shorter_way_round(page: Page):
+    pairs = [(0, 0), (10, 350), (350, 10), (0, 180), (90, 271), (-30, 30), (725, 0), (0, -1085)]
+    made = call(page, "shared/geometry.js", "a.map(([x, y]) => m.apart(x, y))", pairs)
+    unit = np.exp(1j * np.deg2rad(np.array(pairs, dtype=float)))
+    expected = np.rad2deg(np.abs(np.angle(unit[:, 0] / unit[:, 1])))
+    assert np.allclose(made, expected, atol=1e-9)
+
+
+def test_angles_turn_round(page: Page):
+    angles = [-720.5, -1, 0, 359.5, 360, 1000]
+    made = call(page, "shared/geometry.js", "a.map(m.turned)", angles)
+    assert np.allclose(made, np.array(angles) % 360)
+    assert call(page, "shared/geometry.js", "m.radians(180)") == pytest.approx(np.pi)
+    assert call(page, "shared/geometry.js", "[m.clamp(5, 0, 2), m.clamp(-5, 0, 2)]") == [2, 0]

@@ -1,1 +1,0 @@
-const View = Dial;
