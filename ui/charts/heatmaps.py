@@ -19,7 +19,6 @@ def heatmap(
     names: Sequence[str],
     colour: str,
     height: int,
-    what: str = "correlation",
     axis: str = "",
     top: int = 30,
 ) -> go.Figure:
@@ -42,7 +41,7 @@ def heatmap(
             colorscale=[[0, faded(colour, 0.03)], [1, colour]],
             hovertemplate="%{y} and %{x}: %{z:.2f}<extra></extra>",
             showscale=bool(axis),
-            colorbar={"thickness": 8, "outlinewidth": 0, "title": {"text": what, "side": "right"}},
+            colorbar={"thickness": 6, "outlinewidth": 0, "xpad": 4, "tickvals": [0, 0.5, 1]},
         )
     )
     ticks = list(range(0, n, max(n // 4, 1)))

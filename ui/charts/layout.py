@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 CLEAR = "rgba(0,0,0,0)"
-TURN = {"range": [0, 360], "tickvals": [0, 90, 180, 270, 360], "ticksuffix": "°"}  # an axis
+TURN = {
+    "range": [0, 360],
+    "tickvals": [0, 90, 180, 270, 360],
+    "ticktext": ["0°", "90°", "180°", "270°", "360°"],
+}  # an axis
 TOP = 30  # pixels above the axes, where the mode bar is
 SMALL = 11  # pixels of text within a chart
 
@@ -30,12 +34,12 @@ def figure(height: int, x: str = "", y: str = "", top: int = TOP) -> go.Figure:
 
     made = _styled(go.Figure(), height, top)
     made.update_xaxes(title_text=x)
-    made.update_yaxes(title_text=y)
+    made.update_yaxes(title_text=y, title_standoff=8)
     return made
 
 
 def panels(
-    titles: Sequence[str], columns: int, row_height: int, gap: int = 44, **options: Any
+    titles: Sequence[str], columns: int, row_height: int, gap: int = 58, **options: Any
 ) -> go.Figure:
     """An empty chart of many small ones; `options` go to Plotly's make_subplots."""
     from plotly.subplots import make_subplots

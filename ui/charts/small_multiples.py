@@ -14,7 +14,7 @@ from ui.charts.layout import band, line, panels
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-ROW = 150  # pixels of a row
+ROW = 160  # pixels of a row
 
 
 @dataclass(frozen=True)

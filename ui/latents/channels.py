@@ -17,7 +17,7 @@ from ui.shell import palette
 FINE = np.linspace(0, 2 * np.pi, 121)
 FARTHEST = 6.0  # that an axis goes
 COLOUR = {"local": palette.LOCAL, "global": palette.GLOBAL, "joint": palette.TRUTH}
-TURN = charts.TURN | {"tickvals": [0, 180, 360]}
+TURN = {"range": [0, 360], "tickvals": [0, 180, 360], "ticktext": ["0°", "180°", "360°"]}
 
 
 def show(
