@@ -14,7 +14,7 @@ from torch import Tensor
 from fgpvae import data
 from fgpvae.data import ANGLES, DIGITS_PER_CLASS, TRAIN_DIGITS, UNSEEN_PER_CLASS, Views
 from fgpvae.errors import UserError
-from fgpvae.models import FGPVAE, Model
+from fgpvae.models import Model
 from fgpvae.posterior import global_posterior
 
 Array = NDArray[np.float64]
@@ -172,7 +172,7 @@ def traverse(model: Model, z: Array, channels: list[int], values: Array) -> NDAr
 
 
 @torch.no_grad()
-def turn(model: FGPVAE, z: Array, view: int) -> NDArray[np.float32]:
+def turn(model: Model, z: Array, view: int) -> NDArray[np.float32]:
     """Images [1 + J, Q, H, W] of one digit's codes [Q, L], turned channel by channel.
 
     In the first row all local channels follow the angle; in row 1 + j only channel j does, while
@@ -210,15 +210,16 @@ def angle_correlation(z: Array) -> Array:
 
 
 @torch.no_grad()
-def about_prior_mean(model: FGPVAE, z: Array, angles: Array = ANGLES) -> Array:
+def about_prior_mean(model: Model, z: Array, angles: Array = ANGLES) -> Array:
     """Local channels [P, Q, J] at angles [Q] less the prior mean m(w), where there is one."""
-    if model.mean_function is None:
-        return z
-    return z - _array(model.mean_function(torch.as_tensor(angles)))
+    nothing = torch.zeros(1, 1, *model.image_shape)
+    prior = model.infer(nothing, torch.zeros(1, 1), torch.zeros(1, 1, dtype=torch.bool))
+    mean = _array(prior.mean(torch.as_tensor(angles)[None])[0])  # [Q, L]
+    return z - mean[:, : z.shape[-1]]
 
 
 @torch.no_grad()
-def prior_gram(model: FGPVAE, angles: Array = ANGLES) -> Array:
+def prior_gram(model: Model, angles: Array = ANGLES) -> Array:
     """The local kernel's correlations k(w, w') / σ² [Q, Q]."""
     w = torch.as_tensor(angles)
     return _array(model.kernel.gram(w, w) / model.kernel.amplitude**2)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import compare
+from ui import charts, compare
 from ui.shell import frame
 
 frame.guard()
@@ -11,10 +11,12 @@ frame.heading(
 )
 st.html(f"<style>{compare.STYLE}</style>")
 chosen = compare.choose()
-own = [
-    found for choice in chosen if (found := compare.evaluation.measured().get(choice)) is not None
-]
-compare.table_card(own)
-compare.pictures(chosen)
-compare.context(own)
-compare.scaling(own)
+measured = compare.evaluation.measured()
+own = [found for choice in chosen if (found := measured.get(choice)) is not None]
+missing = [choice.name for choice in chosen if choice.own and choice not in measured]
+with charts.last():
+    compare.table_card(own)
+    compare.pictures(chosen)
+    compare.context(own, missing)
+    compare.scaling(own)
+    charts.file_format()

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui import charts
 from ui.how import SCREENS
 from ui.shell import frame, query_params
 
@@ -24,20 +25,24 @@ screen = st.segmented_control(
 assert screen is not None  # it is required
 st.query_params["screen"] = str(screen)
 
-_, show = SCREENS[screen]
-show()
-if screen != 3:  # only there they mean something
-    query_params.write(points=None, kernel=None)
-
 
 def go_to(number: int) -> None:
     st.session_state["how_screen"] = number
 
 
-with st.container(horizontal=True, horizontal_alignment="right"):
-    if screen > 1:
-        st.button(f"Back: {SCREENS[screen - 1][0]}", on_click=go_to, args=(screen - 1,))
-    if screen < len(SCREENS):
-        st.button(
-            f"Next: {SCREENS[screen + 1][0]}", on_click=go_to, args=(screen + 1,), type="primary"
-        )
+_, show = SCREENS[screen]
+with charts.last():
+    show()
+    if screen != 3:  # only there they mean something
+        query_params.write(points=None, kernel=None)
+        charts.file_format()
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if screen > 1:
+            st.button(f"Back: {SCREENS[screen - 1][0]}", on_click=go_to, args=(screen - 1,))
+        if screen < len(SCREENS):
+            st.button(
+                f"Next: {SCREENS[screen + 1][0]}",
+                on_click=go_to,
+                args=(screen + 1,),
+                type="primary",
+            )

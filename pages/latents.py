@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui import charts
 from ui.catalog import models
 from ui.latents import KEPT, digit_page, encoded, object_page, shown
 from ui.shell import frame, notices
@@ -42,7 +43,9 @@ with head:
         f"{thing.split()[-1]}.",
         help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
     )
-if choice.objects:
-    object_page.page(choice)
-else:
-    digit_page.page(choice, views, found, colour)
+with charts.last():
+    if choice.objects:
+        object_page.page(choice)
+    else:
+        digit_page.page(choice, views, found, colour)
+    charts.file_format()

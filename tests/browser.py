@@ -109,3 +109,28 @@ class Watch:
     def _websocket(self, socket) -> None:
         socket.on("framesent", lambda frame: self.sent.append(len(frame)))
         socket.on("framereceived", lambda frame: self.received.append(len(frame)))
+
+
+_PLACE = """([key, wanted]) => {
+  const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+  const { xaxis, yaxis } = chart._fullLayout;
+  const pairs = chart._fullData[0].customdata;
+  const at = pairs.findIndex((pair) => pair[0] === wanted[0] && pair[1] === wanted[1]);
+  const box = chart.getBoundingClientRect();
+  const { x, y } = chart.calcdata[0][at];
+  return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];
+}"""
+
+
+def place_of(page: Page, key: str, *wanted: int) -> tuple[float, float]:
+    """Where on the screen a point of a chart is, by its customdata."""
+    x, y = page.evaluate(_PLACE, [key, list(wanted)])
+    return x, y
+
+
+def click_point(page: Page, key: str, *wanted: int) -> None:
+    """Click a point of a chart as a hand does; of points that coincide it may be any."""
+    x, y = place_of(page, key, *wanted)
+    page.mouse.move(x + 3, y + 2)
+    page.mouse.move(x, y, steps=3)
+    page.mouse.click(x, y)

@@ -21,9 +21,8 @@ from fgpvae.data import ANGLES, HELD_OUT
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
 from tests import small_runs
-from tests.browser import PATIENCE, serve, settle
+from tests.browser import PATIENCE, click_point, place_of, serve, settle
 from ui.catalog import models
-from ui.charts import figures, loops, plot
 from ui.components import pictures
 from ui.shell import frame, palette
 
@@ -73,12 +72,6 @@ def texts(at: AppTest) -> str:
 
 def html(at: AppTest) -> str:
     return "\n".join(each.proto.body for each in at.get("html"))
-
-
-def sent(at: AppTest, component: str) -> dict:
-    """The data of a component, as the browser gets them."""
-    found = [e.proto for e in at.get("bidi_component") if e.proto.component_name == component]
-    return json.loads(found[0].json)
 
 
 # --- the frame --------------------------------------------------------------------------------
@@ -222,12 +215,13 @@ def test_a_link_to_a_model_that_is_gone_shows_another(app):
 def test_latents_shows_every_kind_of_model(app, name):
     at = app("latents", model=f"runs/{name}")
     assert fine(at), at.exception
-    said, spaces = texts(at), sent(at, "fgpvae_loops")["spaces"]
+    said = texts(at)
     divided = name == "turning"
     titles = ["Local channels", "Global channels"] if divided else ["All channels"]
     if name == "cvae":  # it is told the angle
         titles = ["Global channels"]
-    assert [space["title"] for space in spaces] == titles
+    named = [each.proto.alt.partition(":")[0] for each in at.get("plotly_chart")]
+    assert [name for name in named if name.endswith(" channels")] == titles
     assert ("What each global channel does" in said) == divided
     assert "This digit" in said
     assert html(at).count("true") >= 1
@@ -309,17 +303,30 @@ def test_measuring_lists_every_model_with_a_sentence_a_figure(tmp_path, monkeypa
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setattr(checkpoints, "PRETRAINED", tmp_path / "nothing")
     at = at_page("latents")
-    assert "<table>" not in html(at)
+    assert not at.dataframe
     assert "or training digits if it takes no others" in texts(at)
     next(each for each in at.button if each.label == "Measure all models").click().run()
     assert fine(at), at.exception
-    table = html(at)
-    assert table.count("<tr>") == 1 + 13
-    assert "runs/turning" in table
-    assert "runs/vae" in table
-    row = re.search(r"Swap error.*?</tr>", table, flags=re.DOTALL).group()
-    cells = re.findall(r"<td>(.*?)</td>", row)
-    assert sorted("–" if cell == "–" else "number" for cell in cells) == ["number", "–"]
+    table = at.dataframe[0].value.set_index("Figure")
+    assert len(table) == 13
+    assert list(table.columns) == ["Best", "runs/turning", "runs/vae"]
+    assert table.loc["Swap error", "runs/vae"] == "–"
+    assert float(table.loc["Swap error", "runs/turning"]) > 0
+    assert all(f"**{title}**" in texts(at) for title in table.index)
+
+
+def test_circled_digits_stand_out_in_both_spaces_and_are_listed(app):
+    at = app("latents", model="runs/turning", z_digit="7")
+    at.session_state["z_picked"] = [7, 11]
+    at.run()
+    assert fine(at), at.exception
+    specs = [json.loads(each.proto.spec) for each in at.get("plotly_chart")][:2]
+    for spec in specs:
+        loops = [t for t in spec["data"] if t["name"] == "picked" and t["mode"] != "markers"]
+        assert [trace["customdata"][0][0] for trace in loops] == [7, 11]
+    assert list(at.dataframe[0].value["digit"]) == [7, 11]
+    at.slider(key="z_digit").set_value(3).run()  # another digit alone
+    assert not at.dataframe
 
 
 # --- how it works -----------------------------------------------------------------------------
@@ -446,10 +453,6 @@ def test_the_mean_image_stands_beside_runs_on_threes_only(learner, classes):
 # --- pictures ---------------------------------------------------------------------------------
 
 
-def test_colours_to_tell_things_apart_differ():
-    assert len(set(figures.several(60))) == 60
-
-
 @pytest.mark.parametrize(
     ("text", "escaped"),
     [
@@ -471,43 +474,6 @@ def test_grid_escapes_names():
     assert "<b>" not in drawn
     assert "<i>" not in drawn
     assert drawn.count("<img") == 2
-
-
-def test_places_keep_their_proportions_on_the_way_to_the_browser():
-    points = np.random.default_rng(0).normal(size=(3, 4, 3)) * [1, 5, 2]
-    shades = ["#000000", "#ffffff"] * 6
-    space = loops.Space("a", "b", "c", points, np.ones(3) / 3, shades)
-    for dimensions in (2, 3):
-        sent = loops._data(space, dimensions)
-        found = np.array(sent["points"]).reshape(12, dimensions)
-        true = points[..., :dimensions].reshape(12, dimensions)
-        span = np.ptp(true, axis=0).max()
-        np.testing.assert_allclose(
-            (found - found[0]) / loops.STEPS, (true - true[0]) / span, atol=2 / loops.STEPS
-        )
-        assert [sent["palette"][k] for k in sent["colours"]] == shades
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "log", "ticks", "texts"),
-    [
-        (-0.2, 1.05, False, [0, 0.5, 1], ["0", "0.5", "1"]),
-        (-5, 5, False, [-4, -2, 0, 2, 4], ["−4", "−2", "0", "2", "4"]),
-        (5, 2e6, True, [10, 100, 1e3, 1e4, 1e5, 1e6], ["10", "100", "1000", "10000", "10⁵", "10⁶"]),
-    ],
-)
-def test_axes_have_few_round_numbers(low, high, log, ticks, texts):
-    axis = plot.Plot("a", plot.Axis("", low, high, log)).data()["x"]
-    assert axis["ticks"] == [list(pair) for pair in zip(ticks, texts, strict=True)]
-
-
-def test_an_axis_holds_all_of_its_values_and_gaps_are_not_numbers():
-    made = plot.Plot("a").line([1, 2, 3], [5, math.nan, -2], "#000000").band([0], [-9], [7], "#000")
-    sent = made.data()
-    assert sent["x"]["low"] < 0
-    assert sent["x"]["high"] > 3
-    assert (sent["y"]["low"] < -9, sent["y"]["high"] > 7) == (True, True)
-    assert sent["marks"][0]["y"] == [5, None, -2]
 
 
 # --- in the browser ---------------------------------------------------------------------------
@@ -542,7 +508,6 @@ def test_the_first_page_has_two_addresses(browser, address, name):
     expect(page.get_by_text("Page not found")).to_have_count(0)
 
 
-LOOPS = "[...document.querySelectorAll('*')].find(each => each.loops)?.loops"
 GP = "[...document.querySelectorAll('*')].find(each => each.clickgp)?.clickgp"
 
 
@@ -619,6 +584,9 @@ def test_samples_of_the_process_spread_as_the_posterior_says(browser, address):
     assert np.std(drawn) == pytest.approx(expected["sd"], rel=0.25)
 
 
+LOCAL = ".st-key-z_space-local"
+
+
 def linked(page) -> tuple[int, int]:
     """The digit and the view that the address names, once it names both."""
     expect(page).to_have_url(re.compile(r"^(?=.*z_digit=\d)(?=.*z_view=\d)"))
@@ -626,82 +594,60 @@ def linked(page) -> tuple[int, int]:
     return int(query["z_digit"][0]), int(float(query["z_view"][0].rstrip("°")) / 22.5)
 
 
-def click_a_point(page, digit: int, view: int) -> tuple[int, int]:
-    """What the address says after a click there; of points that coincide it may be any."""
-    place = page.evaluate(f"{LOOPS}.at(0, {digit}, {view})")
-    page.mouse.click(place["x"], place["y"])
-    found = linked(page)
-    there = page.evaluate(f"place => {LOOPS}.at(0, ...place)", list(found))
-    assert math.dist(there.values(), place.values()) < 3
-    assert page.evaluate(f"{LOOPS}.standing()") == list(found)
-    return found
+def drawn(page, count: int) -> None:
+    """Wait until so many charts are there."""
+    expect(page.locator(".js-plotly-plot .main-svg:first-child")).to_have_count(count)
+    settle(page)
 
 
-def test_clicking_a_point_shows_its_digit_and_goes_into_the_link(browser, address):
+def test_clicking_a_point_shows_its_digit_without_scrolling_and_goes_into_the_link(
+    browser, address
+):
     path, size = "/latents?model=runs%2Fturning", {"width": 1280, "height": 900}
     page = opened(browser, address, path, viewport=size)
-    page.wait_for_function(f"() => {LOOPS}")
-    digit, view = click_a_point(page, 20, 5)
-    shown = page.get_by_role("img", name=re.compile(f"^digit {digit} at sixteen"))
-    expect(shown).to_be_visible(timeout=60_000)
-
-    # by the keyboard: the next view of the digit before
-    page.locator(".stage canvas").first.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowUp")
-    digit, view = (digit - 1) % 60, (view + 1) % 16
-    expect(page).to_have_url(re.compile(rf"z_digit={digit}\b"))
-    assert linked(page) == (digit, view)
-    again = opened(browser, address, page.url.removeprefix(address))
-    again.wait_for_function(f"() => {LOOPS}")
-    assert again.evaluate(f"{LOOPS}.standing()") == [digit, view]
+    drawn(page, 6)
+    place = place_of(page, "z_space-local", 20, 5)
+    click_point(page, "z_space-local", 20, 5)
+    digit, view = linked(page)
+    shown = page.get_by_role("img", name=re.compile(rf"^digit {digit}, a \d, .*true$"))
+    expect(shown).to_be_in_viewport()
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+    drawn(page, 6)
+    assert math.dist(place_of(page, "z_space-local", digit, view), place) < 8
+    for part in ("local", "global"):  # both stand out
+        name = page.locator(f".st-key-z_space-{part}").get_by_role("figure")
+        expect(name).to_have_attribute("aria-label", re.compile(rf"digit {digit}, a \d is at"))
 
 
-def test_a_space_of_three_dimensions_turns_and_its_points_can_be_clicked(browser, address):
+def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(browser, address):
     path = "/latents?model=runs%2Fturning&z_space=3-D"
     page = opened(browser, address, path, viewport={"width": 1280, "height": 900})
-    page.wait_for_function(f"() => {LOOPS}")
-    before = page.evaluate(f"{LOOPS}.at(0, 7, 3)")
-    box = page.locator(".stage canvas").first.bounding_box()
-    page.mouse.move(box["x"] + 100, box["y"] + 100)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 220, box["y"] + 140, steps=5)
-    page.mouse.up()
-    after = page.evaluate(f"{LOOPS}.at(0, 7, 3)")
-    assert math.dist(before.values(), after.values()) > 5
-    click_a_point(page, 33, 9)
+    drawn(page, 6)
+    expect(page.locator(f"{LOCAL} .gl-container canvas").first).to_be_visible()
+    save = page.locator(f"{LOCAL} .modebar-btn[data-title^='Download plot']")
+    save.focus()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename == "fgpvae-z-space-local.png"
 
 
-def test_a_heat_map_in_ink_takes_the_colour_of_another_theme(browser, address):
-    page = opened(browser, address, "/latents?model=runs%2Fturning", color_scheme="light")
-    cells = page.get_by_role("img", name="Correlations, channels", exact=True).locator("[mask]")
-    expect(cells).to_be_visible()
-    fill = "cells => getComputedStyle(cells).fill"
-    light = cells.evaluate(fill)
+def test_a_chart_is_saved_as_svg_and_follows_the_theme(browser, address):
+    page = opened(browser, address, "/how?screen=1&k_r=0.7&k_sigma=1.2", color_scheme="light")
+    page.get_by_role("radio", name="SVG", exact=True).click()
+    chart = page.get_by_role("figure", name=re.compile("^Covariance of two views"))
+    least = 1.2**2 * math.exp(-2 / 0.7**2)
+    expect(chart).to_have_attribute("aria-label", re.compile(f"{least:.2f} at 180°$"))
+    drawn(page, 4)
+    tick = chart.locator(".xtick text").first
+    light = tick.evaluate("text => getComputedStyle(text).fill")
+    with page.expect_download() as download:
+        chart.locator(".modebar-btn[data-title^='Download plot']").click(force=True)
+    assert Path(download.value.path()).read_bytes().startswith(b"<svg")
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(
-        "([cells, light]) => getComputedStyle(cells).fill !== light",
-        arg=[cells.element_handle(), light],
+        "([text, light]) => getComputedStyle(text).fill !== light",
+        arg=[tick.element_handle(), light],
     )
-    ink = cells.evaluate("cells => getComputedStyle(cells.closest('.plot')).color")
-    assert cells.evaluate(fill) == ink
-
-
-def test_a_chart_says_the_value_under_the_pointer_and_by_the_arrow_keys(browser, address):
-    page = opened(browser, address, "/how?screen=1&k_r=0.7&k_sigma=1.2")
-    chart = page.get_by_role("img", name="Covariance by the angle between two views", exact=True)
-    expect(chart).to_be_visible(timeout=60_000)
-    chart.focus()
-    page.keyboard.press("ArrowLeft")  # from the end
-    for _ in range(40):
-        page.keyboard.press("ArrowLeft")
-    value = 1.2**2 * math.exp(-2 * math.sin(math.radians(240) / 2) ** 2 / 0.7**2)
-    tip = page.get_by_role("status").filter(has_text="°:")
-    expect(tip).to_have_text(f"240°: {value:.2f}")
-    line = chart.locator("path").first.bounding_box()
-    page.mouse.move(line["x"] + line["width"] / 2, line["y"] + line["height"] - 2)
-    least = 1.2**2 * math.exp(-2 / 0.7**2)
-    expect(tip).to_have_text(f"180°: {least:.2f}")
 
 
 @pytest.mark.parametrize(
@@ -711,7 +657,7 @@ def test_nothing_is_wider_than_a_phone(browser, address, path, scheme):
     page = opened(
         browser, address, path, viewport={"width": 380, "height": 800}, color_scheme=scheme
     )
-    page.locator("[data-drawn=yes]").first.wait_for()
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
     wide = page.evaluate(
         "document.querySelector('.stMainBlockContainer').scrollWidth - window.innerWidth"
     )

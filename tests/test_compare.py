@@ -1,16 +1,15 @@
 """The page Compare: committed results, one's own models, the same digits through each."""
 
+import base64
 import csv
 import io
 import json
+import re
 import threading
 import time
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
@@ -101,6 +100,27 @@ def html(app):
     return " ".join(element.proto.body for element in app.get("html"))
 
 
+def tabled(app):
+    """The models of the table."""
+    return [name for table in app.dataframe for name in table.value["Model"]]
+
+
+def traces(app, key):
+    """The traces of a chart by name, as the browser gets them."""
+    found = next(each for each in app.get("plotly_chart") if f"-{key}" in each.proto.id)
+    return {each["name"]: values(each) for each in json.loads(found.proto.spec)["data"]}
+
+
+def values(trace):
+    """Plotly sends arrays of numbers as base64."""
+    decoded = {
+        name: np.frombuffer(base64.b64decode(part["bdata"]), part["dtype"]).tolist()
+        for name, part in trace.items()
+        if isinstance(part, dict) and "bdata" in part
+    }
+    return trace | decoded
+
+
 def read_csv(text):
     return list(csv.DictReader(io.StringIO(text)))
 
@@ -122,10 +142,11 @@ def test_a_damaged_result_counts_as_missing(monkeypatch, tmp_path, content):
 
 
 def test_the_table_has_ours_beside_the_published(app):
-    shown = html(compare(app))
-    assert "0.0280 ± 0.0014" in shown  # mean and standard deviation of 0.027 and 0.029
-    assert "0.0284 ± 0.0004" in shown
-    assert "0.60 ± 0.14" in shown
+    shown = compare(app).dataframe[0].value.set_index("Model")
+    assert shown.loc["paper", "Held-out angle"] == pytest.approx(0.028)
+    assert shown.loc["paper", "published"] == 0.0284
+    assert shown.loc["gpvae", "seconds an epoch"] == pytest.approx(0.6)
+    assert np.isnan(shown.loc["gpvae", "New digits"])
     captions = [caption.value for caption in app.caption]
     assert any("experiment table1 --seeds 2 · 2 seeds · 2021-03-04" in text for text in captions)
     assert not any("python -m" in text.value for text in app.markdown)
@@ -167,7 +188,7 @@ def evaluate(app):
 def wait_for(app, name):
     """Run the page again until a test is done."""
     until = time.monotonic() + 120
-    while f"{name}<br>" not in html(app):
+    while name not in tabled(app):
         assert time.monotonic() < until
         time.sleep(0.2)
         app.run()
@@ -177,15 +198,20 @@ def wait_for(app, name):
 def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):
     compare(app)
     app.multiselect(key="models").set_value(["runs/first"]).run()
-    assert "runs/first<br>" not in html(app)
+    assert "runs/first" not in tabled(app)
+    assert any("Evaluate above to see runs/first" in text.value for text in app.caption)
     evaluate(app)
     wait_for(app, "runs/first")
     model = checkpoints.load_model(place / "runs/first/model.safetensors")
     config = checkpoints.load_config(place / "runs/first")
     expected = comparison.table_figures(model, config.data, config.seed)
-    shown = html(app)
-    for name in ("test_mse", "extrapolation_mse", "one_view_mse"):
-        assert f"{expected[name]:.4f}" in shown
+    shown = app.dataframe[0].value.set_index("Model").loc["runs/first"]
+    for name, title in results.METRICS.items():
+        assert shown[title] == pytest.approx(expected[name])
+    by_views = comparison.mse_by_views(model, 3)
+    drawn = traces(app, "chart-views")["runs/first"]
+    assert drawn["x"] == list(by_views)
+    assert drawn["y"] == pytest.approx(list(by_views.values()))
     assert next(b for b in app.button if b.label == "Evaluate").disabled
 
 
@@ -205,7 +231,7 @@ def test_a_test_goes_on_while_the_page_is_used(app, monkeypatch):
         assert next(b for b in app.button if b.label == "Evaluate").disabled
         app.segmented_control(key="metric").set_value("one_view_mse").run()
         assert not app.exception
-        assert "runs/second<br>" not in html(app)
+        assert "runs/second" not in tabled(app)
     finally:
         go_on.set()
     wait_for(app, "runs/second")
@@ -317,11 +343,11 @@ def test_names_are_escaped():
     truth, first = answer(0)
     name = "<script>alert(1)</script>"
     row = Row(name, name, True, {key: Spread((0.1,)) for key in comparison.TABLE})
-    for shown in (
-        picture_matrix.html(truth, [0, 1, 2, 3], [0], [picture_matrix.Column(name, first)]),
-        tables.table_html([row], "test_mse"),
-    ):
-        assert "<script" not in shown
+    shown = picture_matrix.html(truth, [0, 1, 2, 3], [0], [picture_matrix.Column(name, first)])
+    assert "<script" not in shown
+    assert "<script" not in charts.errors([row], "test_mse", {name: 0.1}).to_json()
+    curve = Curve(name, "#000000", {1: Spread((0.5,))})
+    assert "<script" not in charts.error_by_views([curve]).to_json()
 
 
 def test_files_hold_every_figure():
@@ -349,36 +375,42 @@ def test_files_hold_every_figure():
     ]
 
 
-def test_the_figure_has_means_error_bars_published_and_lines():
+def test_the_chart_of_errors_has_seeds_means_bars_published_and_references():
     errors = {name: Spread((0.02, 0.04)) for name in comparison.TABLE}
     errors["one_view_mse"] = Spread()
     row = Row("paper", "FGP-VAE", False, errors, published={"mse": 0.0284, "sd": 0.0004})
     made = charts.errors([row], "test_mse", {"geometric rotation": 0.0005})
-    rule, seeds, mean, published, name, reference = made.marks
-    assert seeds["x"] == [0.02, 0.04]
-    assert mean["x"] == [pytest.approx(0.03)]
-    assert mean["xbar"] == [pytest.approx(np.std([0.02, 0.04], ddof=1))]
-    assert (published["x"], published["xbar"]) == ([0.0284], [0.0004])
-    assert rule["at"] == [0.0005, None]
-    assert (name["text"], reference["text"]) == ("FGP-VAE · paper", "geometric rotation 0.0005")
+    reference, seeds, mean, published = made.data
+    assert (reference.name, list(reference.x)) == ("geometric rotation 0.0005", [0.0005] * 2)
+    assert list(seeds.x) == [0.02, 0.04]
+    assert list(mean.x) == [pytest.approx(0.03)]
+    assert list(mean.error_x.array) == [pytest.approx(np.std([0.02, 0.04], ddof=1))]
+    assert (list(published.x), list(published.error_x.array)) == ([0.0284], [0.0004])
+    assert made.layout.xaxis.range[1] > 0.03
     other = charts.errors([row], "one_view_mse", {})
-    assert [mark["kind"] for mark in other.marks] == ["text"]
-    assert "takes no new digits" in other.marks[0]["text"]
+    assert [len(trace.x) for trace in other.data] == [0, 0, 0]
+    assert other.layout.yaxis.ticktext == ("FGP-VAE · paper · takes no new digits",)
 
 
-@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12), st.floats(1e-3, 10))
-def test_labels_are_moved_apart_and_no_further(values, gap):
-    values = sorted(values)
-    moved = charts.spaced(values, gap)
-    assert len(moved) == len(values)
-    assert all(b - a >= gap * (1 - 1e-6) - 1e-9 for a, b in pairwise(moved))
-    assert sum(moved) == pytest.approx(sum(values), abs=1e-6)
-    if all(b - a > gap for a, b in pairwise(values)):
-        assert moved == pytest.approx(values)
+def test_own_runs_are_points_in_the_charts_of_cost():
+    rows = [{"P": p, "seconds_an_epoch": spread([p / 100])} for p in (45, 90, 360)]
+    made = charts.by_digits(
+        {"by_digits": rows}, "seconds_an_epoch", "seconds", [("runs/a", 180, 2.5)]
+    )
+    measured, own = made.data
+    assert list(measured.x) == [45, 90, 360]
+    assert list(measured.y) == [0.45, 0.9, 3.6]
+    assert (own.x, own.y) == ((180,), (2.5,))
+    assert made.layout.yaxis.type == "log"
 
 
-def test_axis_ticks_are_round_and_cover_the_values():
-    assert charts._ticks([0.03, 0.2]) == [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
-    assert charts._ticks([0.002, 400]) == [0.001, 0.01, 0.1, 1, 10, 100, 1000]
-    assert charts._ticks([0.0359, 0.0437]) == [0.036, 0.038, 0.04, 0.042]
-    assert charts._ticks([0.3]) == [0.3]
+def test_the_best_of_each_column_of_the_table_is_marked():
+    rows = [
+        Row(name, "VAE", False, {key: Spread((value,)) for key in comparison.TABLE})
+        for name, value in (("good", 0.01), ("bad", 0.02))
+    ]
+    nothing = Row("none", "VAE", False, dict.fromkeys(comparison.TABLE, Spread()))
+    made = tables.styled([*rows, nothing])
+    style = made.to_html().partition("</style>")[0]
+    columns = [made.data.columns.get_loc(title) for title in results.METRICS.values()]
+    assert re.findall(r"row(\d+)_col(\d+)", style) == [("0", str(column)) for column in columns]

@@ -13,7 +13,6 @@ from playwright.sync_api import expect
 from tests import tiny
 from tests.browser import serve, settle
 
-CHART = "Save as PNG: Error of every model"
 EPOCHS = 80  # long enough to be stopped on the way
 PATIENCE = 360_000  # milliseconds; nothing here waits longer than it has to
 
@@ -119,7 +118,8 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, browse
         begin(page, "mine", EPOCHS)
         shows(page, "mine", "training")
         expect(page).to_have_url(re.compile("run=mine"))
-        expect(page.locator(".curves polyline")).to_have_count(4, timeout=PATIENCE)
+        lines = page.locator(".st-key-train-curves .scatterlayer .js-line")
+        expect(lines).to_have_count(4, timeout=PATIENCE)
         expect(page.get_by_text("Two new digits")).to_be_visible(timeout=PATIENCE)
         press(page, "Stop")
         shows(page, "mine", "stopped")
@@ -135,10 +135,13 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, browse
         chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
         expect(chosen).to_be_visible(timeout=PATIENCE)
         page.get_by_role("button", name="Evaluate", exact=True).click()
-        expect(page.locator("table.figures")).to_contain_text("runs/mine", timeout=PATIENCE)
-        for name in ("PNG", CHART):
-            picture = saved(page, page.get_by_role("button", name=name, exact=True))
-            assert picture.startswith(b"\x89PNG")
+        chart = page.get_by_role("figure", name=re.compile("^Mean squared error of every model"))
+        expect(chart).to_have_attribute("aria-label", re.compile("runs/mine"), timeout=PATIENCE)
+        settle(page)
+        camera = chart.locator(".modebar-btn[data-title^='Download plot']")
+        camera.focus()
+        for button in (page.get_by_role("button", name="PNG", exact=True), camera):
+            assert saved(page, button).startswith(b"\x89PNG")
         for name in ("latents", "rotate"):
             page.goto(f"{address}/{name}?model=runs/mine")
             picker = page.get_by_label("Model", exact=True)

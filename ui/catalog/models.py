@@ -16,6 +16,7 @@ from fgpvae.models import MODELS
 from ui.shell import frame
 
 BEST = "best"  # what pages start with, if it is there
+BASELINES = 3  # shipped models on Compare to begin with
 OWN = "runs/"  # the names of own runs begin with this
 MOST = 12  # models kept in memory
 
@@ -70,6 +71,11 @@ def available(objects: bool = False) -> list[Choice]:
         if objects or run.config.data.split != OBJECTS
     ]
     return [choice for choice in (*shipped, *own) if choice is not None]
+
+
+def baselines() -> list[str]:
+    """The shipped models that others are compared with."""
+    return [choice.name for choice in available() if not choice.own][:BASELINES]
 
 
 def find(name: str) -> Choice | None:

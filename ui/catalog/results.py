@@ -102,7 +102,7 @@ class Row:
     @property
     def colour(self) -> str:
         if self.own:
-            return palette.INK
+            return palette.ACCENT
         return palette.GLOBAL if self.title == "FGP-VAE" else palette.TRUTH
 
 

@@ -1,6 +1,31 @@
-"""The one charting layer."""
+"""The one charting layer: Plotly figures with one look, and how a page shows them."""
 
-from ui.charts import figures, loops, plot
-from ui.charts.plot import Axis, Plot
+from ui.charts.colours import CLASSES, GREY, faded, several
+from ui.charts.display import file_format, last, phone, show
+from ui.charts.heatmaps import heatmap
+from ui.charts.layout import TURN, band, figure, line, panels, words
+from ui.charts.scatter import Cloud, cloud
+from ui.charts.small_multiples import Channel, channels, channels_height
 
-__all__ = ["Axis", "Plot", "figures", "loops", "plot"]
+__all__ = [
+    "CLASSES",
+    "GREY",
+    "TURN",
+    "Channel",
+    "Cloud",
+    "band",
+    "channels",
+    "channels_height",
+    "cloud",
+    "faded",
+    "figure",
+    "file_format",
+    "heatmap",
+    "last",
+    "line",
+    "panels",
+    "phone",
+    "several",
+    "show",
+    "words",
+]

@@ -1,11 +1,11 @@
 """The page Compare: the table, the same digits through every model, and what it costs."""
 
-from ui.compare import evaluation, picture_matrix, tables
+from ui.compare import evaluation, picture_matrix
 from ui.compare.digits_card import pictures
 from ui.compare.picker import choose
 from ui.compare.scaling_cards import context, scaling
 from ui.compare.table_card import table as table_card
 
-STYLE = tables.STYLE + picture_matrix.STYLE
+STYLE = picture_matrix.STYLE
 
 __all__ = ["STYLE", "choose", "context", "evaluation", "pictures", "scaling", "table_card"]

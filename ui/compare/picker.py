@@ -9,7 +9,6 @@ from ui.compare import evaluation
 from ui.compare.files import KEEP
 from ui.shell import frame
 
-SHIPPED_FIRST = 3  # models that are chosen to begin with
 TICK = 0.7  # seconds between two looks at a test
 
 
@@ -18,12 +17,11 @@ def choose() -> list[Choice]:
     every = {choice.name: choice for choice in models.available()}
     if not every:
         return []
-    shipped = [name for name, choice in every.items() if not choice.own]
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     names = left.multiselect(
         "Models",
         list(every),
-        default=shipped[:SHIPPED_FIRST],
+        default=models.baselines(),
         key="models",
         placeholder="Choose models",
         help="Models that come with the app, then your own runs, newest first.",

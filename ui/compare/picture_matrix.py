@@ -15,6 +15,8 @@ from ui.components.pictures import address
 SCALE = 3  # of a pixel in the file
 GAP, HEAD, FOOT = 10, 46, 20  # pixels in the file
 STYLE = """
+.scroll { overflow-x: auto; }
+.quiet { opacity: 0.7; font-weight: 400; }
 .matrix { display: grid; gap: 0.75rem 1rem; font-size: 0.8rem; padding-bottom: 0.4rem; }
 .matrix > div { text-align: center; }
 .matrix .head { line-height: 1.35; overflow: hidden; text-overflow: ellipsis; align-self: end; }

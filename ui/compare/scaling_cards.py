@@ -1,10 +1,12 @@
 """The cards with the error against views, and what digits and views cost."""
 
+from typing import Any
+
 import streamlit as st
 
 from fgpvae import comparison
 from ui.catalog import results
-from ui.charts import plot
+from ui.charts import show
 from ui.compare import charts
 from ui.compare.evaluation import Measured, own_curve
 from ui.compare.files import command, foot
@@ -25,7 +27,7 @@ def reference_curves() -> list[results.Curve]:
     ]
 
 
-def context(own: list[Measured]) -> None:
+def context(own: list[Measured], unmeasured: list[str]) -> None:
     result = results.load("extrapolation")
     curves = results.committed_curves(result)
     curves += [own_curve(each) for each in own if each.by_views]
@@ -39,9 +41,39 @@ def context(own: list[Measured]) -> None:
                 "extrapolation", "extrapolation", "The error against the number of views given."
             )
             return
-        made = charts.error_by_views(curves + reference_curves())
-        plot.show(made, "chart-views", "views")
+        every = curves + reference_curves()
+        show(
+            lambda: charts.error_by_views(every), "chart-views", charts.VIEWS_HEIGHT, falling(every)
+        )
+        waiting(unmeasured)
         foot(result, curves_csv(curves), "views.csv")
+
+
+def falling(curves: list[results.Curve]) -> str:
+    """The chart of errors against views in words."""
+    known = {c.name: [p.mean for p in c.points.values() if p.mean is not None] for c in curves}
+    ends = [f"{name} from {e[0]:.4f} to {e[-1]:.4f}" for name, e in known.items() if e]
+    return "Mean squared error from one view to fifteen: " + "; ".join(ends)
+
+
+def waiting(unmeasured: list[str]) -> None:
+    """Say which of the chosen models are not in a chart yet."""
+    if unmeasured:
+        names = frame.plain(", ".join(unmeasured))
+        st.caption(f"Press Evaluate above to see {names} here.")
+
+
+def by_digits(
+    result: dict[str, Any], name: str, title: str, points: list[tuple[str, int, float]]
+) -> None:
+    sizes = [(row["P"], row[name]["mean"]) for row in result["by_digits"]]
+    said = ", ".join(f"{value:.4g} with {P}" for P, value in sizes)
+    show(
+        lambda: charts.by_digits(result, name, title, points),
+        f"chart-{name}-by-digits".replace("_", "-"),
+        charts.SCALING_HEIGHT,
+        f"{title} by the number of digits: {said}".capitalize(),
+    )
 
 
 def scaling(own: list[Measured]) -> None:
@@ -60,13 +92,8 @@ def scaling(own: list[Measured]) -> None:
         time_in_p, error_in_p, time_in_q = st.columns(3)
         with time_in_p:
             st.markdown(f"Time in P: exponent **{exponent:.2f}**")
-            points = [
-                (name, P, seconds)
-                for name, P, row in known
-                if (seconds := row.seconds.mean) is not None
-            ]
-            made = charts.by_digits(result, "seconds_an_epoch", "seconds an epoch", points)
-            plot.show(made, "chart-seconds-by-digits", "seconds-by-digits")
+            points = [(name, P, row.seconds.mean) for name, P, row in known]
+            by_digits(result, "seconds_an_epoch", "seconds an epoch", points)
         with error_in_p:
             st.markdown("Error of new digits in P", help="Every run has the same number of steps.")
             points = [
@@ -74,13 +101,21 @@ def scaling(own: list[Measured]) -> None:
                 for name, P, row in known
                 if (error := row.errors["extrapolation_mse"].mean) is not None
             ]
-            made = charts.by_digits(result, "extrapolation_mse", "mean squared error", points)
-            plot.show(made, "chart-error-by-digits", "error-by-digits")
+            by_digits(result, "extrapolation_mse", "mean squared error", points)
         with time_in_q:
             st.markdown(
                 "Time of a posterior in Q",
                 help="One channel of 20 digits, forward and backward. Joint: one Gaussian over "
                 "all 20 Q images, as in a model that does not factorise.",
             )
-            plot.show(charts.by_views(result), "chart-seconds-by-views", "seconds-by-views")
+            show(
+                lambda: charts.by_views(result),
+                "chart-seconds-by-views",
+                charts.SCALING_HEIGHT,
+                "Seconds of a posterior against views Q: "
+                + ", ".join(
+                    f"{name} as Q to the {result['exponents'][f'{kind}_in_Q']:.1f}"
+                    for kind, name, *_ in charts.POSTERIORS
+                ),
+            )
         foot(result, scaling_csv(result), "scaling.csv")

@@ -7,7 +7,7 @@ from fgpvae import comparison
 from fgpvae.comparison import TRAINING, UNSEEN, UPRIGHT, Question
 from fgpvae.data import ANGLES
 from ui.catalog import results
-from ui.charts import plot
+from ui.charts import phone, show
 from ui.compare import charts, tables
 from ui.compare.evaluation import Measured
 from ui.compare.files import KEEP, command, foot
@@ -58,8 +58,15 @@ def table(own: list[Measured]) -> None:
         lines = without_a_model(metric)
         if metric == "test_mse" and result:
             lines = {results.TRIVIAL.get(n, n): value for n, value in result["trivial"].items()}
-        plot.show(charts.errors(rows, metric, lines), "chart-table", "table")
-        st.html(tables.table_html(rows, metric))
+        means = {row.label: mean for row in rows if (mean := row.errors[metric].mean) is not None}
+        said = ", ".join(f"{name} {value:.4f}" for name, value in (means | lines).items())
+        show(
+            lambda: charts.errors(rows, metric, lines, phone()),
+            "chart-table",
+            charts.errors_height(rows, phone()),
+            f"Mean squared error of every model, {results.METRICS[metric]}: {said}",
+        )
+        tables.show(rows)
         notes(own)
         trivial = result["trivial"] if result else without_a_model("test_mse")
         foot(result, tables.table_csv(rows, trivial, bool(result)), "table.csv")

@@ -1,60 +1,62 @@
-"""The paper's table next to ours, as HTML and as files."""
+"""The paper's table next to ours, on the page and as files."""
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
+
+import streamlit as st
 
 from fgpvae import comparison
 from ui.catalog.results import METRICS, Curve, Row, spread
 
-STYLE = """
-.scroll { overflow-x: auto; }
-.quiet { opacity: 0.65; font-weight: 400; }
-table.figures { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
-table.figures th, table.figures td {
-  border: 0; border-bottom: 1px solid light-dark(#e6e6e0, #262c39); padding: 0.45rem 0.8rem;
-  text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; line-height: 1.3;
-}
-table.figures thead th { font-weight: 400; opacity: 0.65; }
-table.figures th:first-child {
-  text-align: left; font-weight: 600; position: sticky; left: 0; padding-left: 0;
-  background: light-dark(#ffffff, #171b24);
-}
-"""
+BEST = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"
+PUBLISHED, SECONDS, PUBLISHED_SECONDS = "published", "seconds an epoch", "published seconds"
 
 
-def table_html(rows: Sequence[Row], metric: str) -> str:
-    """The table; in the chosen column the smallest mean is bold."""
-    heads = ["Model", METRICS["test_mse"], "published", METRICS["extrapolation_mse"]]
-    heads += [METRICS["one_view_mse"], "s/epoch", "published", "GP cost"]
-    known = [row.errors[metric].mean for row in rows]
-    best = min((value for value in known if value is not None), default=None)
-
-    def cell(row: Row, name: str) -> str:
-        text = row.errors[name].text()
-        strong = name == metric and best is not None and row.errors[name].mean == best
-        return f"<td>{f'<b>{text}</b>' if strong else text}</td>"
-
-    body = []
-    for row in rows:
-        title = f'<span class="quiet">{escape(row.title)}</span>'
-        body.append(
-            f"<tr><th>{escape(row.name)}<br>{title}</th>"
-            + cell(row, "test_mse")
-            + f'<td class="quiet">{_published(row)}</td>'
-            + cell(row, "extrapolation_mse")
-            + cell(row, "one_view_mse")
-            + f"<td>{row.seconds.text(2)}</td>"
-            + f'<td class="quiet">{_number(row.published.get("seconds_an_epoch"), 2)}</td>'
-            + f"<td>{escape(row.complexity)}</td></tr>"
-        )
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    return (
-        f'<div class="scroll"><table class="figures"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(body)}</tbody></table></div>"
+def show(rows: Sequence[Row]) -> None:
+    """The table, which one can sort and search; the best of each column is marked."""
+    st.dataframe(
+        styled(rows),
+        hide_index=True,
+        key="table",
+        alt="The error of every model in each test, beside the published one",
+        column_config={"Model": st.column_config.TextColumn(pinned=True)},
     )
+    st.caption("Lower is better in every column of figures; the lowest is marked.")
+
+
+def styled(rows: Sequence[Row]) -> Any:
+    """Figures as numbers that sort, shown with their standard deviation (a pandas Styler)."""
+    import pandas as pd
+
+    columns: dict[str, list[Any]] = {
+        "Model": [row.name for row in rows],
+        "Kind": [row.title for row in rows],
+    }
+    texts: dict[str, list[str]] = {}
+    for name, title in METRICS.items():
+        columns[title] = [row.errors[name].mean for row in rows]
+        texts[title] = [row.errors[name].text() for row in rows]
+    columns[PUBLISHED] = [row.published.get("mse") for row in rows]
+    texts[PUBLISHED] = [_published(row) for row in rows]
+    columns[SECONDS] = [row.seconds.mean for row in rows]
+    texts[SECONDS] = [row.seconds.text(2) for row in rows]
+    columns[PUBLISHED_SECONDS] = [row.published.get("seconds_an_epoch") for row in rows]
+    texts[PUBLISHED_SECONDS] = [_number(value) for value in columns[PUBLISHED_SECONDS]]
+    columns["GP cost"] = [row.complexity for row in rows]
+    data = pd.DataFrame(columns)
+    for title in texts:
+        data[title] = data[title].astype(float)
+    made = data.style
+    for title, said in texts.items():
+        for at, text in enumerate(said):
+            made = made.format(lambda _, text=text: text, subset=([at], [title]))
+    return made.apply(_lowest, subset=[*METRICS.values(), SECONDS])
+
+
+def _lowest(values: Any) -> list[str]:
+    return [BEST if value == values.min() else "" for value in values]
 
 
 def _published(row: Row) -> str:
@@ -63,8 +65,8 @@ def _published(row: Row) -> str:
     return f"{row.published['mse']:.4f} ± {row.published['sd']:.4f}"
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
 
 
 def table_csv(rows: Sequence[Row], trivial: dict[str, float], committed: bool = True) -> str:

@@ -1,14 +1,23 @@
 """Screen 2: one Gaussian process for everything, or one for each digit, and what each costs."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import streamlit as st
 import torch
 
 from fgpvae.kernels import Periodic
-from ui.charts import Axis, Plot, figures, plot
+from ui import charts
 from ui.how.cards import KEPT, formula
 from ui.shell import frame, numbers, palette
 
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MATRIX, COST = 360, 380  # pixels of charts
 SPEED = 1e10  # operations a second, for a sense of scale
 
 
@@ -60,6 +69,7 @@ def divide_the_matrix() -> None:
     gram = Periodic().gram(torch.as_tensor(at), torch.as_tensor(at)).detach().numpy()
     vectors = np.random.default_rng(4).normal(size=(p, 8))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    names = [f"digit {d + 1}, view {v + 1}" for d in range(p) for v in range(q)]
     corner = "" if (p, q) == (P, Q) else f" The corner of {p} digits at {q} angles."
     left, right = st.columns(2, gap="medium")
     with (
@@ -70,8 +80,12 @@ def divide_the_matrix() -> None:
             height="stretch",
         ),
     ):
-        st.html(
-            figures.matrix(np.abs(np.kron(vectors @ vectors.T, gram)), figures.GREY, "joint kernel")
+        full = np.abs(np.kron(vectors @ vectors.T, gram))
+        charts.show(
+            lambda: charts.heatmap(full, names, charts.GREY, MATRIX),
+            "n_joint",
+            MATRIX,
+            f"The joint kernel of {p} digits at {q} angles: no block is empty",
         )
         formula(
             r"k_\theta(\mathbf{x}_i,\mathbf{x}_j)=\Sigma_{d_i,d_j}\,k_r(w_i,w_j)"
@@ -95,7 +109,13 @@ def divide_the_matrix() -> None:
             height="stretch",
         ),
     ):
-        st.html(figures.matrix(np.kron(np.eye(p), gram), palette.LOCAL, "factorised kernel"))
+        blocks = np.kron(np.eye(p), gram)
+        charts.show(
+            lambda: charts.heatmap(blocks, names, palette.LOCAL, MATRIX),
+            "n_blocks",
+            MATRIX,
+            f"The factorised kernel of {p} digits at {q} angles: {p} blocks, all else is empty",
+        )
         formula(
             r"k^1_\theta(\mathbf{x}_i,\mathbf{x}_j)=\delta_{d_i,d_j}\,\sigma^2 k_r(w_i,w_j)"
             r"\qquad\mathcal{O}(PQ^3)",
@@ -115,24 +135,28 @@ def divide_the_matrix() -> None:
         "The more digits, the wider the gap: P², to be exact. For hundreds of views of a digit "
         f"the {M} Fourier features of the kernel make the cost linear in Q as well.",
     ):
-        many = np.geomspace(2, 4000, 40)
-        under, over = (18, -14) if divided < fourier else (-14, 18)
         lines = (
-            ("one process", (many * Q) ** 3 / 3, joint, figures.GREY, None, -14),
-            ("one for each digit", many * Q**3 / 3, divided, palette.LOCAL, None, under),
-            ("with Fourier features", many * fourier / P, fourier, palette.LOCAL, "2 4", over),
+            ("one process", lambda n: (n * Q) ** 3 / 3, charts.GREY, "solid"),
+            ("one for each digit", lambda n: n * Q**3 / 3, palette.LOCAL, "solid"),
+            ("with Fourier features", lambda n: n * fourier / P, palette.LOCAL, "dot"),
         )
-        least, most = min(lines[1][1].min(), lines[2][1].min()), lines[0][1].max()
-        made = Plot(
-            "Operations against the number of digits",
-            Axis("P, digits", log=True, ticks=[2, 10, 100, 1000, 4000]),
-            Axis("operations", log=True, ticks=plot.decades(least, most, 3)),
+        said = ", ".join(f"{name} {engineering(cost(P))}" for name, cost, *_ in lines)
+        charts.show(
+            lambda: operations(P, lines), "n_cost", COST, f"Operations for {P:,} digits: {said}"
         )
-        for name, cost, here, colour, dash, side in lines:
-            tips = [
-                f"{name}\nP = {p:.0f}: {engineering(c)}" for p, c in zip(many, cost, strict=True)
-            ]
-            made.line(many, cost, colour, dash=dash, tips=tips).dots([P], [here], colour, size=10)
-            anchor = "end" if P > 50 else "start"
-            made.text(name, P, here, palette.INK, anchor=anchor, dy=side)
-        plot.show(made, "n_cost")
+
+
+def operations(P: int, lines: Sequence[tuple[str, Callable[..., Any], str, str]]) -> go.Figure:
+    """The cost of each way against the number of digits, with a dot at P."""
+    many = np.unique(np.append(np.geomspace(2, 4000, 40), P))
+    made = charts.figure(COST, "P, digits", "operations")
+    for name, cost, colour, dash in lines:
+        made.add_trace(
+            charts.line(many, cost(many), name, colour, "P = %{x:.0f}: %{y:.3s}", dash=dash)
+        )
+        here: dict[str, Any] = {"mode": "markers", "marker": {"size": 11}, "showlegend": False}
+        made.add_trace(charts.line([P], [cost(P)], name, colour, "P = %{x}: %{y:.3s}", **here))
+    ticks = [2, 10, 100, 1000, 4000]
+    made.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{n:,}" for n in ticks])
+    made.update_yaxes(type="log", dtick=3, exponentformat="power")
+    return made.update_layout(showlegend=True)

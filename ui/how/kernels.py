@@ -1,5 +1,9 @@
 """Screen 1: the two kernels, and what they expect of the views of a digit."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import streamlit as st
 import torch
@@ -7,11 +11,17 @@ import torch
 from fgpvae.data import ANGLES
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
-from ui.charts import Axis, Plot, figures, plot
+from ui import charts
 from ui.components import pictures
 from ui.how.cards import FINE, KEPT, LABELS, a_three, card, formula
 from ui.shell import frame, palette
 
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+HEIGHT = 270  # pixels of a chart
+DEGREES = np.rad2deg(FINE)
+VIEWS = [f"digit {p + 1} at {label}" for p in range(3) for label in LABELS]
 PERIODS = {"2π": 2 * np.pi, "π": np.pi}
 
 
@@ -29,6 +39,35 @@ def kernel_pictures(sigma: float, r: float, period: float) -> dict[str, np.ndarr
         "gram": kernel.gram(w, w).detach().numpy(),
         "drawn": drawn.detach().numpy(),
     }
+
+
+def covariance(curve: np.ndarray, sigma: float) -> go.Figure:
+    """The kernel from 0 over a turn."""
+    made = charts.figure(HEIGHT, "angle between the views", "covariance")
+    made.add_trace(charts.line(DEGREES, curve, "", palette.LOCAL, "%{x:.0f}°: %{y:.2f}", width=2.5))
+    made.update_xaxes(**charts.TURN)
+    made.update_yaxes(range=[0, max(1.05, 1.05 * sigma**2)])
+    return made
+
+
+def functions(drawn: np.ndarray) -> go.Figure:
+    """Functions [S, 5] from the prior."""
+    made = charts.figure(HEIGHT, "angle", "channel")
+    for index, each in enumerate(drawn.T):
+        hue = charts.faded(palette.LOCAL, 1 - 0.15 * index)
+        name = f"function {index + 1}"
+        made.add_trace(charts.line(DEGREES, each, name, hue, "%{x:.0f}°: %{y:.2f}"))
+    made.update_xaxes(**charts.TURN)
+    made.update_yaxes(range=[-5, 5])
+    return made
+
+
+def global_matrix() -> go.Figure:
+    return charts.heatmap(np.kron(np.eye(3), np.ones((16, 16))), VIEWS, palette.GLOBAL, 160)
+
+
+def local_matrix(gram: np.ndarray) -> go.Figure:
+    return charts.heatmap(np.kron(np.eye(3), gram), VIEWS, palette.LOCAL, HEIGHT)
 
 
 def two_kernels() -> None:
@@ -69,28 +108,37 @@ def two_kernels() -> None:
             r"k^2_\theta(\mathbf{x}_i,\mathbf{x}_j)=\delta_{d_i,d_j}",
             "fgpvae.posterior.global_posterior",
         )
-        block = np.kron(np.eye(3), np.ones((16, 16)))
-        st.html(figures.matrix(block, palette.GLOBAL, "global kernel", 110))
+        charts.show(
+            global_matrix,
+            "k_global",
+            160,
+            "The global kernel of three digits at sixteen angles: three full blocks",
+        )
 
     made = kernel_pictures(sigma, r, PERIODS[name])
     curve, drawn, gram = st.columns(3, gap="medium")
     with curve, card("How alike?", "Two views of one digit, by their angle."):
-        degrees = np.rad2deg(FINE)
-        y = Axis("covariance", 0, max(1.05, 1.05 * sigma**2))
-        made_curve = Plot("Covariance by the angle between two views", figures.TURN, y, 250)
-        tips = [f"{d:.0f}°: {k:.2f}" for d, k in zip(degrees, made["curve"], strict=True)]
-        made_curve.line(degrees, made["curve"], palette.LOCAL, width=2.5, tips=tips)
-        plot.show(made_curve, "k_curve")
+        charts.show(
+            lambda: covariance(made["curve"], sigma),
+            "k_curve",
+            HEIGHT,
+            f"Covariance of two views by the angle between them: {sigma**2:.2f} at 0°, "
+            f"{made['curve'][len(FINE) // 2]:.2f} at 180°",
+        )
     with drawn, card("What it can become", "Five channels drawn from the prior."):
-        functions = Plot("Five functions from the prior", figures.TURN, Axis("", -5, 5), 250)
-        for each, shade in zip(made["drawn"].T, np.linspace(1, 0.35, 5), strict=True):
-            functions.line(degrees, each, palette.LOCAL, width=1.8, alpha=shade)
-        plot.show(functions, "k_drawn")
+        charts.show(
+            lambda: functions(made["drawn"]),
+            "k_drawn",
+            HEIGHT,
+            "Five functions of the angle drawn from the prior, from "
+            f"{made['drawn'].min():.1f} to {made['drawn'].max():.1f}",
+        )
     with gram, card("As a matrix", "Three digits at sixteen angles."):
-        st.html(
-            figures.matrix(
-                np.kron(np.eye(3), made["gram"] / sigma**2), palette.LOCAL, "local kernel", 250
-            )
+        charts.show(
+            lambda: local_matrix(made["gram"] / sigma**2),
+            "k_gram",
+            HEIGHT,
+            "The local kernel of three digits at sixteen angles: three blocks, one a digit",
         )
 
     alike = made["gram"][0] / sigma**2

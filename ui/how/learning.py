@@ -1,20 +1,29 @@
 """Screen 5: the curves of a run, epoch by epoch."""
 
+from __future__ import annotations
+
 import json
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import streamlit as st
 
 from fgpvae import UserError, background, checkpoints, comparison, runs
 from fgpvae.comparison import MEAN_IMAGE, TRAINING, Question
 from fgpvae.configs import OBJECTS
+from ui import charts
 from ui.catalog import models
-from ui.charts import Axis, Plot, figures, plot
 from ui.how.cards import KEPT, card, formula
 from ui.shell import frame, notices, numbers, palette
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+HEIGHT = 270  # pixels of a chart
+UNITS = {"mse": "mean squared error", "kl": "nats a digit", "multiplier": "λ"}
 
 
 def recorded() -> dict[str, Path]:
@@ -81,7 +90,13 @@ def learning() -> None:
     columns = st.columns(3, gap="medium")
     for column, (name, title, sentence) in zip(columns, plots, strict=True):
         with column, card(title, sentence, key=f"record-{name}"):
-            plot.show(history(lines, name, epoch, target), f"r_{name}")
+            charts.show(
+                partial(history, lines, name, epoch, target),
+                f"r_{name}",
+                HEIGHT,
+                f"{title} over the epochs, from {lines[0][name]:.4g} to {lines[-1][name]:.4g}; "
+                f"{line[name]:.4g} at epoch {epoch}",
+            )
     if geco and objective is not None:
         st.markdown(moment(line, objective))
     st.html(
@@ -115,25 +130,25 @@ def learning() -> None:
         st.caption("The bar is a moving average; λ stays within bounds.")
 
 
-def history(lines: list[dict[str, Any]], name: str, epoch: int, target: float | None) -> Plot:
+def history(lines: list[dict[str, Any]], name: str, epoch: int, target: float | None) -> go.Figure:
     """One quantity over the epochs, with a dot at the chosen one and a line at the target."""
     epochs, values = [each["epoch"] for each in lines], [each[name] for each in lines]
-    y = Axis()
-    if name == "multiplier":
-        low, high = np.floor(np.log10(min(values))), np.ceil(np.log10(max(values)) + 0.01)
-        y = Axis("", 10**low, 10**high, log=True)
-    elif name == "mse":
-        shown = [*values, target or values[-1]]
-        ticks = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-        y = Axis("", 0.75 * min(shown), 1.2 * max(shown), log=True, ticks=ticks)
-    made = Plot(f"{name} over the epochs", Axis("epoch"), y, height=230)
+    made = charts.figure(HEIGHT, "epoch", UNITS[name])
     if name == "mse" and target:
-        made.rule(figures.GREY, y=target, dash="6 5").text(
-            "κ²", epochs[-1], target, dy=10, anchor="end"
+        ends = [epochs[0], epochs[-1]]
+        hover = "%{y:.4f}, what it aims at"
+        made.add_trace(
+            charts.line(ends, [target] * 2, "κ²", charts.GREY, hover, dash="dash", width=1.5)
         )
-    tips = [f"epoch {e}: {value:.4g}" for e, value in zip(epochs, values, strict=True)]
-    made.line(epochs, values, palette.INK, width=1.6, tips=tips)
-    return made.dots([epochs[epoch - 1]], [values[epoch - 1]], palette.GLOBAL, size=11)
+    hover = "epoch %{x}: %{y:.4g}"
+    made.add_trace(charts.line(epochs, values, UNITS[name], charts.GREY, hover))
+    here: dict[str, Any] = {"mode": "markers", "marker": {"size": 11}, "showlegend": False}
+    at = epoch - 1
+    made.add_trace(charts.line([epochs[at]], [values[at]], "", palette.GLOBAL, hover, **here))
+    if name != "kl":
+        wide = max(values) / min(values) > 100
+        made.update_yaxes(type="log", dtick=1 if wide else "D2", exponentformat="power")
+    return made.update_layout(showlegend=name == "mse" and bool(target))
 
 
 def moment(line: dict[str, Any], objective: Any) -> str:

@@ -1,15 +1,26 @@
 """Screen 4: what each view says of a digit's style, and what they say together."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import streamlit as st
 
 from fgpvae import data, latents
 from fgpvae.data import ANGLES
+from ui import charts
 from ui.catalog import Choice, models
-from ui.charts import Axis, Plot, figures, plot
 from ui.components import pictures
 from ui.how.cards import KEPT, LABELS, card, formula
 from ui.shell import frame, notices, numbers, palette
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+HEIGHT = 360  # pixels of a chart
 
 
 @st.cache_resource(max_entries=8, show_spinner="Looking at every digit from sixteen angles")
@@ -24,6 +35,47 @@ def shown(classes: tuple[int, ...]) -> data.Views:
 
 def divided(choice: Choice) -> bool:
     return choice.config.model.divides_channels
+
+
+def bells(
+    channel: int,
+    views: Sequence[tuple[str, float, float, float]],
+    together: tuple[float, float],
+) -> go.Figure:
+    """What each view says (name, angle, mean, sd), the prior, and what they say together."""
+    z = np.linspace(-3.2, 3.2, 801)
+
+    def bell(name: str, mean: float, sd: float, colour: str, **options: Any) -> go.Scatter:
+        hover = f"{mean:+.2f} ± {sd:.3f}"
+        density = np.exp(-0.5 * ((z - mean) / sd) ** 2)
+        return charts.line(z, density, name, colour, hover, **options)
+
+    made = charts.figure(HEIGHT, f"global channel {channel}", "density, peaks at one height")
+    made.add_trace(bell("prior", 0, 1, charts.GREY, width=1.5, dash="dash"))
+    for name, w, mean, sd in views:
+        made.add_trace(bell(name, mean, sd, palette.angle_colour(w), width=1.3))
+    fill: dict[str, Any] = {"fill": "tozeroy", "fillcolor": charts.faded(palette.GLOBAL, 0.15)}
+    made.add_trace(bell("together", *together, palette.GLOBAL, width=3, **fill))
+    made.update_xaxes(range=[-3.2, 3.2])
+    made.update_yaxes(range=[0, 1.08], showticklabels=False)
+    return made.update_layout(showlegend=True)
+
+
+def surer(mean: np.ndarray, spread: np.ndarray, count: int) -> go.Figure:
+    """Mean and two standard deviations by the number of views given."""
+    steps = np.arange(len(mean))
+    made = charts.figure(HEIGHT, "views given", "value of the channel")
+    made.add_trace(charts.band(steps, mean - 2 * spread, mean + 2 * spread, "", palette.GLOBAL))
+    hover = "%{x} views: %{y:.2f} ± %{customdata:.3f}"
+    made.add_trace(charts.line(steps, mean, "", palette.GLOBAL, hover, customdata=spread))
+    here: dict[str, Any] = {
+        "mode": "markers",
+        "marker": {"size": 12},
+        "customdata": spread[[count]],
+    }
+    made.add_trace(charts.line([count], mean[[count]], "", palette.GLOBAL, hover, **here))
+    made.update_xaxes(tickvals=[0, 4, 8, 12, 16])
+    return made
 
 
 def many_views_one_style() -> None:
@@ -59,30 +111,22 @@ def many_views_one_style() -> None:
             height="stretch",
         ),
     ):
-        z = np.linspace(-3.2, 3.2, 801)
-
-        def bell(m: float, s: float) -> np.ndarray:
-            return np.exp(-0.5 * ((z - m) / s) ** 2)
-
-        made = Plot(
-            "What each view says, and what they say together",
-            Axis(f"global channel {channel}", -3.2, 3.2),
-            Axis("density, peaks at one height", 0, 1.08, ticks=()),
+        each = [(LABELS[order[k]], ANGLES[order[k]], mu[k], sd[k]) for k in range(count)]
+        charts.show(
+            lambda: bells(channel, each, (mean[count], spread[count])),
+            "g_bells",
+            HEIGHT,
+            f"Global channel {channel}: what {count} views say, and together "
+            f"{mean[count]:+.2f} ± {spread[count]:.3f}",
         )
-        made.line(z, bell(0, 1), figures.GREY, width=1.5, dash="6 5")
-        for view in range(count):
-            hue = palette.angle_colour(ANGLES[order[view]])
-            made.line(z, bell(mu[view], sd[view]), hue, width=1.3)
-        made.line(z, bell(mean[count], spread[count]), palette.GLOBAL, width=3, fill=0.15)
-        plot.show(made, "g_bells")
     with right, card("Surer with each view", "Mean and two standard deviations."):
-        steps = np.arange(17)
-        made = Plot("Mean and spread by views", Axis("views given", ticks=[0, 4, 8, 12, 16]))
-        made.band(steps, mean - 2 * spread, mean + 2 * spread, palette.GLOBAL)
-        tips = [f"{n} views: {mean[n]:.2f} ± {spread[n]:.2f}" for n in steps]
-        made.line(steps, mean, palette.GLOBAL, width=2.5, tips=tips)
-        made.dots([count], [mean[count]], palette.GLOBAL, size=12, outline=palette.INK)
-        plot.show(made, "g_surer")
+        charts.show(
+            lambda: surer(mean, spread, count),
+            "g_surer",
+            HEIGHT,
+            f"Standard deviation by views given: 1 without any, {spread[1]:.3f} with one, "
+            f"{spread[16]:.3f} with sixteen",
+        )
     with frame.card("The product of Gaussians", "Precisions add up; the prior counts as one."):
         formula(
             r"\bar\sigma^2=\Big(1+\sum_{q=1}^{Q}\frac{1}{\sigma_q^2}\Big)^{-1},\qquad"

@@ -7,7 +7,6 @@ import streamlit as st
 
 from fgpvae import latents
 from fgpvae.data import ANGLES, Views
-from fgpvae.models import FGPVAE
 from ui.catalog import Choice
 from ui.catalog.digits import trained
 
@@ -37,7 +36,6 @@ def strongest(choice: Choice) -> list[int]:
     """The global channels, those that change the picture most first."""
     found, model = encoded(choice), choice.load()
     assert found.pooled is not None
-    assert isinstance(model, FGPVAE)
     effect = latents.effects(model, found.pooled[:8, 0])
     part = found.blocks["global"]
     return [part.start + int(i) for i in np.argsort(-effect[part])]

@@ -1,13 +1,56 @@
 """Heat maps: what the prior expects, what the encoder says, which channels go together."""
 
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 import streamlit as st
 
 from fgpvae import latents
+from ui import charts
 from ui.catalog import Choice
-from ui.charts import figures, plot
 from ui.latents.codes import LABELS, encoded
 from ui.shell import frame, palette
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+HEIGHT = 340  # pixels of a chart
+
+
+def show(values: np.ndarray, names: list[str], key: str, axis: str = "angle") -> None:
+    """How alike local channels are at two views."""
+    half = values[0, len(values) // 2]
+    charts.show(
+        partial(charts.heatmap, values, names, palette.LOCAL, HEIGHT, axis=axis),
+        key,
+        HEIGHT,
+        f"Correlations of local channels at two views; {names[0]} and {names[len(values) // 2]}: "
+        f"{half:.2f}",
+    )
+
+
+def show_channels(strength: np.ndarray, key: str, edge: int | None) -> None:
+    """How much channels go together; `edge` is where the global ones begin."""
+    off = strength[~np.eye(len(strength), dtype=bool)]
+    charts.show(
+        partial(between_channels, strength, edge),
+        key,
+        HEIGHT,
+        f"Correlations of {len(strength)} channels; the largest of two different ones is "
+        f"{off.max(initial=0):.2f}",
+    )
+
+
+def between_channels(strength: np.ndarray, edge: int | None) -> go.Figure:
+    names = [str(k + 1) for k in range(len(strength))]
+    made = charts.heatmap(strength, names, charts.GREY, HEIGHT, axis="channel")
+    if edge is not None:
+        rule = {"line": {"color": palette.GLOBAL, "width": 1.5}}
+        made.add_vline(edge - 0.5, **rule).add_hline(edge - 0.5, **rule)
+    return made
 
 
 def matrices(choice: Choice) -> None:
@@ -20,20 +63,13 @@ def matrices(choice: Choice) -> None:
             first,
             frame.card("What the prior expects", "Local channels at two angles: how alike?"),
         ):
-            made = figures.heatmap(latents.prior_gram(model), LABELS, palette.LOCAL, "prior")
-            plot.show(made, "z_prior")
+            show(latents.prior_gram(model), LABELS, "z_prior")
         with second, frame.card("What the encoder says", "The same, measured over all the digits."):
             moved = latents.about_prior_mean(model, found.channels("local"))
-            measured = latents.angle_correlation(moved)
-            plot.show(figures.heatmap(measured, LABELS, palette.LOCAL, "encoder"), "z_said")
+            show(latents.angle_correlation(moved), LABELS, "z_said")
     with (
         third if divided else first,
         frame.card("Which channels go together", "Correlation of channels, whatever its sign."),
     ):
         strength = np.abs(latents.channel_correlation(found.mu))
-        channels = [str(k + 1) for k in range(len(strength))]
-        made = figures.heatmap(strength, channels, palette.INK, "channels")
-        if divided:
-            edge = found.blocks["global"].start - 0.5
-            made.rule(palette.GLOBAL, x=edge).rule(palette.GLOBAL, y=edge)
-        plot.show(made, "z_channels")
+        show_channels(strength, "z_channels", found.blocks["global"].start if divided else None)

@@ -6,14 +6,12 @@ import streamlit as st
 from fgpvae.data import ANGLES, Views
 from fgpvae.latents import Latents
 from ui.catalog import Choice
-from ui.charts import figures, loops
-from ui.latents import legends
+from ui.latents import legends, pca, spaces
 from ui.latents.channels import channel_panels
 from ui.latents.codes import CHANNELS, DEGREES, KEPT, LABELS, strongest
 from ui.latents.correlations import matrices
-from ui.latents.digit_card import VIEWS_GIVEN, this_digit
+from ui.latents.digit_card import VIEWS_GIVEN, picked, this_digit
 from ui.latents.disentanglement import disentanglement
-from ui.latents.pca import choose, space
 from ui.latents.traversals import traversals
 from ui.shell import frame, palette
 
@@ -30,28 +28,26 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
     """All of the page below the controls; points are coloured by angle, digit or class."""
     if choice.title in SPLIT:
         st.caption(SPLIT[choice.title])
-    spaces, legend = st.container(), st.container()
+    above = st.container()
     with frame.card(
         "This digit", "The point that stands out, true and as the model makes it again."
     ):
         digit, view, given = _controls(views)
-        with spaces:  # only now it is known which point a link means
-            loops.loops(
-                "z_spaces",
-                [space(choice, block, views) for block in found.blocks],
-                (digit, view),
-                [f"digit {p}, a {label}" for p, label in enumerate(views.labels.tolist())],
-                LABELS,
-                spatial=st.session_state["z_space"] == "3-D",
-                clicked=choose,
-            )
-        if colour == "angle":
-            legend.html(legends.angle_legend())
-        elif colour == "class":
-            hues = figures.several(10)
-            names = [str(k) for k in choice.classes]
-            legend.html(legends.chips(names, [hues[k] for k in choice.classes]))
         this_digit(choice, views, digit, view, given)
+    with above:  # only now it is known which point a link means
+        _spaces(choice, views, list(found.blocks), digit, view, given)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if colour == "angle":
+                st.html(legends.angle_legend(), width=352)
+            st.download_button(
+                "CSV",
+                lambda: pca.table(choice, views),
+                "fgpvae-latents.csv",
+                "text/csv",
+                key="z_download",
+                on_click="ignore",
+                help="Every view with its components.",
+            )
     model = choice.load()
     with frame.card(
         "Channel by channel",
@@ -78,6 +74,23 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
         "The same questions to every model, with the answer that would be best.",
     ):
         disentanglement()
+
+
+def _spaces(
+    choice: Choice, views: Views, blocks: list[str], digit: int, view: int, given: np.ndarray
+) -> None:
+    """The PCAs, and the digits that were circled in one of them."""
+    together = spaces.together(digit, pca.PICKED)
+    spaces.show(
+        "z_space",
+        [pca.space(choice, block, views) for block in blocks],
+        together,
+        view,
+        st.session_state["z_space"] == "3-D",
+        picked(choice, views, pca.names(views)[digit], digit, view, given),
+        pca.choose,
+    )
+    pca.circled(views, together)
 
 
 def _controls(views: Views) -> tuple[int, int, np.ndarray]:

@@ -1,96 +1,152 @@
 """How well angle and style are kept apart, measured for every model."""
 
 import time
-from html import escape
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
 from fgpvae import UserError, latents, metrics
 from fgpvae.data import ANGLES
 from fgpvae.experiments.disentanglement import swap_error
-from fgpvae.models import FGPVAE
 from ui.catalog import Choice, models
 from ui.latents.codes import encoded, shown
 from ui.shell import frame
 
 MEASURED = 40  # digits that the figures of disentanglement are of
-# figure, name, how to read it, how to write it
+CHANCE = "digit_retrieval_chance"
+MARK = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of disentanglement and how to read it."""
+
+    key: str
+    title: str
+    best: str  # which value would be best, in words
+    badness: Callable[[float, dict[str, float | None]], float] | None  # of a value in its column
+    form: str
+    sentence: str
+
+
+def low(value: float, _: dict[str, float | None]) -> float:
+    return value
+
+
+def high(value: float, _: dict[str, float | None]) -> float:
+    return -value
+
+
+def from_right_angle(value: float, _: dict[str, float | None]) -> float:
+    return abs(value - 90)
+
+
+def from_chance(value: float, column: dict[str, float | None]) -> float:
+    return abs(value - (column.get(CHANCE) or 0.0))
+
+
 READING = (
-    (
+    Figure(
         "angle_error_local_degrees",
         "Angle from local",
-        "How far off one is who reads the angle from the local channels of a digit never met "
-        "before. 0° is perfect, 90° is chance.",
+        "low, 0°",
+        low,
         "{:.0f}°",
+        "How far off one is who reads the angle from the local channels of a digit never met "
+        "before; 90° is chance.",
     ),
-    (
+    Figure(
         "angle_error_global_degrees",
         "Angle from global",
-        "The same from the global channels. They should not know it: near 90° is good.",
+        "near 90°",
+        from_right_angle,
         "{:.0f}°",
+        "The same from the global channels, which should not know it.",
     ),
-    (
+    Figure(
         "digit_retrieval_local",
         "Digit from local",
-        "How often the most similar view at another angle is of the same digit, by local channels. "
-        "They should not know it: near chance is good.",
+        "near chance",
+        from_chance,
         "{:.0%}",
+        "How often the most similar view at another angle is of the same digit, by local "
+        "channels, which should not know it.",
     ),
-    (
+    Figure(
         "digit_retrieval_global",
         "Digit from global",
-        "The same by global channels, which should know: 100 % is perfect.",
+        "high, 100%",
+        high,
         "{:.0%}",
+        "The same by global channels, which should know.",
     ),
-    ("digit_retrieval_chance", "Digit by chance", "What a blind guess would get.", "{:.0%}"),
-    (
+    Figure(CHANCE, "Digit by chance", "", None, "{:.0%}", "What a blind guess would get."),
+    Figure(
         "invariance_ratio_local",
         "Movement of local",
-        "The share of their variance that is within a digit: 1 if they only turn.",
+        "high, 1",
+        high,
         "{:.2f}",
+        "The share of their variance that is within a digit: 1 if they only turn.",
     ),
-    (
+    Figure(
         "invariance_ratio_global",
         "Movement of global",
-        "The same for global channels: 0 if the point stands still.",
+        "low, 0",
+        low,
         "{:.2f}",
+        "The same for global channels: 0 if the point stands still.",
     ),
-    (
+    Figure(
         "dci_disentanglement",
         "Disentanglement (DCI)",
-        "1 if each part knows one thing, the angle or the digit; 0 if each knows both equally.",
+        "high, 1",
+        high,
         "{:.2f}",
+        "1 if each part knows one thing, the angle or the digit; 0 if each knows both equally.",
     ),
-    (
+    Figure(
         "dci_completeness",
         "Completeness (DCI)",
-        "1 if each thing is known to one part only.",
+        "high, 1",
+        high,
         "{:.2f}",
+        "1 if each thing is known to one part only.",
     ),
-    (
+    Figure(
         "dci_informativeness",
         "Informativeness (DCI)",
-        "How much of angle and digit the better informed part knows: 1 is all.",
+        "high, 1",
+        high,
         "{:.2f}",
+        "How much of angle and digit the better informed part knows: 1 is all.",
     ),
-    (
+    Figure(
         "mig",
         "Information gap (MIG)",
-        "How much more the better informed part knows than the other: 1 is all against nothing.",
+        "high, 1",
+        high,
         "{:.2f}",
+        "How much more the better informed part knows than the other: 1 is all against nothing.",
     ),
-    (
+    Figure(
         "swap_error",
         "Swap error",
+        "low",
+        low,
+        "{:.4f}",
         "MSE of one digit's style drawn with another's local channels. It is that of plain "
         "reconstruction if the two are kept apart.",
-        "{:.4f}",
     ),
-    (
+    Figure(
         "reconstruction_error",
         "Plain reconstruction",
-        "MSE of the same images with the digit's own local channels.",
+        "low",
+        low,
         "{:.4f}",
+        "MSE of the same images with the digit's own local channels.",
     ),
 )
 
@@ -101,34 +157,72 @@ def scores(choice: Choice) -> dict[str, float | None]:
     model, views = choice.load(), shown(choice)[rows]
     local, rest = latents.parts(encoded(choice), rows)
     figures = metrics.disentanglement(local, rest, ANGLES)
-    if isinstance(model, FGPVAE) and len(encoded(choice).blocks) == 2:
+    if model.divides_channels:
         figures["swap_error"] = swap_error(model, views)
     made = latents.generated(model, views)
     return figures | {"reconstruction_error": metrics.mse(made.numpy(), views.images.numpy())}
 
 
-def table(measured: dict[Choice, dict[str, float | None]]) -> str:
-    """Figures by model, as HTML; every figure with a sentence on how to read it."""
-    head = "".join(
-        f"<th>{escape(choice.name)}<br><small>{escape(choice.title)}</small></th>"
-        for choice in measured
+def table(measured: dict[str, dict[str, float | None]]) -> Any:
+    """A row a figure and a column a model, the best of each row marked (a pandas Styler)."""
+    import pandas as pd
+
+    columns: dict[str, list[str]] = {
+        "Figure": [figure.title for figure in READING],
+        "Best": [figure.best for figure in READING],
+    }
+    for name, found in measured.items():
+        columns[name] = [
+            "–" if (value := found.get(figure.key)) is None else figure.form.format(value)
+            for figure in READING
+        ]
+    marks = pd.DataFrame("", index=range(len(READING)), columns=list(columns))
+    for row, figure in enumerate(READING):
+        for name in winners(figure, measured):
+            marks.loc[row, name] = MARK
+    return pd.DataFrame(columns).style.apply(lambda _: marks, axis=None)
+
+
+def winners(figure: Figure, measured: dict[str, dict[str, float | None]]) -> list[str]:
+    """The models with the best value, which may be several."""
+    if figure.badness is None:
+        return []
+    found = {
+        name: figure.badness(value, column)
+        for name, column in measured.items()
+        if (value := column.get(figure.key)) is not None
+    }
+    return [name for name, bad in found.items() if bad == min(found.values())]
+
+
+def show(measured: dict[str, dict[str, float | None]]) -> None:
+    """The table with its files, and a sentence on each figure."""
+    made = table(measured)
+    height = 36 * (len(READING) + 1) + 3
+    pinned = {name: st.column_config.TextColumn(pinned=True) for name in ("Figure",)}
+    st.dataframe(
+        made,
+        hide_index=True,
+        height=height,
+        key="z_disentanglement",
+        column_config=pinned,
+        alt="Figures of disentanglement of every model",
     )
-    rows = []
-    for name, title, sentence, form in READING:
-        values = [each.get(name) for each in measured.values()]
-        cells = "".join(
-            f"<td>{'–' if value is None else form.format(value)}</td>" for value in values
+    st.download_button(
+        "CSV",
+        lambda: made.data.to_csv(index=False),
+        "fgpvae-disentanglement.csv",
+        "text/csv",
+        key="z_table_download",
+        on_click="ignore",
+    )
+    with st.expander("What each figure means"):
+        st.markdown(
+            "\n".join(
+                f"- **{each.title}** ({each.best or 'for comparison'}). {each.sentence}"
+                for each in READING
+            )
         )
-        rows.append(f"<tr><th>{title}<br><small>{sentence}</small></th>{cells}</tr>")
-    return (
-        '<div class="reading"><style>.reading{overflow-x:auto}.reading table{border-collapse:'
-        "collapse;width:100%}.reading th,.reading td{text-align:left;padding:.5rem .8rem .5rem 0;"
-        "border-bottom:1px solid rgba(128,136,152,.25);vertical-align:top;font-weight:400}"
-        ".reading th small{opacity:.7}.reading tbody th{min-width:15rem;max-width:34rem}"
-        ".reading td{font-variant-numeric:tabular-nums;font-weight:600;white-space:nowrap}"
-        ".reading thead th{font-weight:600}</style><table><thead><tr><th></th>"
-        f"{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
 
 
 def measure() -> None:
@@ -146,7 +240,8 @@ def disentanglement() -> None:
         )
         st.button("Measure all models", on_click=measure)
         return
-    bar, measured, began = st.empty(), {}, time.monotonic()
+    bar, began = st.empty(), time.monotonic()
+    measured: dict[str, dict[str, float | None]] = {}
     for done, choice in enumerate(choices):
         spent = time.monotonic() - began
         if spent > 0.5:  # otherwise all is remembered
@@ -157,8 +252,8 @@ def disentanglement() -> None:
         elif done == 0:
             bar.progress(0.0, frame.plain(choice.name))
         try:
-            measured[choice] = scores(choice)
+            measured[choice.name] = scores(choice)
         except UserError as error:
             st.caption(frame.plain(f"{choice.name}: {error}"))
     bar.empty()
-    st.html(table(measured))
+    show(measured)

@@ -1,7 +1,4 @@
-"""What the colours of points mean, as HTML."""
-
-from collections.abc import Sequence
-from html import escape
+"""What the colour of an angle means, as HTML."""
 
 from ui.shell import palette
 
@@ -15,14 +12,3 @@ def angle_legend() -> str:
         f'background:linear-gradient(90deg,{stops})"></div><div style="display:flex;'
         f'justify-content:space-between;font-size:.75rem;opacity:.7">{marks}</div></div>'
     )
-
-
-def chips(names: Sequence[str], palette: Sequence[str]) -> str:
-    """A legend of coloured dots, as HTML."""
-    each = "".join(
-        f'<span style="margin-right:.9rem;white-space:nowrap"><span style="display:inline-block;'
-        f"width:.65rem;height:.65rem;border-radius:50%;background:{colour};"
-        f'margin-right:.35rem"></span>{escape(name)}</span>'
-        for name, colour in zip(names, palette, strict=True)
-    )
-    return f'<div style="font-size:.85rem;line-height:1.8">{each}</div>'

@@ -9,18 +9,19 @@ import torch
 from fgpvae import latents
 from fgpvae.metrics import mse
 from fgpvae.models import Model
+from ui import charts
 from ui.catalog import objects
 from ui.catalog.models import Choice
 from ui.catalog.objects import ObjectSet
-from ui.charts import figures, loops, plot
 from ui.components import pictures
+from ui.latents import channels, correlations, spaces
 from ui.latents.traversals import traversals
 from ui.shell import frame, notices, numbers, palette
 
 PLACES = 16  # along the track, at which every object is placed
 OBJECTS = 60  # that are shown
 CHANNELS = 8  # global ones that are shown, those that change the picture most
-COLOUR = {"local": palette.LOCAL, "global": palette.GLOBAL}
+PICKED = "o_picked"  # rows that were circled, in the session state
 TITLE = {"local": "Local channels", "global": "Global channels"}
 SENTENCE = {
     "local": "They follow the view: an object is a curve.",
@@ -47,7 +48,7 @@ def page(choice: Choice) -> None:
     first = st.session_state.get("o_object")
     if first is None or not 0 <= first < len(shown):
         st.session_state["o_object"] = 0
-    spaces = st.container()
+    above = st.container()
     with frame.card(
         "This object", "The curve that stands out, true and as the model makes it again."
     ):
@@ -63,21 +64,20 @@ def page(choice: Choice) -> None:
         )
         number = shown[row]
         given = _given(found, number, mode)
-        with spaces:
-            loops.loops(
-                "o_spaces",
-                [
-                    _space(found, codes, block, part, grid, spatial)
-                    for block, part in latents.blocks(model).items()
-                ],
-                (row, place),
-                names,
-                labels,
-                spatial=spatial,
-                clicked=_choose,
-                closed=bool(found.track.period),
-            )
         _this(model, found, number, given)
+    with above:
+        spaces.show(
+            "o_space",
+            [
+                _space(found, codes, block, part, grid, spatial, names, labels)
+                for block, part in model.blocks.items()
+            ],
+            spaces.together(row, PICKED),
+            place,
+            spatial,
+            _picked(model, codes[row, place], f"{names[row]}, {labels[place]}"),
+            _choose,
+        )
 
     with frame.card(
         "Channel by channel",
@@ -89,14 +89,10 @@ def page(choice: Choice) -> None:
     traversals(model, own, place, _strongest(model, own[None]), labels, hues)
     left, right = st.columns(2, gap="medium")
     with left, frame.card("What the prior expects", "Local channels at two places: how alike?"):
-        gram = latents.prior_gram(model, grid)
-        plot.show(figures.heatmap(gram, labels, palette.LOCAL, "prior"), "o_prior")
+        correlations.show(latents.prior_gram(model, grid), labels, "o_prior", "view")
     with right, frame.card("Which channels go together", "Correlation, whatever its sign."):
         strength = np.abs(latents.channel_correlation(codes))
-        channels = [str(k + 1) for k in range(len(strength))]
-        made = figures.heatmap(strength, channels, palette.INK, "channels")
-        edge = model.config.local - 0.5
-        plot.show(made.rule(palette.GLOBAL, x=edge).rule(palette.GLOBAL, y=edge), "o_channels")
+        correlations.show_channels(strength, "o_channels", model.config.local)
     notices.note(LEFT_OUT)
 
 
@@ -141,28 +137,51 @@ def _given(found: ObjectSet, number: int, mode: str) -> np.ndarray:
     return np.arange(count) % 2 == 0 if mode == "half" else np.ones(count, dtype=bool)
 
 
-def _choose(row: int, place: int | None) -> None:
+def _choose(points: spaces.Points) -> None:
+    if not points:
+        return
+    row, place = points[0]
     st.session_state["o_object"] = row
-    if place is not None:
+    if place >= 0:
         st.session_state["o_place"] = place
+    st.session_state[PICKED] = list(dict.fromkeys(p for p, _ in points))
+
+
+@torch.no_grad()
+def _picked(model: Model, code: np.ndarray, name: str) -> str:
+    image = model.decode(torch.as_tensor(code)).numpy()
+    return spaces.portrait([("as the model makes it", image)], name)
 
 
 def _space(
-    found: ObjectSet, codes: np.ndarray, block: str, part: slice, grid: np.ndarray, spatial: bool
-) -> loops.Space:
+    found: ObjectSet,
+    codes: np.ndarray,
+    block: str,
+    part: slice,
+    grid: np.ndarray,
+    spatial: bool,
+    names: list[str],
+    labels: list[str],
+) -> spaces.Space:
     projection = latents.project(codes[..., part])
     still = block == "global"
     hues = [palette.GLOBAL if still else found.colour(float(w)) for w in grid] * len(codes)
     shares = projection.shares[: 3 if spatial else 2]
-    return loops.Space(
+    return spaces.Space(
         TITLE[block],
         SENTENCE[block],
         f"{shares.sum():.0%} of the variance of {part.stop - part.start} channels is in the "
         f"{len(shares)} components that you see.",
-        projection.points,
-        projection.shares,
-        hues,
-        still,
+        charts.Cloud(
+            projection.points,
+            projection.shares,
+            hues,
+            ["views"] * len(codes),
+            names,
+            labels,
+            still,
+            bool(found.track.period),
+        ),
     )
 
 
@@ -219,32 +238,12 @@ def _channels(
     at = found.views(number)
     at = at % found.track.period if found.track.period else at
     curves = latents.curves(model, mu, var, given, fine, w)
+    sd, local = np.sqrt(var), model.config.local
+    every = channels.block_channels("local", 0, list(range(local)), view, curves, at, mu, sd)
+    if strongest:
+        every += channels.block_channels("global", local, strongest, view, curves, at, mu, sd)
+        if len(strongest) < model.config.latents - local:
+            st.caption(f"{len(strongest)} of the {model.config.latents - local} global channels")
     hues = [found.colour(float(x)) for x in w]
-    spread = np.sqrt(var)
-    local = model.config.local
-    for block, few in (("local", list(range(local))), ("global", strongest)):
-        if not few:
-            continue
-        inside = (np.abs(mu) + 2 * spread)[:, few], (np.abs(curves.mean) + 2 * curves.sd)[:, few]
-        reach = np.ceil(min(max(float(x.max(initial=0.5)) for x in inside), 6.0) * 2) / 2
-        first = 0 if block == "local" else local
-        panels = [
-            figures.channel(
-                f"{block} {channel - first + 1}",
-                COLOUR[block],
-                view,
-                curves.mean[:, channel],
-                curves.sd[:, channel],
-                at,
-                mu[:, channel],
-                spread[:, channel],
-                given,
-                (-reach, reach),
-                low_high,
-                hues,
-            )
-            for channel in few
-        ]
-        if block == "global" and len(few) < model.config.latents - local:
-            st.caption(f"{len(few)} of the {model.config.latents - local} global channels")
-        st.html(figures.multiples(panels))
+    axis = {"range": list(low_high), "nticks": 4}
+    channels.show(every, given, hues, axis, "", "o_panels")

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 
 LOCAL = "#e4572e"  # channels that turn with the digit; also whatever is held out
 GLOBAL = "#2b7a9e"  # channels that stay: the style
-HELD_OUT = LOCAL
+HELD_OUT = ACCENT = LOCAL  # what one should look at first, one's own runs among others
 TRUTH = "#8b93a5"
-INK = "currentColor"  # the text of the theme
 
 # An angle is a colour: 0 degrees first, counter-clockwise, and round again without a jump.
 # CIELAB lightness 68 throughout, in steps of equal difference ΔE; upright blue and upside-down

@@ -1,6 +1,5 @@
 """The page Train: a form for a new run, the list of runs, and one of them in detail."""
 
-from ui.train import curves
 from ui.train.dialogs import questions
 from ui.train.new_run import fill, new_run
 from ui.train.run_list import watch
@@ -17,6 +16,5 @@ STYLE = """
 [data-testid="stStatusWidget"] { visibility: hidden; }
 [class*="st-key-card-"] [data-stale="true"] { opacity: 1 !important; transition: none !important; }
 """
-STYLE += curves.STYLE
 
 __all__ = ["STYLE", "fill", "live", "new_run", "questions", "watch"]

@@ -1,17 +1,22 @@
-"""Live curves: small SVG figures that cost nothing to redraw every second."""
+"""The curves of a run, and those of another over them, in one chart."""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ui import charts
 from ui.shell import palette
 
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 300, 150, 44, 18, 8
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+ROW = 170  # pixels of a row of panels
 MOST_POINTS = 150  # of a line
-MOST_TIPS = 30  # places that say their value
 SETTLED = 0.05  # the first epochs are far from the rest; beyond these they may leave the frame
+OTHER_KEY = "train-other"  # the run whose curves are over those of the chosen one
 
 
 @dataclass(frozen=True)
@@ -20,37 +25,86 @@ class Panel:
 
     name: str  # of the column in the metrics
     title: str
-    meaning: str
+    unit: str
     logarithmic: bool = False
-    missing: str = ""  # what to say if the run does not have it
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run: its name, its lines, and how many epochs it is to have."""
+
+    name: str
+    lines: Sequence[dict[str, Any]]
+    epochs: int
 
 
 PANELS = (
-    Panel("loss", "Loss", "What is minimised."),
-    Panel("mse", "Reconstruction", "Mean squared error of a pixel in training.", True),
-    Panel("kl", "KL", "Nats a digit: how much the code says beyond the prior."),
-    Panel("multiplier", "λ", "Weight of the error against the KL term.", True),
-    Panel(
-        "validation_mse",
-        "Validation",
-        "Mean squared error on digits kept back.",
-        True,
-        "No digits kept back; set validation digits to see this.",
-    ),
+    Panel("loss", "Loss, what is minimised", "nats"),
+    Panel("mse", "Reconstruction", "error of a pixel", True),
+    Panel("kl", "KL, beyond the prior", "nats a digit"),
+    Panel("multiplier", "λ, what an error costs", "nats", True),
+    Panel("validation_mse", "Validation, digits kept back", "error of a pixel", True),
 )
-STYLE = """
-.curves { display: grid; gap: 1rem 1.4rem;
-  grid-template-columns: repeat(auto-fill, minmax(195px, 1fr)); }
-.curves figure { margin: 0; }
-.curves figcaption { font-size: 0.85rem; display: flex; justify-content: space-between; }
-.curves figcaption b { font-variant-numeric: tabular-nums; }
-.curves svg { width: 100%; display: block; }
-"""
+NO_VALIDATION = "No digits were kept back; set validation digits to see the error on them."
 
 
-def html(metrics: Sequence[dict[str, Any]], epochs: int) -> str:
-    """All panels of a run that is to have `epochs`."""
-    return f'<div class="curves">{"".join(_panel(each, metrics, epochs) for each in PANELS)}</div>'
+def shown(records: Sequence[Record]) -> list[Panel]:
+    """The panels that there are numbers for; all but validation before the first epoch."""
+    found = [p for p in PANELS if any(points(r.lines, p.name, p.logarithmic) for r in records)]
+    return found or list(PANELS[:-1])
+
+
+def height(columns: int) -> int:
+    """Of the chart, the same however many panels there are, so that nothing jumps."""
+    return -(-len(PANELS) // columns) * ROW + 80
+
+
+def chart(records: Sequence[Record], columns: int) -> go.Figure:
+    """Every curve of the first run, and of a second in grey over it."""
+    those = shown(records)
+    rows = -(-len(those) // columns)
+    made = charts.panels(
+        [panel.title for panel in those], columns, (height(columns) - 50) // rows, gap=60
+    )
+    styles = ((palette.GLOBAL, "solid"), (charts.GREY, "dot"))
+    for index, panel in enumerate(those):
+        where = {"row": index // columns + 1, "col": index % columns + 1}
+        every: list[float] = []
+        for record, (colour, dash) in zip(records, styles, strict=False):
+            found = thinned(points(record.lines, panel.name, panel.logarithmic))
+            every += settled([value for _, value in found])
+            made.add_trace(
+                charts.line(
+                    [epoch for epoch, _ in found],
+                    [value for _, value in found],
+                    record.name,
+                    colour,
+                    "epoch %{x}: %{y:.4g}",
+                    dash=dash,
+                    legendgroup=record.name,
+                    showlegend=index == 0,
+                ),
+                **where,
+            )
+        made.update_yaxes(title_text=panel.unit, nticks=4, **where)
+        if every:
+            made.update_yaxes(**axis(every, panel.logarithmic), **where)
+    made.update_xaxes(range=[0, max(record.epochs for record in records)])
+    made.update_xaxes(title_text="epoch", row=rows)
+    return made.update_layout(showlegend=len(records) > 1)
+
+
+def alt(records: Sequence[Record]) -> str:
+    """The newest numbers in words."""
+    said = []
+    for record in records:
+        newest = [
+            f"{panel.title.partition(',')[0]} {found[-1][1]:.4g}"
+            for panel in PANELS
+            if (found := points(record.lines, panel.name, panel.logarithmic))
+        ]
+        said.append(f"{record.name}: {', '.join(newest) or 'no epoch yet'}")
+    return "Curves over the epochs. " + "; ".join(said)
 
 
 def points(
@@ -73,94 +127,18 @@ def thinned(found: list[tuple[float, float]], most: int = MOST_POINTS) -> list[t
     return found[:-1:step] + found[-1:]
 
 
-def limits(values: Sequence[float], logarithmic: bool) -> tuple[float, float]:
-    """The range of an axis, a little wider than the values once they have settled."""
-    settled = values[int(SETTLED * len(values)) :]
-    low, high = min(settled), max(settled)
-    if logarithmic:
-        spread = max(high / low, 1.2) ** 0.08
-        return low / spread, high * spread
-    margin = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    return low - margin, high + margin
+def settled(values: list[float]) -> list[float]:
+    """Without the first ones."""
+    return values[int(SETTLED * len(values)) :]
 
 
-def _panel(panel: Panel, metrics: Sequence[dict[str, Any]], epochs: int) -> str:
-    found = thinned(points(metrics, panel.name, panel.logarithmic))
-    last = _short(found[-1][1]) if found else ""
-    head = (
-        f'<figcaption title="{escape(panel.meaning)}"><span>{escape(panel.title)}</span>'
-        f"<b>{last}</b></figcaption>"
-    )
-    body = _curve(panel, found, epochs) if found else _nothing(panel, bool(metrics))
-    return (
-        f'<figure>{head}<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{escape(panel.title)} over epochs">{body}</svg></figure>'
-    )
-
-
-def _nothing(panel: Panel, trained: bool) -> str:
-    text = panel.missing if panel.missing and trained else "From the first epoch on."
-    half = text.rfind(" ", 0, 34) if len(text) > 34 else len(text)
-    lines = (text[:half], text[half:].strip())
-    shown = "".join(
-        _text(WIDTH / 2, HEIGHT / 2 + 14 * k - 4, line, "middle") for k, line in enumerate(lines)
-    )
-    return _frame() + shown
-
-
-def _curve(panel: Panel, found: list[tuple[float, float]], epochs: int) -> str:
-    low, high = limits([value for _, value in found], panel.logarithmic)
-    scale = math.log if panel.logarithmic else float
-
-    def x(epoch: float) -> float:
-        return LEFT + min(epoch / max(epochs, 1), 1.0) * (WIDTH - LEFT - 6)
-
-    def y(value: float) -> float:
-        share = (scale(high) - scale(value)) / (scale(high) - scale(low))
-        return TOP + share * (HEIGHT - TOP - BOTTOM)
-
-    bottom = HEIGHT - BOTTOM
-    placed = [(x(e), min(max(y(v), 0.0), bottom), e, v) for e, v in found]
-    line = " ".join(f"{px:.1f},{py:.1f}" for px, py, _, _ in placed)
-    parts = [
-        _frame(),
-        f'<polyline points="{line}" fill="none" stroke="{palette.GLOBAL}" stroke-width="1.8" '
-        'stroke-linejoin="round"/>',
-        f'<circle cx="{placed[-1][0]:.1f}" cy="{placed[-1][1]:.1f}" r="3" '
-        f'fill="{palette.GLOBAL}"/>',
-        _text(LEFT, HEIGHT - 4, "0", "middle"),
-        _text(WIDTH - 6, HEIGHT - 4, f"{epochs}", "end"),
-        _text(LEFT - 5, TOP + 8, _short(high), "end"),
-        _text(LEFT - 5, bottom, _short(low), "end"),
-    ]
-    step = max(math.ceil(len(placed) / MOST_TIPS), 1)
-    width = max(step * (placed[-1][0] - placed[0][0]) / max(len(placed) - 1, 1), 4.0)
-    for px, _, epoch, value in placed[:-1:step] + placed[-1:]:
-        parts.append(
-            f'<rect x="{px - width / 2:.0f}" y="0" width="{width:.0f}" height="{bottom}" '
-            f'fill="transparent"><title>epoch {epoch:g}: {_short(value)}</title></rect>'
-        )
-    return "".join(parts)
-
-
-def _frame() -> str:
-    bottom = HEIGHT - BOTTOM
-    return (
-        f'<path d="M{LEFT},{TOP}V{bottom}H{WIDTH - 6}" fill="none" stroke="currentColor" '
-        'opacity=".2"/>'
-    )
-
-
-def _short(value: float) -> str:
-    """At most eight characters."""
-    if value and not 1e-3 <= abs(value) < 1e4:
-        digits, exponent = f"{value:.1e}".split("e")
-        return f"{digits}e{int(exponent)}"
-    return f"{value:.4g}" if abs(value) >= 1e-2 else f"{value:.3g}"
-
-
-def _text(x: float, y: float, text: str, anchor: str, opacity: float = 0.65) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="11" '
-        f'fill="currentColor" opacity="{opacity}">{escape(text)}</text>'
-    )
+def axis(values: Sequence[float], logarithmic: bool) -> dict[str, Any]:
+    """An axis a little wider than the values."""
+    low, high = min(values), max(values)
+    if not logarithmic:
+        margin = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
+        return {"range": [low - margin, high + margin]}
+    margin = 0.08 * max(math.log10(high / low), math.log10(1.2))
+    ends = [math.log10(low) - margin, math.log10(high) + margin]
+    step = "D2" if ends[1] - ends[0] < 2 else 1
+    return {"type": "log", "range": ends, "dtick": step, "exponentformat": "power"}

@@ -10,6 +10,7 @@ from fgpvae.checkpoints import WEIGHTS
 from fgpvae.configs import OBJECTS, RunConfig, network_weights
 from fgpvae.models import MODELS
 from fgpvae.runs import Run
+from ui import charts
 from ui.catalog import models
 from ui.shell import frame, numbers
 from ui.train import curves, estimates
@@ -26,7 +27,7 @@ CLONE = "Put them into the form above."
 USES = {"Rotate": "model", "Compare": "models", "Latents": "model"}  # pages and what they ask for
 
 
-def detail(run: Run) -> None:
+def detail(run: Run, others: list[Run]) -> None:
     config, lines = run.config, run.metrics()
     with frame.card(frame.plain(run.name), frame.plain(described(config)), key="detail"):
         st.html(numbers.numbers(summary(run, lines)))
@@ -42,8 +43,35 @@ def detail(run: Run) -> None:
             st.warning(frame.plain(LOST_NOTHING + last_words(run)))
         actions(run)
         strip(run)
-        # st.html would take the drawings out
-        st.markdown(curves.html(lines, config.training.epochs), unsafe_allow_html=True)
+        history(run, lines, others)
+
+
+def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
+    """The curves of the run and, if asked for, those of another over them."""
+    records = [curves.Record(run.name, lines, run.config.training.epochs)]
+    names = {other.name: other for other in others if other.name != run.name and other.epoch > 0}
+    if names:
+        if st.session_state.get(curves.OTHER_KEY) not in names:
+            st.session_state[curves.OTHER_KEY] = None
+        name = st.selectbox(
+            "Over it the curves of",
+            list(names),
+            index=None,
+            key=curves.OTHER_KEY,
+            placeholder="no other run",
+        )
+        if name is not None:
+            other = names[name]
+            records.append(curves.Record(other.name, other.metrics(), other.config.training.epochs))
+    columns = 2 if charts.phone() else 3
+    charts.show(
+        lambda: curves.chart(records, columns),
+        "train-curves",
+        curves.height(columns),
+        curves.alt(records),
+    )
+    if lines and not curves.points(lines, "validation_mse", logarithmic=True):
+        st.caption(curves.NO_VALIDATION)
 
 
 def last_words(run: Run) -> str:
@@ -59,8 +87,8 @@ def last_words(run: Run) -> str:
 def described(config: RunConfig) -> str:
     model = config.model
     channels = f"L = {model.latents}"
-    if model.name == "fgpvae":
-        channels += f", J = {model.local}"
+    if "local" in model.blocks:
+        channels += f", J = {model.blocks['local'].stop}"
     every = len(config.data.classes) == 10
     digits = "all digits" if every else f"digit {', '.join(map(str, config.data.classes))}"
     if config.data.split == OBJECTS:
@@ -116,8 +144,9 @@ def actions(run: Run) -> None:
             st.caption("See it in", width="content")
             for page in frame.pages():
                 if page.title in USES and not (own and page.title == "Compare"):
-                    name = {USES[page.title]: models.OWN + run.name}
-                    st.page_link(page, label=page.title, query_params=name)
+                    name = models.OWN + run.name
+                    names = [name, *models.baselines()] if page.title == "Compare" else name
+                    st.page_link(page, label=page.title, query_params={USES[page.title]: names})
 
 
 def button(

@@ -7,7 +7,7 @@ import streamlit as st
 from fgpvae import UserError, background, runs
 from fgpvae.presets import PRESETS
 from fgpvae.runs import Run
-from ui.charts import figures
+from ui import charts
 from ui.shell import frame, palette
 from ui.train.new_run import FIRST, begin
 from ui.train.run_detail import detail
@@ -36,8 +36,8 @@ def watch(expected: bool) -> None:
         entries(found, run)
         for name, reason in broken.items():
             st.caption(frame.plain(f"{name}: {reason}"))
-    with right:
-        detail(run)
+    with right, charts.last():
+        detail(run, found)
 
 
 def nothing() -> None:
@@ -55,7 +55,7 @@ def entries(found: list[Run], chosen: Run) -> None:
     for run in found if every else found[:SHOWN]:
         key = f"run-{sha256(run.name.encode()).hexdigest()[:12]}"
         share = f"{100 * progress(run):.1f}%"
-        tint = figures.faded(palette.GLOBAL, 0.14)
+        tint = charts.faded(palette.GLOBAL, 0.14)
         ring = f"border-color:{palette.GLOBAL};" if run.name == chosen.name else ""
         style.append(
             f".st-key-{key} button {{ {ring}background: linear-gradient(90deg, {tint} {share}, "
