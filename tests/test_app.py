@@ -67,7 +67,10 @@ def fine(at: AppTest) -> bool:
 
 
 def texts(at: AppTest) -> str:
-    return "\n".join(str(each.value) for each in (*at.markdown, *at.caption, *at.title))
+    return "\n".join(
+        str(each.value)
+        for each in (*at.markdown, *at.caption, *at.title, *at.header, *at.subheader)
+    )
 
 
 def html(at: AppTest) -> str:

@@ -92,7 +92,11 @@ def scaling(own: list[Measured]) -> None:
         time_in_p, error_in_p, time_in_q = st.columns(3)
         with time_in_p:
             st.markdown(f"Time in P: exponent **{exponent:.2f}**")
-            points = [(name, P, row.seconds.mean) for name, P, row in known]
+            points = [
+                (name, P, seconds)
+                for name, P, row in known
+                if (seconds := row.seconds.mean) is not None
+            ]
             by_digits(result, "seconds_an_epoch", "seconds an epoch", points)
         with error_in_p:
             st.markdown("Error of new digits in P", help="Every run has the same number of steps.")
