@@ -61,6 +61,27 @@ def test_a_name_cannot_be_markup():
     assert len(charts.words("a" * 100)) == 60
 
 
+@pytest.mark.parametrize(
+    ("values", "ticks", "texts"),
+    [
+        ([0.03, 0.2], [0.05, 0.1, 0.2], ["0.05", "0.1", "0.2"]),
+        ([0.002, 400], [0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"]),
+        ([2e-6, 3e-4], [1e-5, 1e-4], ["10<sup>-5</sup>", "0.0001"]),
+        ([50, 2e6], [100, 1e3, 1e4, 1e5, 1e6], ["100", "1000", "10000"]),
+    ],
+)
+def test_logarithmic_axes_have_round_numbers(values, ticks, texts):
+    axis = charts.log_axis(values)
+    inside = [
+        (tick, text)
+        for tick, text in zip(axis["tickvals"], axis["ticktext"], strict=True)
+        if min(values) <= tick <= max(values)
+    ]
+    assert [tick for tick, _ in inside] == ticks
+    assert [text for _, text in inside][: len(texts)] == texts
+    assert charts.log_axis([0.036, 0.043]) == {"type": "log"}
+
+
 # --- PCA ------------------------------------------------------------------------------------------
 
 

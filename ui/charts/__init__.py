@@ -3,7 +3,7 @@
 from ui.charts.colours import CLASSES, GREY, faded, several
 from ui.charts.display import file_format, last, phone, show
 from ui.charts.heatmaps import heatmap
-from ui.charts.layout import TURN, band, figure, line, panels, words
+from ui.charts.layout import TURN, band, figure, line, log_axis, panels, words
 from ui.charts.scatter import Cloud, cloud
 from ui.charts.small_multiples import Channel, channels, channels_height
 
@@ -23,6 +23,7 @@ __all__ = [
     "heatmap",
     "last",
     "line",
+    "log_axis",
     "panels",
     "phone",
     "several",

@@ -6,6 +6,8 @@ when the theme changes. So nothing here names a colour of text or of the ground.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -121,6 +123,21 @@ def band(
         hoverinfo="skip",
         **options,
     )
+
+
+def log_axis(values: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic axis for positive values, with whole numbers at round ticks."""
+    low, high = min(values), max(values)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    decades = math.log10(high / low)
+    steps = (1, 2, 5) if decades < 2 else (1,)
+    powers = range(first, last + 1, 3 if decades > 7 else 1)
+    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+    if sum(low <= tick <= high for tick in ticks) < 2:
+        return {"type": "log"}  # too short for these: Plotly finds its own
+    names = [f"{tick:g}" if 1e-4 <= tick < 1e5 else f"10<sup>{tick:.0e}" for tick in ticks]
+    names = [re.sub(r">1e\+?(-?)0*(\d+)$", r">\1\2</sup>", name) for name in names]
+    return {"type": "log", "tickvals": ticks, "ticktext": names}
 
 
 def words(text: object) -> str:

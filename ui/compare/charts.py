@@ -188,7 +188,5 @@ def _measured(
 def _logarithmic(made: go.Figure, sizes: Sequence[int], values: Sequence[float]) -> None:
     """Sizes on a logarithmic axis; values as well if they differ enough for its round numbers."""
     made.update_xaxes(type="log", tickvals=list(sizes), ticktext=[str(size) for size in sizes])
-    ratio = max(values) / min(values)
-    if ratio > 5:
-        step = "D2" if ratio < 100 else 1
-        made.update_yaxes(type="log", dtick=step, exponentformat="power")
+    if max(values) > 5 * min(values):
+        made.update_yaxes(**charts.log_axis(values))

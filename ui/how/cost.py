@@ -158,5 +158,7 @@ def operations(P: int, lines: Sequence[tuple[str, Callable[..., Any], str, str]]
         made.add_trace(charts.line([P], [cost(P)], name, colour, "P = %{x}: %{y:.3s}", **here))
     ticks = [2, 10, 100, 1000, 4000]
     made.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{n:,}" for n in ticks])
-    made.update_yaxes(type="log", dtick=3, exponentformat="power")
+    made.update_yaxes(
+        **charts.log_axis([float(cost(n)) for _, cost, *_ in lines for n in (2, 4000)])
+    )
     return made.update_layout(showlegend=True)

@@ -146,8 +146,9 @@ def history(lines: list[dict[str, Any]], name: str, epoch: int, target: float | 
     at = epoch - 1
     made.add_trace(charts.line([epochs[at]], [values[at]], "", palette.GLOBAL, hover, **here))
     if name != "kl":
-        wide = max(values) / min(values) > 100
-        made.update_yaxes(type="log", dtick=1 if wide else "D2", exponentformat="power")
+        made.update_yaxes(
+            **charts.log_axis([*values, *([target] if name == "mse" and target else [])])
+        )
     return made.update_layout(showlegend=name == "mse" and bool(target))
 
 

@@ -140,5 +140,4 @@ def axis(values: Sequence[float], logarithmic: bool) -> dict[str, Any]:
         return {"range": [low - margin, high + margin]}
     margin = 0.08 * max(math.log10(high / low), math.log10(1.2))
     ends = [math.log10(low) - margin, math.log10(high) + margin]
-    step = "D2" if ends[1] - ends[0] < 2 else 1
-    return {"type": "log", "range": ends, "dtick": step, "exponentformat": "power"}
+    return charts.log_axis(values) | {"range": ends}
