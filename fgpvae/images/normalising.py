@@ -136,8 +136,16 @@ def _locate(part: Image.Image, invert: bool | None) -> tuple[Ink, np.ndarray, tu
         min(part.width, round((columns.stop + margin) * scale)),
         min(part.height, round((rows.stop + margin) * scale)),
     )
-    closer = find_ink(part.crop(box), ink.dark)
-    found, _ = find_digit(closer.mask, closer.level)
+    closer = find_ink(part.crop(box), ink.dark, 2.5 * scale * stroke_width(digit))
+    # only what was found before, seen better
+    left, top, right, bottom = (side / scale for side in box)
+    shape = closer.mask.shape
+    at = np.ix_(
+        np.linspace(top, bottom, shape[0], endpoint=False).astype(int).clip(0, digit.shape[0] - 1),
+        np.linspace(left, right, shape[1], endpoint=False).astype(int).clip(0, digit.shape[1] - 1),
+    )
+    near = ndimage.binary_dilation(digit, np.ones((3, 3)), 2)[at]
+    found, _ = find_digit(closer.mask & near, closer.level)
     return closer, found, notes
 
 
