@@ -1,6 +1,7 @@
 """Which pixels of a picture are ink: colour, uneven light, dark or light strokes."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from PIL import Image
@@ -12,7 +13,13 @@ from fgpvae.images.ruling import find_ruling
 WORK_SIDE = 384  # longest side of the arrays that are worked on
 _LUMINANCE = np.array([0.299, 0.587, 0.114])
 _FLAT = 0.03  # evenly lit paper varies less than this
-_WIDTHS = (1 / 24, 1 / 14, 1 / 9, 1 / 6, 1 / 4)  # of the widest ink, as a share of the picture's longer side
+_WIDTHS = (
+    1 / 24,
+    1 / 14,
+    1 / 9,
+    1 / 6,
+    1 / 4,
+)  # of the widest ink, as a share of the picture's longer side
 _CLEAR = 0.35  # share of a clear edge from which on an edge is one
 _SOFT = 0.4  # sharpness against that of the digit below which a mark is a shadow
 _BRIGHT = 0.45  # paper is brighter than this, a blackboard is not
@@ -29,9 +36,7 @@ class Ink:
     notes: tuple[str, ...]
 
 
-def find_ink(
-    picture: Image.Image, invert: bool | None = None, widest: float | None = None
-) -> Ink:
+def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | None = None) -> Ink:
     """Separate ink from paper; `invert` True says that the ink is dark, False that it is light.
 
     What is wider than `widest` pixels is a shadow; None finds out.
@@ -67,7 +72,9 @@ def _ink_is_dark(grey: np.ndarray, paper: float | None) -> bool:
     """Strokes are the rare side of the distribution: a negative third moment means dark ink."""
     detail = (grey - (_surroundings(grey) if paper is None else paper)).astype(np.float64)
     third = (detail**3).mean()
-    if paper is not None or np.percentile(grey, 90) < _BRIGHT:
+    ends = (grey[:4], grey[-4:], grey[:, :4], grey[:, -4:])
+    border = np.concatenate([end.ravel() for end in ends])
+    if paper is not None or np.percentile(border, 90) < _BRIGHT:
         return bool(third < 0)
     # bright paper with shadows: only strokes that are rare indeed are light
     return bool(third < 2 * (detail**2).mean() ** 1.5)
@@ -121,7 +128,7 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
     fold = 2 if max(light.shape) > 250 else 1
     small = _halved(light) if fold == 2 else light
     edges = _edges(small)
-    tried: list[tuple[float | None, np.ndarray, np.ndarray]] = []
+    tried: list[_Trial] = []
     refusal = None
     for width in (*widths, None) if paper is not None else widths:
         level = paper if width is None else _uneven_paper(small, width / fold)
@@ -132,21 +139,58 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
         except UserError as error:
             refusal = error
             continue
-        _, outline, along = _sharp_pieces(mask, ink, edges)
-        tried.append((width, outline, along))
+        kept, outline, along = _sharp_pieces(mask, ink, edges)
+        tried.append(_Trial(width, contrast, kept, outline, along))
     if not tried:
         assert refusal is not None
         raise refusal
-    clear = _CLEAR * max(float(np.percentile(along, 70)) for _, _, along in tried)
+    clear = _CLEAR * max(float(np.percentile(trial.along, 70)) for trial in tried)
     strong = edges > max(clear, float(np.percentile(edges, 60)))
-    scores = []
-    for _, outline, along in tried:
-        around = ndimage.binary_dilation(outline, np.ones((3, 3)), 2)
-        missed = (strong & ~around).sum() / max(1, strong.sum())
-        scores.append(float((along > clear).mean() - missed))
-    if tried[-1][0] is None and scores[-1] > max(scores) - 0.1:
+    scores = [trial.score(strong, clear) for trial in tried]
+    for index, (trial, wider) in enumerate(pairwise(tried)):
+        if not trial.complete(wider, strong, max(widths[0], trial.width or 0) / fold):
+            scores[index] -= 1
+    best = max(scores)
+    if tried[-1].width is None and scores[-1] > best - 0.1:
         return None
-    return next(one[0] for one, score in zip(tried, scores) if score > max(scores) - 0.05)
+    return next(
+        trial.width for trial, score in zip(tried, scores, strict=True) if score > best - 0.03
+    )
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What is ink if it is no wider than this."""
+
+    width: float | None  # None for evenly lit paper
+    contrast: np.ndarray  # [H, W]
+    mask: np.ndarray  # [H, W] bool
+    outline: np.ndarray  # [H, W] bool, of the large pieces
+    along: np.ndarray  # [n] edges of the picture along the outline
+
+    def score(self, strong: np.ndarray, clear: float) -> float:
+        """Share of the outline that is an edge, less the share of edges that are no outline."""
+        inner = _away_from_border(strong)
+        return float((self.along > clear).mean()) - self._missed(inner)
+
+    def complete(self, wider: "_Trial", strong: np.ndarray, width: float) -> bool:
+        """Has its full contrast, and most of the edges nearby."""
+        share = self.contrast[self.mask] / np.maximum(wider.contrast[self.mask], 1e-3)
+        away = ndimage.distance_transform_edt(~self.outline)
+        return bool(np.median(share) > 0.85) and self._missed(strong & (away < 2 * width)) < 0.5
+
+    def _missed(self, edges: np.ndarray) -> float:
+        around = ndimage.binary_dilation(self.outline, np.ones((3, 3)), 2)
+        return float((edges & ~around).sum() / max(1, edges.sum()))
+
+
+def _away_from_border(mask: np.ndarray) -> np.ndarray:
+    """Without what reaches the border of the picture, as shadows do."""
+    labels, count = ndimage.label(mask, np.ones((3, 3)))
+    border = np.concatenate([labels[:3].ravel(), labels[-3:].ravel(), labels[:, :3].ravel()])
+    inside = np.ones(count + 1, bool)
+    inside[border] = inside[labels[:, -3:].ravel()] = inside[0] = False
+    return inside[labels]
 
 
 def _halved(image: np.ndarray) -> np.ndarray:

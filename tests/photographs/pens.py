@@ -11,7 +11,7 @@ from scipy import ndimage
 
 GRID = 128  # side of the square field in which a shape is described
 _FOLD = 4  # a pixel of MNIST is this many of the field
-_EIGHT = np.ones((3, 3), bool)
+_ALIKE = 0.72  # overlap of a digit with its redrawn line from which on the line is the digit
 # fonts that come with Streamlit, beside Pillow's own; tuning and reporting share none
 TUNING_FONTS = ("Pillow", "KaTeX_Main-Regular", "KaTeX_SansSerif-Bold", "KaTeX_Typewriter-Regular")
 REPORT_FONTS = ("SourceSansVF-Upright", "SourceSerifVariable-Italic", "KaTeX_Caligraphic-Regular")
@@ -38,7 +38,13 @@ def written(image: np.ndarray) -> Shape:
     """The centre line of an MNIST digit [28, 28], for a pen of any width."""
     picture = Image.fromarray(np.asarray(image, np.float32))
     large = np.asarray(picture.resize((28 * _FOLD, 28 * _FOLD), Image.Resampling.BICUBIC))
-    return _from_mask(large > 0.45, outlined=False)
+    mask = large > 0.45
+    line = thinned(mask)
+    half = 2 * float(ndimage.distance_transform_edt(mask)[mask].mean())
+    again = ndimage.distance_transform_edt(~line) <= half
+    # where ink has run together, the line alone would be another digit
+    alike = (mask & again).sum() / (mask | again).sum()
+    return _from_mask(mask, outlined=bool(alike < _ALIKE))
 
 
 def drawn(lines: list[np.ndarray]) -> Shape:

@@ -211,7 +211,9 @@ def _light(scene: Scene, rng: np.random.Generator) -> np.ndarray:
     else:  # a palm and three fingers
         dark = np.hypot(across, along - 0.3) < 0.28
         for finger in (-0.16, 0.0, 0.16):
-            dark |= (np.abs(across - finger) < 0.05) & (along > -rng.uniform(0.05, 0.2)) & (along < 0.2)
+            dark |= (
+                (np.abs(across - finger) < 0.05) & (along > -rng.uniform(0.05, 0.2)) & (along < 0.2)
+            )
     soft = ndimage.gaussian_filter(dark.astype(np.float32), rng.uniform(2, 14))
     light = (light * (1 - (1 - scene.shade) * soft)).astype(np.float32)
     return np.asarray(Image.fromarray(light).resize(scene.size, Image.Resampling.BILINEAR))
