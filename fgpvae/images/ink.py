@@ -177,7 +177,7 @@ class _Trial:
         """Has its full contrast, and most of the edges nearby."""
         share = self.contrast[self.mask] / np.maximum(wider.contrast[self.mask], 1e-3)
         away = ndimage.distance_transform_edt(~self.outline)
-        return bool(np.median(share) > 0.85) and self._missed(strong & (away < 2 * width)) < 0.5
+        return bool(np.median(share) > 0.85) and self._missed(strong & (away < 1.5 * width)) < 0.7
 
     def _missed(self, edges: np.ndarray) -> float:
         around = ndimage.binary_dilation(self.outline, np.ones((3, 3)), 2)

@@ -56,6 +56,7 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
     if _edge_width(digit, level, stroke) > max(3.0, 0.2 * main.extent):
         raise UserError("The picture shows only soft shadows or glare, no digit with clear edges.")
 
+    pieces = [main, *(piece for piece in pieces[1:] if not _is_hair(labels, piece, stroke))]
     joined, others, left_out = _joined(labels, pieces, stroke)
     if others:
         raise UserError(
@@ -70,6 +71,15 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
     if len(joined) > 1:
         notes.append("Separate strokes close to each other were taken as one digit.")
     return digit, tuple(notes)
+
+
+def _is_hair(labels: np.ndarray, piece: Extent, stroke: float) -> bool:
+    """A long mark much thinner than the digit's strokes: what is left of ruling, or a scratch."""
+    window = labels[piece.top : piece.bottom, piece.left : piece.right] == piece.label
+    width = piece.area / piece.extent
+    return (
+        stroke > 4 and piece.extent > 2 * stroke and min(width, stroke_width(window)) < 0.4 * stroke
+    )
 
 
 def find_groups(mask: np.ndarray) -> list[Extent]:

@@ -45,9 +45,12 @@ def _lines(contrast: np.ndarray, thin: np.ndarray) -> list[_Line]:
     factor = -(-max(votes.shape) // _SIDE)
     small = ndimage.maximum_filter(votes, factor)[::factor, ::factor] if factor > 1 else votes
     width = contrast.shape[1]
-    found = []
+    found: list[_Line] = []
     for left, right in _candidates(small):
         ends = factor * (left + 0.5) - 0.5, factor * (right + 0.5) - 0.5
+        middle = sum(ends) / 2
+        if any(abs(one.course[width // 2] - middle) < 2 * factor + 2 for one in found):
+            continue
         line = _followed(contrast, thin, np.linspace(*ends, width))
         if line is not None:
             found.append(line)
