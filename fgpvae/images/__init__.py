@@ -10,15 +10,19 @@
 b'GIF89a'
 """
 
+from fgpvae.images.boxes import Box, box_at, digit_boxes
 from fgpvae.images.export import strip, to_gif, to_png
 from fgpvae.images.normalising import Normalised, Options, Step, normalise
 from fgpvae.images.reading import ACCEPTED, read_picture
 
 __all__ = [
     "ACCEPTED",
+    "Box",
     "Normalised",
     "Options",
     "Step",
+    "box_at",
+    "digit_boxes",
     "normalise",
     "read_picture",
     "strip",

@@ -1,16 +1,28 @@
 """Which pixels of a picture are ink: colour, uneven light, dark or light strokes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from PIL import Image
 from scipy import ndimage
 
 from fgpvae.errors import UserError
+from fgpvae.images.ruling import find_ruling
 
-WORK_SIDE = 512  # longest side of the arrays that are worked on
+WORK_SIDE = 384  # longest side of the arrays that are worked on
 _LUMINANCE = np.array([0.299, 0.587, 0.114])
 _FLAT = 0.03  # evenly lit paper varies less than this
+_WIDTHS = (
+    1 / 24,
+    1 / 14,
+    1 / 9,
+    1 / 6,
+    1 / 4,
+)  # of the widest ink, as a share of the picture's longer side
+_CLEAR = 0.35  # share of a clear edge from which on an edge is one
+_SOFT = 0.4  # sharpness against that of the digit below which a mark is a shadow
+_BRIGHT = 0.45  # paper is brighter than this, a blackboard is not
 _FAINTEST = 0.07  # contrast of ink against paper below which a page is called blank
 
 
@@ -24,18 +36,19 @@ class Ink:
     notes: tuple[str, ...]
 
 
-def find_ink(picture: Image.Image, invert: bool | None = None) -> Ink:
-    """Separate ink from paper; `invert` True says that the ink is dark, False that it is light."""
+def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | None = None) -> Ink:
+    """Separate ink from paper; `invert` True says that the ink is dark, False that it is light.
+
+    What is wider than `widest` pixels is a shadow; None finds out.
+    """
     factor = min(1.0, WORK_SIDE / max(picture.size))
     size = [max(1, round(side * factor)) for side in picture.size]
     colours = np.asarray(picture.resize(size, Image.Resampling.BOX), np.float32) / 255
     grey, notes = _most_telling_channel(colours)  # [H, W]
-    level = _flat_paper(grey)
-    detail = grey - (_surroundings(grey) if level is None else level)
-    # strokes are the rare side of the distribution: a negative third moment means dark ink
-    dark = bool((detail.astype(np.float64) ** 3).sum() < 0)
+    paper = _flat_paper(grey)
+    dark = _ink_is_dark(grey, paper)
     if invert is not None:
-        level = level if dark == invert else None
+        paper = paper if dark == invert else None
         dark = invert
         notes.append(f"Ink was taken to be {'darker' if dark else 'lighter'} than the paper.")
     elif dark:
@@ -43,19 +56,173 @@ def find_ink(picture: Image.Image, invert: bool | None = None) -> Ink:
     else:
         notes.append("Ink is lighter than the paper, as the model expects.")
 
-    light = 1 - grey if not dark else grey  # from here on as if ink were dark
-    evenly_lit = level is not None
-    if level is None:
-        paper = _uneven_paper(light)
+    light = grey if dark else 1 - grey  # from here on as if ink were dark
+    if paper is not None and not dark:
+        paper = 1 - paper
+    found = _separated(light, paper, None if widest is None else widest * factor)
+    if not found.flat:
         notes.append("The light was uneven and was evened out.")
-    else:
-        paper = np.full_like(light, level if dark else 1 - level)
-    # share of the paper's light that the ink swallows
-    swallowed = np.clip((paper - light) / np.maximum(paper, 0.15), 0, 1)
-    even = 1 - swallowed if dark else swallowed
-    sure_paper = np.abs(paper - light) < _FLAT if evenly_lit else np.ones(grey.shape, bool)
-    ink, mask = _soft_threshold(swallowed, sure_paper)
-    return Ink(grey, even, ink, mask, dark, tuple(notes))
+    if found.ruled:
+        notes.append("Lines of ruled or squared paper were taken out.")
+    even = 1 - found.contrast if dark else found.contrast
+    return Ink(grey, even, found.level, found.mask, dark, tuple(notes))
+
+
+def _ink_is_dark(grey: np.ndarray, paper: float | None) -> bool:
+    """Strokes are the rare side of the distribution: a negative third moment means dark ink."""
+    detail = (grey - (_surroundings(grey) if paper is None else paper)).astype(np.float64)
+    third = (detail**3).mean()
+    ends = (grey[:4], grey[-4:], grey[:, :4], grey[:, -4:])
+    border = np.concatenate([end.ravel() for end in ends])
+    if paper is not None or np.percentile(border, 90) < _BRIGHT:
+        return bool(third < 0)
+    # bright paper with shadows: only strokes that are rare indeed are light
+    return bool(third < 2 * (detail**2).mean() ** 1.5)
+
+
+@dataclass(frozen=True)
+class _Found:
+    contrast: np.ndarray  # [H, W] share of the paper's light that the ink swallows
+    level: np.ndarray  # [H, W] 0 paper, 1 ink
+    mask: np.ndarray  # [H, W] bool
+    ruled: bool
+    flat: bool
+
+
+def _separated(light: np.ndarray, paper: float | None, widest: float | None) -> _Found:
+    """[H, W] light -> its ink; `paper` is the level of evenly lit paper, if it is."""
+    calm = ndimage.median_filter(light, 3) if paper is None else light
+    narrow = widest or _WIDTHS[0] * max(light.shape)
+    passed = find_ruling(_swallowed(light, _uneven_paper(calm, narrow)))
+    if passed is not None:
+        bare = np.minimum(light / passed, 1)
+        try:
+            return replace(_without_lines(bare, paper, widest), ruled=True)
+        except UserError:  # the lines were the only ink there is
+            pass
+    return _without_lines(light, paper, widest)
+
+
+def _without_lines(light: np.ndarray, paper: float | None, widest: float | None) -> _Found:
+    widths = [share * max(light.shape) for share in _WIDTHS] if widest is None else [widest]
+    if len(widths) > 1 or paper is not None:
+        widest = _widest_ink(light, paper, widths)
+    if widest is None:
+        assert paper is not None
+        contrast = _swallowed(light, np.full_like(light, paper))
+        level, mask = _soft_threshold(contrast, np.abs(light - paper) < _FLAT)
+        return _Found(contrast, level, mask, ruled=False, flat=True)
+    calm = ndimage.median_filter(light, 3)
+    contrast = _swallowed(light, _uneven_paper(calm, widest))
+    level, mask = _soft_threshold(contrast, np.ones(light.shape, bool))
+    mask, _, _ = _sharp_pieces(mask, level, _edges(calm))
+    return _Found(contrast, level, mask, ruled=False, flat=False)
+
+
+def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> float | None:
+    """Beyond which width a dark thing is a shadow; None if the paper is evenly lit.
+
+    Too narrow, and parts of wide strokes are taken for paper; too wide, and shadows for ink.
+    Right is what has outlines that are edges of the picture, and leaves none of these out.
+    """
+    fold = 2 if max(light.shape) > 250 else 1
+    small = _halved(light) if fold == 2 else light
+    edges = _edges(small)
+    tried: list[_Trial] = []
+    refusal = None
+    for width in (*widths, None) if paper is not None else widths:
+        level = paper if width is None else _uneven_paper(small, width / fold)
+        contrast = _swallowed(small, np.full_like(small, level))
+        sure = np.abs(small - level) < _FLAT if width is None else np.ones(small.shape, bool)
+        try:
+            ink, mask = _soft_threshold(contrast, sure)
+        except UserError as error:
+            refusal = error
+            continue
+        kept, outline, along = _sharp_pieces(mask, ink, edges)
+        tried.append(_Trial(width, contrast, kept, outline, along))
+    if not tried:
+        assert refusal is not None
+        raise refusal
+    clear = _CLEAR * max(float(np.percentile(trial.along, 70)) for trial in tried)
+    strong = edges > max(clear, float(np.percentile(edges, 60)))
+    scores = [trial.score(strong, clear) for trial in tried]
+    for index, (trial, wider) in enumerate(pairwise(tried)):
+        if not trial.complete(wider, strong, max(widths[0], trial.width or 0) / fold):
+            scores[index] -= 1
+    best = max(scores)
+    if tried[-1].width is None and scores[-1] > best - 0.1:
+        return None
+    return next(
+        trial.width for trial, score in zip(tried, scores, strict=True) if score > best - 0.03
+    )
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What is ink if it is no wider than this."""
+
+    width: float | None  # None for evenly lit paper
+    contrast: np.ndarray  # [H, W]
+    mask: np.ndarray  # [H, W] bool
+    outline: np.ndarray  # [H, W] bool, of the large pieces
+    along: np.ndarray  # [n] edges of the picture along the outline
+
+    def score(self, strong: np.ndarray, clear: float) -> float:
+        """Share of the outline that is an edge, less the share of edges that are no outline."""
+        inner = _away_from_border(strong)
+        return float((self.along > clear).mean()) - self._missed(inner)
+
+    def complete(self, wider: "_Trial", strong: np.ndarray, width: float) -> bool:
+        """Has its full contrast, and most of the edges nearby."""
+        share = self.contrast[self.mask] / np.maximum(wider.contrast[self.mask], 1e-3)
+        away = ndimage.distance_transform_edt(~self.outline)
+        return bool(np.median(share) > 0.85) and self._missed(strong & (away < 1.5 * width)) < 0.7
+
+    def _missed(self, edges: np.ndarray) -> float:
+        around = ndimage.binary_dilation(self.outline, np.ones((3, 3)), 2)
+        return float((edges & ~around).sum() / max(1, edges.sum()))
+
+
+def _away_from_border(mask: np.ndarray) -> np.ndarray:
+    """Without what reaches the border of the picture, as shadows do."""
+    labels, count = ndimage.label(mask, np.ones((3, 3)))
+    border = np.concatenate([labels[:3].ravel(), labels[-3:].ravel(), labels[:, :3].ravel()])
+    inside = np.ones(count + 1, bool)
+    inside[border] = inside[labels[:, -3:].ravel()] = inside[0] = False
+    return inside[labels]
+
+
+def _halved(image: np.ndarray) -> np.ndarray:
+    height, width = image.shape[0] // 2, image.shape[1] // 2
+    return image[: 2 * height, : 2 * width].reshape(height, 2, width, 2).mean(axis=(1, 3))
+
+
+def _edges(light: np.ndarray) -> np.ndarray:
+    """Relative change of light over a pixel, the largest nearby."""
+    slope = ndimage.gaussian_gradient_magnitude(np.log(np.maximum(light, 0.02)), 1.0)
+    return ndimage.maximum_filter(slope, 3)
+
+
+def _sharp_pieces(
+    mask: np.ndarray, level: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pieces that are not soft like a shadow, the outline of large ones, the edges there."""
+    labels, count = ndimage.label(mask, np.ones((3, 3)))
+    rim = mask & ~ndimage.binary_erosion(mask)
+    index = np.arange(1, count + 1)
+    sharpness = ndimage.mean(edges[rim], labels[rim], index)
+    mass = ndimage.sum_labels(level, labels, index)
+    main = int((mass * sharpness**2).argmax())
+    soft = (sharpness < _SOFT * sharpness[main]) & (index - 1 != main)
+    kept = np.concatenate([[False], ~soft])[labels]
+    outline = rim & np.concatenate([[False], ~soft & (mass > 0.1 * mass[main])])[labels]
+    return kept, outline, edges[outline]
+
+
+def _swallowed(light: np.ndarray, paper: np.ndarray) -> np.ndarray:
+    """Share of the paper's light that is missing."""
+    return np.clip((paper - light) / np.maximum(paper, 0.15), 0, 1)
 
 
 def _most_telling_channel(colours: np.ndarray) -> tuple[np.ndarray, list[str]]:
@@ -73,6 +240,7 @@ def _most_telling_channel(colours: np.ndarray) -> tuple[np.ndarray, list[str]]:
 
 def _contrast(channel: np.ndarray) -> float:
     """How far strokes stand out from their surroundings, noise taken off."""
+    channel = _halved(channel) if min(channel.shape) > 200 else channel
     detail = np.abs(channel - _surroundings(channel))
     return float(max(1e-3, np.percentile(detail, 99) - 3 * noise_of(channel)))
 
@@ -87,7 +255,7 @@ def noise_of(grey: np.ndarray) -> float:
     """Standard deviation of pixel noise, from a mask that is blind to edges and slopes."""
     blind = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]]) / 6
     response = np.abs(ndimage.convolve(grey, blind.astype(grey.dtype)))
-    return float(1.4826 * np.median(response))
+    return float(1.4826 * np.median(response[::2, ::2] if response.size > 20_000 else response))
 
 
 def _flat_paper(grey: np.ndarray) -> float | None:
@@ -106,10 +274,10 @@ def _flat_paper(grey: np.ndarray) -> float | None:
     return float(level) if flat else None
 
 
-def _uneven_paper(light: np.ndarray) -> np.ndarray:
-    """Paper under dark ink: a closing removes every dark thing narrower than a quarter."""
-    reach = max(3, max(light.shape) // 4)
-    calm = np.pad(ndimage.median_filter(light, 3), reach, mode="edge")
+def _uneven_paper(light: np.ndarray, width: float) -> np.ndarray:
+    """Paper under dark ink: a closing removes every dark thing narrower than the width."""
+    reach = max(3, round(width))
+    calm = np.pad(light, reach, mode="edge")
     return ndimage.grey_closing(calm, (reach, reach))[reach:-reach, reach:-reach]
 
 

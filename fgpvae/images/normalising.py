@@ -12,12 +12,17 @@ from fgpvae.images.pieces import find_digit, find_sheet, stroke_width
 from fgpvae.images.reading import MIN_SIDE, as_picture
 
 SIDE = 28
-BOX = 20  # the longer side of a digit's bounding box
+BOX = 20  # the longer side of an upright digit's bounding box, about
 CENTRE = 14.0  # row and column of the centre of mass, as in MNIST
 STEP_SIDE = 280
 _FINE = 8 * BOX  # least size at which strokes are reshaped
 # stroke widths in the 20 x 20 box: 10 % and 97 % of MNIST, and where those beyond are brought to
 _THINNEST, _THICKEST, _THIN_TO, _THICK_TO = 1.7, 4.0, 2.1, 3.3
+_HOLE = 1.0  # pixels of the 28 x 28 digit: a hole with a larger radius keeps at least this one
+# log(upright box / longest span) of MNIST = a + b log(shortest / longest) + c log(mean / longest),
+# and how far a box may be from that: see docs/photographs.md
+_SIZE, _SIZE_TOLERANCE = (-0.034, -0.31, 1.364), 0.07
+_TURNS = np.deg2rad(np.arange(0, 180, 7.5))
 _THICKNESS_STEP = 2.0  # pixels of the 28 x 28 digit for thickness = 1
 
 
@@ -68,7 +73,7 @@ def normalise(
         Step("Ink", "What counts as ink, white on black.", _shown(ink.level)),
         Step("Found", "The digit; everything else is left out.", _shown(_outlined(ink, digit))),
         Step("Strokes", "Strokes about as wide as the model knows them.", _shown(stroked)),
-        Step("Digit", "28 x 28: a 20 x 20 box, centre of mass in the middle.", _shown(final)),
+        Step("Digit", "28 x 28: the size of MNIST, centre of mass in the middle.", _shown(final)),
     )
     return Normalised(final, steps, (*notes, *stroke_notes))
 
@@ -136,8 +141,16 @@ def _locate(part: Image.Image, invert: bool | None) -> tuple[Ink, np.ndarray, tu
         min(part.width, round((columns.stop + margin) * scale)),
         min(part.height, round((rows.stop + margin) * scale)),
     )
-    closer = find_ink(part.crop(box), ink.dark)
-    found, _ = find_digit(closer.mask, closer.level)
+    closer = find_ink(part.crop(box), ink.dark, 2.5 * scale * stroke_width(digit))
+    # only what was found before, seen better
+    left, top, right, bottom = (side / scale for side in box)
+    shape = closer.mask.shape
+    at = np.ix_(
+        np.linspace(top, bottom, shape[0], endpoint=False).astype(int).clip(0, digit.shape[0] - 1),
+        np.linspace(left, right, shape[1], endpoint=False).astype(int).clip(0, digit.shape[1] - 1),
+    )
+    near = ndimage.binary_dilation(digit, np.ones((3, 3)), 2)[at]
+    found, _ = find_digit(closer.mask & near, closer.level)
     return closer, found, notes
 
 
@@ -164,7 +177,7 @@ def _cut_out(level: np.ndarray, digit: np.ndarray) -> np.ndarray:
 def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray, list[str]]:
     """Widen or narrow strokes that MNIST hardly has, and as the person asks."""
     fine = _enlarged(shape)
-    unit = max(fine.shape) / BOX  # pixels of the fine picture per pixel of the digit
+    unit = _size(fine) / BOX  # pixels of the fine picture per pixel of the digit
     mask = fine > 0.5
     width = stroke_width(mask) / unit
     if width > 0.45 * BOX:
@@ -180,7 +193,7 @@ def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray,
     target = max(0.8, target + _THICKNESS_STEP * thickness)
     if target == width:
         return shape, notes
-    return _offset(mask, (target - width) * unit / 2), notes
+    return _offset(mask, (target - width) * unit / 2, _HOLE * unit), notes
 
 
 def _enlarged(shape: np.ndarray) -> np.ndarray:
@@ -192,16 +205,34 @@ def _enlarged(shape: np.ndarray) -> np.ndarray:
     return np.asarray(picture.resize(size, Image.Resampling.BICUBIC))
 
 
-def _offset(mask: np.ndarray, outwards: float) -> np.ndarray:
-    """Move the outline by a distance in pixels; never so far inwards that a stroke breaks."""
+def _size(shape: np.ndarray) -> float:
+    """How long the longer side of the box would be if the digit stood upright, in pixels."""
+    rim = shape > 0.1
+    rim &= ~ndimage.binary_erosion(rim)
+    y, x = np.nonzero(rim)
+    spans = np.array([np.ptp(x * np.cos(turn) + y * np.sin(turn)) + 1 for turn in _TURNS])
+    longest = spans.max()
+    features = 1, np.log(spans.min() / longest), np.log(spans.mean() / longest)
+    usual = longest * np.exp(np.dot(_SIZE, features))
+    return float(
+        np.clip(max(shape.shape), usual / (1 + _SIZE_TOLERANCE), usual * (1 + _SIZE_TOLERANCE))
+    )
+
+
+def _offset(mask: np.ndarray, outwards: float, hole: float) -> np.ndarray:
+    """Move the outline by a distance in pixels; no stroke breaks, and no hole closes."""
     margin = int(np.ceil(max(outwards, 0))) + 2
     mask = np.pad(mask, margin)
     # signed distance from the outline, positive inside
     inside = ndimage.distance_transform_edt(mask) - ndimage.distance_transform_edt(~mask)
     inside -= np.sign(inside) / 2
     pieces = ndimage.label(mask, np.ones((3, 3)))[1]
+    holes, _ = ndimage.label(~mask)
+    deepest = ndimage.maximum(-inside, holes, np.arange(holes.max() + 1))
+    room = np.maximum(deepest - hole, 0)  # how far ink may go into each hole
+    room[[0, holes[0, 0]]] = np.inf  # ink itself, and the paper around the digit
     for _ in range(8):
-        moved = np.clip(inside + outwards + 0.5, 0, 1)
+        moved = np.clip(inside + np.minimum(outwards, room[holes]) + 0.5, 0, 1)
         if outwards >= 0 or ndimage.label(moved > 0.5, np.ones((3, 3)))[1] == pieces:
             break
         outwards *= 0.75
@@ -210,11 +241,10 @@ def _offset(mask: np.ndarray, outwards: float) -> np.ndarray:
 
 
 def _centred(shape: np.ndarray) -> np.ndarray:
-    """[h, w] tight ink -> [28, 28]: longer side 20, centre of mass at (14, 14)."""
-    scale = BOX / max(shape.shape)
-    if not 0.95 < scale < 1.06:
+    """[h, w] tight ink -> [28, 28]: an upright box of 20, centre of mass at (14, 14)."""
+    if not 0.95 < BOX / max(shape.shape) < 1.06:
         shape = _enlarged(shape)
-        scale = BOX / max(shape.shape)
+        scale = min(BOX / _size(shape), (SIDE - 2) / max(shape.shape))
     else:
         scale = 1.0
     margin = int(np.ceil(SIDE / scale))

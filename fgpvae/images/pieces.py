@@ -15,7 +15,9 @@ _MOST_PIECES, _MOST_HOLES = 40, 10  # beyond these a picture is a texture and no
 
 
 @dataclass(frozen=True)
-class _Piece:
+class Extent:
+    """A piece of ink, or several: which label it has, how much it is, and where."""
+
     label: int
     area: int
     top: int
@@ -54,24 +56,13 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
     if _edge_width(digit, level, stroke) > max(3.0, 0.2 * main.extent):
         raise UserError("The picture shows only soft shadows or glare, no digit with clear edges.")
 
-    rest = pieces[1:]
-    joined, left_out = [main], 0
-    away = ndimage.distance_transform_edt(~digit)  # distance of each pixel from the digit
-    while rest:
-        gaps = {piece.label: _gap(away, labels, piece) for piece in rest}
-        piece = min(rest, key=lambda piece: gaps[piece.label])
-        rest.remove(piece)
-        gap, whole = gaps[piece.label], _union(joined)
-        if _another_digit(digit, labels == piece.label, gap, stroke):
-            raise UserError(
-                "The picture shows several digits or marks; please crop it to a single digit."
-            )
-        if gap <= max(0.3 * whole.extent, 2 * stroke):
-            joined.append(piece)
-            digit |= labels == piece.label
-            away = ndimage.distance_transform_edt(~digit)
-        else:
-            left_out += 1
+    pieces = [main, *(piece for piece in pieces[1:] if not _is_hair(labels, piece, stroke))]
+    joined, others, left_out = _joined(labels, pieces, stroke)
+    if others:
+        raise UserError(
+            "The picture shows several digits or marks; please crop it to a single digit."
+        )
+    digit = np.isin(labels, [piece.label for piece in joined])
     comparable = sum(piece.area > 0.3 * main.area for piece in joined)
     if comparable > 5 or (len(joined) > 12 and main.area < 0.5 * digit.sum()):
         raise UserError(_FULL_OF_MARKS)
@@ -80,6 +71,55 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
     if len(joined) > 1:
         notes.append("Separate strokes close to each other were taken as one digit.")
     return digit, tuple(notes)
+
+
+def _is_hair(labels: np.ndarray, piece: Extent, stroke: float) -> bool:
+    """A long mark much thinner than the digit's strokes: what is left of ruling, or a scratch."""
+    window = labels[piece.top : piece.bottom, piece.left : piece.right] == piece.label
+    width = piece.area / piece.extent
+    return (
+        stroke > 4 and piece.extent > 2 * stroke and min(width, stroke_width(window)) < 0.4 * stroke
+    )
+
+
+def find_groups(mask: np.ndarray) -> list[Extent]:
+    """[H, W] ink -> the boxes of what may be digits, largest first."""
+    labels, _ = ndimage.label(mask, _EIGHT)
+    pieces = sorted(_pieces(labels), key=lambda piece: piece.area, reverse=True)
+    pieces, _ = _without_edges(pieces)
+    pieces = [piece for piece in pieces if piece.area > 0.02 * pieces[0].area]
+    if len(pieces) > _MOST_PIECES:
+        raise UserError(_FULL_OF_MARKS)
+    groups: list[Extent] = []
+    while pieces:
+        joined, others, left_out = _joined(labels, pieces, stroke_width(labels == pieces[0].label))
+        groups.append(_union(joined))
+        pieces = sorted(others + left_out, key=lambda piece: piece.area, reverse=True)
+    groups.sort(key=lambda group: group.area, reverse=True)
+    return [group for group in groups if group.extent > 0.3 * groups[0].extent]
+
+
+def _joined(
+    labels: np.ndarray, pieces: list[Extent], stroke: float
+) -> tuple[list[Extent], list[Extent], list[Extent]]:
+    """The first piece and all that belong to it; other digits; marks that are neither."""
+    joined, others, left_out, rest = [pieces[0]], [], [], pieces[1:]
+    digit = labels == pieces[0].label
+    away = ndimage.distance_transform_edt(~digit)  # distance of each pixel from the digit
+    while rest:
+        gaps = {piece.label: _gap(away, labels, piece) for piece in rest}
+        piece = min(rest, key=lambda piece: gaps[piece.label])
+        rest.remove(piece)
+        gap, whole = gaps[piece.label], _union(joined)
+        if _another_digit(digit, labels == piece.label, gap, stroke):
+            others.append(piece)
+        elif gap <= max(0.3 * whole.extent, 2 * stroke):
+            joined.append(piece)
+            digit |= labels == piece.label
+            away = ndimage.distance_transform_edt(~digit)
+        else:
+            left_out.append(piece)
+    return joined, others, left_out
 
 
 def find_sheet(shape: np.ndarray) -> np.ndarray | None:
@@ -113,7 +153,7 @@ def _edge_width(shape: np.ndarray, level: np.ndarray, stroke: float) -> float:
     return 1 / max(float(np.median(slope[rim])), 1e-3)
 
 
-def _pieces(labels: np.ndarray) -> list[_Piece]:
+def _pieces(labels: np.ndarray) -> list[Extent]:
     height, width = labels.shape
     areas = np.bincount(labels.ravel())
     found = []
@@ -123,7 +163,7 @@ def _pieces(labels: np.ndarray) -> list[_Piece]:
             rows.start == 0 or columns.start == 0 or rows.stop == height or columns.stop == width
         )
         found.append(
-            _Piece(
+            Extent(
                 label,
                 int(areas[label]),
                 rows.start,
@@ -136,7 +176,7 @@ def _pieces(labels: np.ndarray) -> list[_Piece]:
     return found
 
 
-def _without_edges(pieces: list[_Piece]) -> tuple[list[_Piece], list[str]]:
+def _without_edges(pieces: list[Extent]) -> tuple[list[Extent], list[str]]:
     """Drop shadows, table edges and neighbours that the picture cuts off, if a digit remains."""
     inside = [piece for piece in pieces if not piece.at_edge]
     if len(inside) == len(pieces) or not inside:
@@ -147,13 +187,13 @@ def _without_edges(pieces: list[_Piece]) -> tuple[list[_Piece], list[str]]:
     return inside, ["Marks that touch the edge of the picture were left out."]
 
 
-def _gap(away: np.ndarray, labels: np.ndarray, piece: _Piece) -> float:
+def _gap(away: np.ndarray, labels: np.ndarray, piece: Extent) -> float:
     window = np.s_[piece.top : piece.bottom, piece.left : piece.right]
     return float(away[window][labels[window] == piece.label].min())
 
 
-def _union(pieces: list[_Piece]) -> _Piece:
-    return _Piece(
+def _union(pieces: list[Extent]) -> Extent:
+    return Extent(
         0,
         sum(piece.area for piece in pieces),
         min(piece.top for piece in pieces),

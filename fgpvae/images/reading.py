@@ -24,6 +24,7 @@ MAX_PIXELS = 50_000_000
 MAX_DECODED_BYTES = 100_000_000
 MAX_SIDE = 2048  # longest side of what is returned
 MIN_SIDE = 8
+_DRAFT_SIDE = 1280  # least side to which a JPEG is reduced while it is decoded
 
 _MAX_PARTS = 20_000  # chunks or segments of one file
 _MAX_SCANS = 40  # passes of a progressive JPEG; encoders write about ten
@@ -64,7 +65,7 @@ def read_picture(data: bytes) -> Image.Image:
     try:
         with Image.open(_BoundedReader(pixels_only), formats=[kind]) as image:
             _check_size(image.size, _most_pixels(kind, image.mode, scans))
-            image.draft(None, _shrunk(image.size, MAX_SIDE))  # a JPEG is decoded smaller
+            image.draft(None, _shrunk(image.size, _DRAFT_SIDE))  # a JPEG is decoded smaller
             image.load()
             opaque = _opaque(_small(image))
             exif = exif or image.info.get("exif", b"")

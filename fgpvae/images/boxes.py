@@ -1,0 +1,78 @@
+"""Where the digits of a picture are: boxes to show, of which a click chooses one.
+
+>>> import numpy as np
+>>> from fgpvae import data, images
+>>> page = 1 - np.hstack(list(data.unseen((3, 8)).images[[0, 50]])).repeat(8, 0).repeat(8, 1)
+>>> boxes = images.digit_boxes(page)
+>>> len(boxes), images.box_at(boxes, 0.75, 0.5) == boxes[1]
+(2, True)
+>>> eight = images.normalise(page, images.Options(crop=boxes[1])).digit
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from PIL import Image
+
+from fgpvae.images.ink import find_ink
+from fgpvae.images.pieces import Extent, find_groups
+from fgpvae.images.reading import as_picture
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the picture
+_PAPER = 0.25  # margin around a digit, against its longer side
+MOST_BOXES = 12
+
+
+def digit_boxes(
+    picture: bytes | Image.Image | np.ndarray, invert: bool | None = None
+) -> tuple[Box, ...]:
+    """Boxes of what may be digits, line by line, each fit for `Options(crop=box)`."""
+    ink = find_ink(as_picture(picture), invert)
+    height, width = ink.mask.shape
+    groups = find_groups(ink.mask)[:MOST_BOXES]
+    boxes = [_with_paper(group, groups, width, height) for group in _in_lines(groups)]
+    return tuple((x0 / width, y0 / height, x1 / width, y1 / height) for x0, y0, x1, y1 in boxes)
+
+
+def box_at(boxes: Sequence[Box], x: float, y: float) -> Box | None:
+    """The smallest box around a point, None where there is none."""
+    around = [box for box in boxes if box[0] <= x <= box[2] and box[1] <= y <= box[3]]
+    return min(around, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]), default=None)
+
+
+def _in_lines(groups: list[Extent]) -> list[Extent]:
+    """Reading order: a group is on the line of the first one that it overlaps by half."""
+    lines: list[list[Extent]] = []
+    for group in sorted(groups, key=lambda group: group.top):
+        for line in lines:
+            shared = min(group.bottom, line[0].bottom) - max(group.top, line[0].top)
+            if shared > 0.5 * min(group.bottom - group.top, line[0].bottom - line[0].top):
+                line.append(group)
+                break
+        else:
+            lines.append([group])
+    return [group for line in lines for group in sorted(line, key=lambda one: one.left)]
+
+
+def _with_paper(
+    group: Extent, others: list[Extent], width: int, height: int
+) -> tuple[float, float, float, float]:
+    """A margin of paper, but not beyond half of the way to a neighbour."""
+    margin = _PAPER * group.extent
+    left, right = max(0.0, group.left - margin), min(width, group.right + margin)
+    top, bottom = max(0.0, group.top - margin), min(height, group.bottom + margin)
+    for other in others:
+        if other is group or other.bottom <= top or other.top >= bottom:
+            continue
+        if other.right <= group.left:
+            left = max(left, (other.right + group.left) / 2)
+        elif other.left >= group.right:
+            right = min(right, (other.left + group.right) / 2)
+    for other in others:
+        if other is group or other.right <= left or other.left >= right:
+            continue
+        if other.bottom <= group.top:
+            top = max(top, (other.bottom + group.top) / 2)
+        elif other.top >= group.bottom:
+            bottom = min(bottom, (other.top + group.bottom) / 2)
+    return left, top, right, bottom

@@ -1,0 +1,175 @@
+"""Lines of ruled and squared paper: found as straight thin marks from edge to edge, taken out."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import ndimage
+
+_SIDE = 256  # lines are looked for in a picture of at most this side
+_LEAST_SIDE = 100  # a smaller picture has no room for ruling
+_WIDEST = 11  # pixels; a wider mark is no line
+_REACH = 12  # pixels to each side in which the course of a line is followed
+_MOST = 80  # lines
+_FAINTEST = 0.02  # contrast of a line that is worth taking out
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line that is closer to level than to upright; upright ones are kept transposed."""
+
+    course: np.ndarray  # [W] row of its middle at each column
+    profile: np.ndarray  # [2 * _REACH + 1] contrast at each distance from the middle
+
+
+def find_ruling(contrast: np.ndarray) -> np.ndarray | None:
+    """[H, W] share of light swallowed -> [H, W] share that the ruling lets pass, None without."""
+    if min(contrast.shape) < _LEAST_SIDE:
+        return None
+    thin = contrast - ndimage.grey_opening(contrast, (_WIDEST, _WIDEST))
+    level, upright = _lines(contrast, thin), _lines(contrast.T, thin.T)
+    if not level and not upright:
+        return None
+    passed = np.ones_like(contrast)
+    for line in level:
+        _draw(line, passed)
+    for line in upright:
+        _draw(line, passed.T)
+    return passed
+
+
+def _lines(contrast: np.ndarray, thin: np.ndarray) -> list[_Line]:
+    """Lines within 45 degrees of level."""
+    noise = 1.4826 * float(np.median(np.abs(thin - np.median(thin))))
+    votes = np.clip((thin - 2 * noise) / max(0.04, 2 * noise), 0, 1)
+    factor = -(-max(votes.shape) // _SIDE)
+    small = ndimage.maximum_filter(votes, factor)[::factor, ::factor] if factor > 1 else votes
+    width = contrast.shape[1]
+    found: list[_Line] = []
+    for left, right in _candidates(small):
+        ends = factor * (left + 0.5) - 0.5, factor * (right + 0.5) - 0.5
+        middle = sum(ends) / 2
+        if any(abs(one.course[width // 2] - middle) < 2 * factor + 2 for one in found):
+            continue
+        line = _followed(contrast, thin, np.linspace(*ends, width))
+        if line is not None:
+            found.append(line)
+    return found
+
+
+def _candidates(votes: np.ndarray) -> list[tuple[float, float]]:
+    """Rows at the left and right edge of straight lines with many votes, best first."""
+    height, width = votes.shape
+    score, first, last = [], [], []
+    for down in (True, False):
+        sums = _sums_along_lines(votes if down else votes[::-1])  # [shift, row]
+        length = _lengths(height, width)
+        shift, row = np.nonzero((sums > 0.4 * length) & (length > 0.5 * width))
+        # a transform of side _SIDE reaches `shift` rows further at its last column
+        end = row + shift * (width - 1) / (_SIDE - 1)
+        score.append(sums[shift, row] / length[shift, row])
+        first.append(row if down else height - 1 - row)
+        last.append(end if down else height - 1 - end)
+    scores, left, right = (np.concatenate(part) for part in (score, first, last))
+    chosen: list[tuple[float, float]] = []
+    while len(scores) and scores.max() > 0 and len(chosen) < _MOST:
+        best = scores.argmax()
+        chosen.append((float(left[best]), float(right[best])))
+        far = (np.abs(left - left[best]) > 4) | (np.abs(right - right[best]) > 4)
+        crossing = (left - left[best]) * (right - right[best]) < 0
+        keep = far & ~(crossing & (np.abs((left + right) - (left + right)[best]) < 16))
+        scores, left, right = scores[keep], left[keep], right[keep]
+    return chosen
+
+
+def _sums_along_lines(votes: np.ndarray) -> np.ndarray:
+    """[H, W] -> [shift, row]: sums along lines that start in a row and go down by a shift.
+
+    The fast Radon transform of Brady: sums over neighbouring strips of columns are joined, and
+    their width doubles each time. Rows from -_SIDE on are kept as rows modulo 2 _SIDE.
+    """
+    height, width = votes.shape
+    strips = np.zeros((_SIDE, 1, 2 * _SIDE), np.float32)  # [strip, shift, row]
+    strips[:width, 0, :height] = votes.T
+    while len(strips) > 1:
+        left, right = strips[0::2], strips[1::2]
+        joined = np.empty((len(left), 2 * left.shape[1], 2 * _SIDE), np.float32)
+        for shift in range(joined.shape[1]):
+            half, step = shift // 2, (shift + 1) // 2
+            joined[:, shift, : 2 * _SIDE - step] = right[:, half, step:]
+            joined[:, shift, 2 * _SIDE - step :] = right[:, half, :step]
+            joined[:, shift] += left[:, half]
+        strips = joined
+    return strips[0][:, :_SIDE]
+
+
+@lru_cache(maxsize=8)
+def _lengths(height: int, width: int) -> np.ndarray:
+    """[shift, row] columns that a line spends inside the picture."""
+    return _sums_along_lines(np.ones((height, width), np.float32))
+
+
+def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Line | None:
+    """The exact course and the profile of a line, or None if it is none after all."""
+    height, width = contrast.shape
+    columns = np.arange(width)
+    offsets = np.arange(-_REACH, _REACH + 1)
+    for reach, degree in ((6, 2), (3, 3)):
+        rows = course[:, None] + offsets[None, np.abs(offsets) <= reach]  # [W, 2 reach + 1]
+        inside = (rows[:, 0] >= 0) & (rows[:, -1] <= height - 1)
+        if inside.sum() < 0.4 * width:
+            return None
+        seen = np.clip(_sampled(thin, rows, columns), 0, 0.1)
+        seen = ndimage.uniform_filter1d(seen, 9, axis=0)
+        weight = seen.max(axis=1) * inside
+        middle = course + seen.argmax(axis=1) - reach
+        trusted = weight > 0.3 * np.percentile(weight[inside], 60)
+        where = columns / width - 0.5
+        for _ in range(3):
+            if trusted.sum() < 0.3 * width:
+                return None
+            curve = np.polynomial.Polynomial.fit(where[trusted], middle[trusted], degree)
+            fitted = curve(where)
+            trusted &= np.abs(middle - fitted) < 2.5
+        course = np.clip(fitted, course - 8, course + 8)
+    inside = (course >= 0) & (course <= height - 1)
+    if inside.sum() < 0.4 * width:
+        return None
+    seen = _sampled(contrast, course[:, None] + offsets[None], columns)  # [W, 2 _REACH + 1]
+    profile = np.median(seen[inside], axis=0)
+    profile = np.maximum(profile - max(np.median(profile), np.percentile(profile, 30)), 0)
+    return _Line(course, profile) if _is_line(seen, inside, profile) else None
+
+
+def _is_line(seen: np.ndarray, inside: np.ndarray, profile: np.ndarray) -> bool:
+    """Thin, dark enough, and there along most of its way, its ends included."""
+    depth = profile[_REACH - 1 : _REACH + 2].max()
+    if depth < _FAINTEST or (profile > 0.5 * depth).sum() > _WIDEST:
+        return False
+    sides = np.minimum(seen[:, : _REACH - 6], seen[:, _REACH + 7 :]).mean(axis=1)
+    middle = ndimage.uniform_filter1d(seen[:, _REACH - 1 : _REACH + 2].max(axis=1), 5)
+    there = (middle - sides > 0.4 * depth)[inside]
+    end = max(1, len(there) // 10)
+    return there.mean() > 0.7 and min(there[:end].mean(), there[-end:].mean()) > 0.5
+
+
+def _sampled(image: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """[W, n] values at rows between pixels, the edge repeated."""
+    rows = np.clip(rows, 0, image.shape[0] - 1)
+    above = np.minimum(rows.astype(np.intp), image.shape[0] - 2)
+    share = rows - above
+    column = columns[:, None]
+    return (1 - share) * image[above, column] + share * image[above + 1, column]
+
+
+def _draw(line: _Line, passed: np.ndarray) -> None:
+    """Let a line swallow its share of the light; where lines cross, the darker one counts."""
+    columns = np.arange(passed.shape[1])
+    nearest = np.rint(line.course).astype(np.intp)
+    offsets = np.arange(-_REACH, _REACH + 1)
+    for offset in offsets:
+        rows = nearest + offset
+        ok = (rows >= 0) & (rows < passed.shape[0])
+        light = 1 - np.interp(rows - line.course, offsets, line.profile)
+        at = rows[ok], columns[ok]
+        passed[at] = np.minimum(passed[at], light[ok])

@@ -1,0 +1,120 @@
+"""Photographs of digits through `fgpvae.images`: python -m tests.photographs [--count 600]
+
+Prints the shares of refused pictures and wrong shapes, how well a classifier reads the result, the
+processor time a picture takes, and how much larger or smaller a turned digit comes out.
+`--write docs/photographs.md` replaces the tables there, under the name given by `--as`;
+`--sheet FILE` saves a contact sheet of the photographs and their digits, `--bad` of the wrong ones.
+"""
+
+import argparse
+import io
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from fgpvae.images import normalise
+from tests.photographs import pens, sets
+from tests.photographs.measure import Result, measure, reading, table, times
+
+
+def turned_sizes(which: str, count: int = 60) -> str:
+    """Size of turned digits against the same digit upright, as Markdown."""
+    digits = sets.training_digits() if which == sets.TUNING else sets.data.unseen()
+    ratios: dict[str, list[float]] = {"all digits": [], "ones": []}
+    step = max(1, len(digits) // count)
+    for image, label in zip(digits.images[::step], digits.labels[::step], strict=True):
+        shape = pens.written(image)
+        upright = _spread(shape, 0.0)
+        for degrees in (30, 45, 90, 135):
+            ratio = _spread(shape, np.deg2rad(degrees)) / upright
+            ratios["all digits"].append(ratio)
+            if label == 1:
+                ratios["ones"].append(ratio)
+    lines = ["| turned against upright | smallest | median | largest |", "|---|---|---|---|"]
+    for name, found in ratios.items():
+        low, middle, high = np.min(found), np.median(found), np.max(found)
+        lines.append(f"| {name} | {low:.2f} | {middle:.2f} | {high:.2f} |")
+    return "\n".join(lines)
+
+
+def _spread(shape: pens.Shape, angle: float) -> float:
+    """Root mean square distance of the ink from its middle, in pixels of the 28 x 28 digit."""
+    y, x = (np.mgrid[0:240, 0:240] - 119.5) / 150
+    at = np.cos(angle) * x - np.sin(angle) * y, np.sin(angle) * x + np.cos(angle) * y
+    half = 0.0 if shape.outlined else 0.06
+    digit = normalise(1 - np.clip((half - shape.distance(*at)) * 150 + 0.5, 0, 1)).digit
+    rows, columns = np.indices(digit.shape)
+    mass = digit / digit.sum()
+    middle = (mass * rows).sum(), (mass * columns).sum()
+    return float(np.sqrt((mass * ((rows - middle[0]) ** 2 + (columns - middle[1]) ** 2)).sum()))
+
+
+def sheet(samples: list[sets.Sample], results: list[Result], columns: int = 10) -> Image.Image:
+    """Photographs and their digits side by side; a red ground is a wrong shape or a refusal."""
+    cell = 120
+    rows = -(-len(samples) // columns)
+    page = Image.new("RGB", (columns * (2 * cell + 8), max(1, rows) * (cell + 8)), (40, 40, 40))
+    for number, (sample, result) in enumerate(zip(samples, results, strict=True)):
+        left, top = number % columns * (2 * cell + 8), number // columns * (cell + 8)
+        if result.digit is None or result.wrong:
+            page.paste((200, 40, 40), (left, top, left + 2 * cell + 6, top + cell + 6))
+        photograph = Image.open(io.BytesIO(sample.photograph.file))
+        photograph.thumbnail((cell, cell))
+        page.paste(photograph, (left + 2, top + 2))
+        if result.digit is not None:
+            digit = Image.fromarray(np.uint8(255 * result.digit))
+            size = (cell - 4, cell - 4)
+            page.paste(digit.resize(size, Image.Resampling.NEAREST), (left + cell + 4, top + 2))
+    return page
+
+
+def report(results: list[Result], which: str) -> str:
+    originals, photographs, count = reading(results)
+    refusals = Counter(result.refusal for result in results if result.digit is None)
+    said = [f"- {count} refused: {sentence}" for sentence, count in refusals.most_common()]
+    return "\n\n".join(
+        [
+            table(results),
+            f"Read rightly: {100 * originals:.1f} % of {count} originals, "
+            f"{100 * photographs:.1f} % of their photographs.",
+            times(results),
+            turned_sizes(which),
+            *(["\n".join(said)] if said else []),
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--set", choices=[sets.TUNING, sets.REPORT], default=sets.REPORT)
+    parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--as", dest="name", default="after")
+    parser.add_argument("--sheet", type=Path)
+    parser.add_argument("--bad", type=Path)
+    options = parser.parse_args()
+    samples, results = [], []
+    for sample in sets.samples(options.set, options.count):
+        results += measure([sample])
+        if options.bad or (options.sheet and len(samples) < 100):
+            samples.append(sample)
+    text = report(results, options.set)
+    print(text)
+    if options.write:
+        page = options.write.read_text()
+        marks = f"<!-- {options.name} -->\n", f"<!-- end of {options.name} -->"
+        pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
+        whole = marks[0] + text + "\n" + marks[1]
+        options.write.write_text(re.sub(pattern, lambda _: whole, page, flags=re.S))
+    if options.sheet:
+        sheet(samples[:100], results[:100]).save(options.sheet)
+    if options.bad:
+        bad = [i for i, result in enumerate(results) if result.digit is None or result.wrong]
+        sheet([samples[i] for i in bad], [results[i] for i in bad], 5).save(options.bad)
+
+
+if __name__ == "__main__":
+    main()
