@@ -7,11 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fgpvae import data, metrics
+from fgpvae import data, evaluation, metrics
 from fgpvae.configs import RunConfig
-from fgpvae.data import ANGLES, HELD_OUT, Digits, Task
-from fgpvae.evaluation import predictions, task_mse, training_views
+from fgpvae.data import ANGLES, Digits, Task
+from fgpvae.evaluation import one_view_task, score, views_task
 from fgpvae.models import Model
+from fgpvae.references import mean_image
 
 CONTEXTS = (1, 2, 4, 8, 11, 15)
 BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
@@ -26,23 +27,20 @@ def measure(model: Model, config: RunConfig) -> dict[str, Any]:
     At the benchmark's held-out angle where there is one; on `data.unseen()` errors by class and by
     number of views; orientation and calibration of a factorized model.
     """
-    classes, measured = config.data.classes, dict[str, Any]()
+    measured: dict[str, Any] = {}
     if config.data.split != "continuous":
-        measured["test_mse"] = task_mse(
-            model, data.interpolation(training_views(config.data, config.seed))
-        )
+        tasks = evaluation.protocol(config.data, config.seed, new_digits=False)
+        measured["test_mse"] = score(model, tasks)["test_mse"].mse
     if not model.takes_new_digits:
         return measured
-    digits = data.unseen(classes)
-    one = data.task(digits, ANGLES[:1], ANGLES[1:])
-    eleven = data.task(digits, data.draw_angles(len(digits)), ANGLES[[HELD_OUT]])
+    digits = data.unseen(config.data.classes)
+    one = score(model, {1: one_view_task(digits)})[1]
+    by_views = score(model, {views: views_task(digits, views) for views in CONTEXTS})
     measured |= {
         "digits": len(digits),
-        "one_view_mse": _by_class(model, one),
-        "eleven_views_mse": _by_class(model, eleven),
-        "mse_by_views": {
-            views: float(_errors(model, _views_task(digits, views)).mean()) for views in CONTEXTS
-        },
+        "one_view_mse": {"all": one.mse} | one.by_class,
+        "eleven_views_mse": {"all": by_views[11].mse} | by_views[11].by_class,
+        "mse_by_views": {views: each.mse for views, each in by_views.items()},
         "mean_image_mse": _mean_image_mse(digits),
     }
     if model.tells_angle:
@@ -114,7 +112,7 @@ def calibration(
     model was trained with, if it was. Only pixels where digits have ink are counted: where the
     sampled images do not vary there is nothing to be right or wrong about.
     """
-    task = _views_task(digits, views)
+    task = views_task(digits, views)
     drawn = predictive_samples(model, task, count)
     mean, sd = drawn.mean(0), drawn.std(0)
     inked = (task.targets.abs() > 0.05) | (sd > 0.02)
@@ -127,32 +125,12 @@ def calibration(
     return shares
 
 
-def _views_task(digits: Digits, views: int) -> Task:
-    """157.5 degrees from some of the other fifteen angles; a single view is the upright one."""
-    angles = ANGLES[:1] if views == 1 else data.draw_angles(len(digits), views)
-    return data.task(digits, angles, ANGLES[[HELD_OUT]])
-
-
-def _errors(model: Model, task: Task) -> np.ndarray:
-    """MSE of each digit [P]."""
-    images, truth = zip(*predictions(model, task), strict=True)
-    each = metrics.mse_per_image(torch.cat(images).numpy(), torch.cat(truth).numpy())
-    return each.mean(-1)
-
-
-def _by_class(model: Model, task: Task) -> dict[str, float]:
-    errors, labels = _errors(model, task), task.context.labels.numpy()
-    by_class = {str(label): float(errors[labels == label].mean()) for label in np.unique(labels)}
-    return {"all": float(errors.mean())} | by_class
-
-
 def _mean_image_mse(digits: Digits) -> float:
     """The mean image of the right class and angle, over these very digits: it cheats."""
-    turned = data.rotate(digits.images, ANGLES[1:])
-    labels = np.asarray(digits.labels)
+    turned, labels = data.rotate(digits.images, ANGLES[1:]), np.asarray(digits.labels)
     guess = np.empty_like(turned)
     for label in np.unique(labels):
-        guess[labels == label] = turned[labels == label].mean(0)
+        guess[labels == label] = mean_image(digits.images[labels == label], ANGLES[1:])
     return metrics.mse(guess, turned)
 
 

@@ -66,7 +66,7 @@ def page(choice: Choice) -> None:
                 "o_spaces",
                 [
                     _space(found, codes, block, part, grid, spatial)
-                    for block, part in latents.blocks(model).items()
+                    for block, part in model.blocks.items()
                 ],
                 (row, place),
                 names,
