@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from fgpvae import data
-from fgpvae.data import ANGLES, HELD_OUT, TRAIN_DIGITS, Digits, Task
+from fgpvae.data import TRAIN_DIGITS, Digits, Task
 from fgpvae.data.digits import DIGITS_PER_CLASS
+from fgpvae.evaluation import views_task
 from fgpvae.models import Calibration, Model
 
 VIEWS = (1, 4, 11)  # numbers of views at which the bands are fitted
@@ -39,12 +40,6 @@ def fit(model: Model, digits: Digits) -> Calibration:
         half.append(float(np.quantile(relative, 0.5)))
         most.append(float(np.quantile(relative, 0.9)))
     return Calibration(pixel_variance, VIEWS, tuple(half), tuple(most), _fit_angle(model, digits))
-
-
-def views_task(digits: Digits, views: int) -> Task:
-    """157.5 degrees from some of the other fifteen angles; a single view is the upright one."""
-    angles = ANGLES[:1] if views == 1 else data.draw_angles(len(digits), views)
-    return data.task(digits, angles, ANGLES[[HELD_OUT]])
 
 
 @torch.no_grad()

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from fgpvae import calibration, data, metrics
+from fgpvae import calibration, data, evaluation, metrics
 from fgpvae.configs import RunConfig
-from fgpvae.data import ANGLES, HELD_OUT, Digits, Task
-from fgpvae.evaluation import predictions, task_mse, training_views
+from fgpvae.data import ANGLES, Digits
+from fgpvae.evaluation import one_view_task, score, views_task
 from fgpvae.models import Model
+from fgpvae.references import mean_image
 
 CONTEXTS = (1, 2, 4, 8, 11, 15)
 BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
@@ -26,24 +27,20 @@ def measure(model: Model, config: RunConfig) -> dict[str, Any]:
     At the benchmark's held-out angle where there is one; on `data.unseen()` errors by class and by
     number of views; orientation and calibration of a factorized model.
     """
-    classes, measured = config.data.classes, dict[str, Any]()
+    measured: dict[str, Any] = {}
     if config.data.split != "continuous":
-        measured["test_mse"] = task_mse(
-            model, data.interpolation(training_views(config.data, config.seed))
-        )
+        tasks = evaluation.protocol(config.data, config.seed, new_digits=False)
+        measured["test_mse"] = score(model, tasks)["test_mse"].mse
     if not model.takes_new_digits:
         return measured
-    digits = data.unseen(classes)
-    one = data.task(digits, ANGLES[:1], ANGLES[1:])
-    eleven = data.task(digits, data.draw_angles(len(digits)), ANGLES[[HELD_OUT]])
+    digits = data.unseen(config.data.classes)
+    one = score(model, {1: one_view_task(digits)})[1]
+    by_views = score(model, {views: views_task(digits, views) for views in CONTEXTS})
     measured |= {
         "digits": len(digits),
-        "one_view_mse": _by_class(model, one),
-        "eleven_views_mse": _by_class(model, eleven),
-        "mse_by_views": {
-            views: float(_errors(model, calibration.views_task(digits, views)).mean())
-            for views in CONTEXTS
-        },
+        "one_view_mse": {"all": one.mse} | one.by_class,
+        "eleven_views_mse": {"all": by_views[11].mse} | by_views[11].by_class,
+        "mse_by_views": {views: each.mse for views, each in by_views.items()},
         "mean_image_mse": _mean_image_mse(digits),
     }
     if model.tells_angle:
@@ -110,7 +107,7 @@ def coverage(model: Model, digits: Digits, views: int) -> dict[str, float]:
     `latent` bands come from posterior samples alone, `calibrated` ones are those that the pages
     show, where the model was calibrated.
     """
-    error, variance = calibration.residuals(model, calibration.views_task(digits, views))
+    error, variance = calibration.residuals(model, views_task(digits, views))
     nowhere = np.zeros_like(error)
     shares = metrics.coverage(error, nowhere, np.maximum(np.sqrt(variance), STEEP))
     shares = {f"latent_{k}": v for k, v in shares.items()}
@@ -122,26 +119,12 @@ def coverage(model: Model, digits: Digits, views: int) -> dict[str, float]:
     return shares
 
 
-def _errors(model: Model, task: Task) -> np.ndarray:
-    """MSE of each digit [P]."""
-    images, truth = zip(*predictions(model, task), strict=True)
-    each = metrics.mse_per_image(torch.cat(images).numpy(), torch.cat(truth).numpy())
-    return each.mean(-1)
-
-
-def _by_class(model: Model, task: Task) -> dict[str, float]:
-    errors, labels = _errors(model, task), task.context.labels.numpy()
-    by_class = {str(label): float(errors[labels == label].mean()) for label in np.unique(labels)}
-    return {"all": float(errors.mean())} | by_class
-
-
 def _mean_image_mse(digits: Digits) -> float:
     """The mean image of the right class and angle, over these very digits: it cheats."""
-    turned = data.rotate(digits.images, ANGLES[1:])
-    labels = np.asarray(digits.labels)
+    turned, labels = data.rotate(digits.images, ANGLES[1:]), np.asarray(digits.labels)
     guess = np.empty_like(turned)
     for label in np.unique(labels):
-        guess[labels == label] = turned[labels == label].mean(0)
+        guess[labels == label] = mean_image(digits.images[labels == label], ANGLES[1:])
     return metrics.mse(guess, turned)
 
 

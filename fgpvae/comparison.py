@@ -1,6 +1,6 @@
 """Models side by side: the same digits through each of them, and what needs no model at all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 from fgpvae import data, metrics
 from fgpvae.configs import DataConfig
 from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT, TRAIN_DIGITS, Task
+from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
 from fgpvae.errors import UserError
-from fgpvae.evaluation import predictions, task_mse, training_views
+from fgpvae.evaluation import Progress, predictions, protocol, score
 from fgpvae.models import Model
+from fgpvae.references import mean_image, rotated_view
 
 Images = NDArray[np.float32]
 Errors = NDArray[np.float64]
 
 TRAINING, UNSEEN, UPRIGHT = "training", "unseen", "upright"
 VIEWS = (1, 2, 4, 8, 11, 15)
-TABLE = ("test_mse", "test_mse_sampled", "extrapolation_mse", "one_view_mse")
+TABLE = (TEST, f"{TEST}_sampled", EXTRAPOLATION, ONE_VIEW)
 MEAN_IMAGE, ROTATED_VIEW = "mean image", "rotated view"
 
 
@@ -105,22 +107,13 @@ def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> A
 
 
 def references(question: Question) -> dict[str, Answer]:
-    """Without a model: the mean image at the angle, and the nearest view turned geometrically.
-
-    The second knows what a rotation is, which no model is told.
-    """
+    """Without a model: the mean image at the angle, and the nearest view turned geometrically."""
     task = question.task()
     upright = data.embedded((question.label,)).images[:TRAIN_DIGITS]
-    mean = data.rotate(upright, ANGLES[[question.angle]]).mean(0)  # [1, 28, 28]
-    views, w = task.context, task.at  # w [P, 1]
-    apart = metrics.circular_error(views.angles.numpy(), w.numpy())  # [P, Q]
-    nearest = np.where(views.observed.numpy(), apart, np.inf).argmin(1)
-    rows = np.arange(len(task))
-    turn = w.numpy() - views.angles.numpy()[rows, nearest][:, None]  # [P, 1]
-    turned = data.rotate(views.images.numpy()[rows, nearest], turn)[:, 0]
+    mean = mean_image(upright, ANGLES[[question.angle]]).astype(np.float32)  # [1, 28, 28]
     return {
         MEAN_IMAGE: _answer(mean.repeat(len(task), 0), question),
-        ROTATED_VIEW: _answer(turned, question),
+        ROTATED_VIEW: _answer(rotated_view(task).astype(np.float32), question),
     }
 
 
@@ -156,10 +149,7 @@ def table_label(classes: Sequence[int]) -> int:
 
 
 def table_figures(
-    model: Model,
-    config: DataConfig,
-    seed: int = 0,
-    progress: Callable[[float], None] = lambda share: None,
+    model: Model, config: DataConfig, seed: int = 0, progress: Progress = lambda share: None
 ) -> dict[str, float | None]:
     """The paper's table for one model: as `evaluation.evaluate`, on the digits of one class.
 
@@ -169,17 +159,16 @@ def table_figures(
     classes = (label := table_label(config.classes),)
     tasks: dict[str, Task] = {}
     if config.split != "continuous":
-        test = data.interpolation(training_views(config, seed))
-        tasks["test_mse"] = test[test.context.labels == label]
+        test = protocol(config, seed, new_digits=False)[TEST]
+        tasks[TEST] = test[test.context.labels == label]
     if model.takes_new_digits:
-        tasks["extrapolation_mse"] = data.extrapolation(classes, seed)
-        tasks["one_view_mse"] = data.one_view(classes)
+        tasks[EXTRAPOLATION] = data.extrapolation(classes, seed)
+        tasks[ONE_VIEW] = data.one_view(classes)
     found: dict[str, float | None] = dict.fromkeys(TABLE)
-    for done, (name, task) in enumerate(tasks.items(), start=1):
-        found[name] = task_mse(model, task)
-        if name == "test_mse":
-            found["test_mse_sampled"] = task_mse(model, task, sample=True)
-        progress(done / len(tasks))
+    scores = score(model, tasks, sampled=(TEST,), progress=progress)
+    found |= {name: each.mse for name, each in scores.items()}
+    if TEST in scores:
+        found[f"{TEST}_sampled"] = scores[TEST].sampled
     return found
 
 
@@ -187,14 +176,11 @@ def mse_by_views(
     model: Model,
     label: int = 3,
     views: Sequence[int] = VIEWS,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = lambda share: None,
 ) -> dict[int, float]:
     """MSE of the unseen digits at the held-out angle against the number of views given of each."""
-    errors = {}
-    for done, count in enumerate(views, start=1):
-        errors[count] = task_mse(model, Question(views=count, label=label).task())
-        progress(done / len(views))
-    return errors
+    tasks = {count: Question(views=count, label=label).task() for count in views}
+    return {count: each.mse for count, each in score(model, tasks, progress=progress).items()}
 
 
 def reference_by_views(label: int = 3, views: Sequence[int] = VIEWS) -> dict[str, dict[int, float]]:

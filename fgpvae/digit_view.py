@@ -122,14 +122,14 @@ def verdict(
     style: Sequence[float] | None = None,
     mean: np.ndarray | None = None,
 ) -> Verdict:
-    """Compare with the true picture at an angle; `mean` is the upright mean image of the class."""
+    """Compare with the true picture at an angle; `mean` is the mean image of the class there."""
     generated = turning.images(np.array([w]), style)[0]
     return Verdict(
         generated=generated,
         true=true,
         mse=mse(generated, true),
         geometric=mse(turning.geometric(w), true),
-        mean_image=None if mean is None else mse(rotate(mean[None], [w])[0, 0], true),
+        mean_image=None if mean is None else mse(mean, true),
         pixel_sd=turning.pixel_sd(w, style),
     )
 

@@ -1,24 +1,28 @@
 """The protocol of the benchmark, the same for every model: a task in, figures out."""
 
 import dataclasses
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
-from fgpvae import data
+from fgpvae import data, metrics
 from fgpvae.checkpoints import is_shipped, load_config, shipped_config
 from fgpvae.configs import DataConfig, RunConfig
-from fgpvae.data import ANGLES, HELD_OUT, Task, Views
-from fgpvae.data.objects import Objects, Track
+from fgpvae.data import ANGLES, HELD_OUT, Digits, Task, Views
+from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST, Objects
 from fgpvae.errors import UserError
 from fgpvae.models import Model
+from fgpvae.references import mean_view, nearest_view
 
 CHUNK = 64  # digits generated at a time
+
+Progress = Callable[[float], None]  # is told the share that is done
+Name = TypeVar("Name", str, int)
 
 
 def predictions(
@@ -43,14 +47,54 @@ def predictions(
 
 def task_mse(model: Model, task: Task, sample: bool = False, seed: int = 0) -> float:
     """Mean squared error of a pixel over all images of a task."""
-    total, row, count = 0.0, 0, int(task.asked.sum())
-    if not count:
-        raise UserError("The task asks for no image.")
+    return _mean(task, _squares(model, task, sample, seed))
+
+
+@dataclass(frozen=True)
+class Score:
+    """Mean squared errors of a pixel over the images of one task."""
+
+    mse: float
+    sampled: float | None  # of posterior samples in place of means
+    by_class: dict[str, float]  # of the digits of each class
+
+
+def score(
+    model: Model,
+    tasks: Mapping[Name, Task],
+    sampled: Collection[Name] = (),
+    progress: Progress = lambda share: None,
+) -> dict[Name, Score]:
+    """The errors of a model on named tasks; those in `sampled` with posterior samples as well."""
+    scores = {}
+    for done, (name, task) in enumerate(tasks.items(), start=1):
+        squares, labels = _squares(model, task), task.context.labels
+        by_class = {
+            str(label): _mean(task[labels == label], squares[labels == label])
+            for label in labels[task.asked.any(-1)].unique().tolist()
+        }
+        drawn = task_mse(model, task, sample=True) if name in sampled else None
+        scores[name] = Score(_mean(task, squares), drawn, by_class)
+        progress(done / len(tasks))
+    return scores
+
+
+def _squares(model: Model, task: Task, sample: bool = False, seed: int = 0) -> Tensor:
+    """Squared errors of each digit [P], summed over the pixels of its images."""
+    parts, row = [], 0
     for images, truth in predictions(model, task, sample, seed):
         asked = task.asked[row : row + len(images)]
-        total += float((images - truth)[asked].double().square().sum())
+        each = (images - truth).double().square().flatten(2).sum(-1)  # [p, S]
+        parts.append(torch.where(asked, each, 0.0).sum(-1))
         row += len(images)
-    return total / (count * task.targets.shape[2:].numel())
+    return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.float64)
+
+
+def _mean(task: Task, squares: Tensor) -> float:
+    count = int(task.asked.sum())
+    if not count:
+        raise UserError("The task asks for no image.")
+    return float(squares.sum()) / (count * task.targets.shape[2:].numel())
 
 
 def training_views(config: DataConfig, seed: int) -> Views:
@@ -68,10 +112,7 @@ def config_of(name: str | Path) -> RunConfig:
 
 
 def evaluate(
-    model: Model,
-    config: DataConfig,
-    seed: int = 0,
-    progress: Callable[[float], None] = lambda share: None,
+    model: Model, config: DataConfig, seed: int = 0, progress: Progress = lambda share: None
 ) -> dict[str, Any]:
     """Every figure of the protocol that the model can be asked for.
 
@@ -81,40 +122,36 @@ def evaluate(
     trained on the whole circle has seen the held-out angle, so it is scored on digits of the MNIST
     test file only: its `extrapolation_mse` and `one_view_mse` are those of the 500 unseen digits.
     """
-    started = time.perf_counter()
-    figures: dict[str, Any] = {"split": config.split, "classes": list(config.classes)}
     tasks = protocol(config, seed, model.takes_new_digits)
-    for done, (name, task) in enumerate(tasks.items()):
-        figures[name] = task_mse(model, task)
-        figures[f"{name}_sampled"] = task_mse(model, task, sample=True)
-        progress((done + 1) / len(tasks))
-    for name in ("test_mse", "extrapolation_mse", "one_view_mse"):
-        figures.setdefault(name, None)
-        figures.setdefault(f"{name}_sampled", None)
-    figures["digits"] = {name: len(task) for name, task in tasks.items()}
-    figures["parameters"] = sum(p.numel() for p in model.parameters())
-    figures["seconds"] = time.perf_counter() - started
-    return figures
+    return {
+        "split": config.split,
+        "classes": list(config.classes),
+        **_figures(model, tasks, progress),
+        "digits": {name: len(task) for name, task in tasks.items()},
+    }
 
 
 def protocol(config: DataConfig, seed: int = 0, new_digits: bool = True) -> dict[str, Task]:
     """The tasks that a model trained with this config is scored on."""
     if config.split == "continuous":
         unseen = data.unseen(config.classes)
-        return {
-            "extrapolation_mse": data.task(
-                unseen, data.draw_angles(len(unseen)), ANGLES[[HELD_OUT]]
-            ),
-            "one_view_mse": data.task(unseen, ANGLES[:1], ANGLES[1:]),
-        }
-    tasks = {"test_mse": data.interpolation(training_views(config, seed))}
+        return {EXTRAPOLATION: views_task(unseen), ONE_VIEW: one_view_task(unseen)}
+    tasks = {TEST: data.interpolation(training_views(config, seed))}
     if new_digits:
-        tasks["extrapolation_mse"] = data.extrapolation(config.classes, seed)
-        tasks["one_view_mse"] = data.one_view(config.classes)
+        tasks[EXTRAPOLATION] = data.extrapolation(config.classes, seed)
+        tasks[ONE_VIEW] = data.one_view(config.classes)
     return tasks
 
 
-BINS = 16  # of a track, for the mean image
+def one_view_task(digits: Digits) -> Task:
+    """The other fifteen angles from the upright view."""
+    return data.task(digits, ANGLES[:1], ANGLES[1:])
+
+
+def views_task(digits: Digits, views: int = 11) -> Task:
+    """157.5 degrees from some of the other fifteen angles; a single view is the upright one."""
+    angles = ANGLES[:1] if views == 1 else data.draw_angles(len(digits), views)
+    return data.task(digits, angles, ANGLES[[HELD_OUT]])
 
 
 def evaluate_objects(
@@ -122,61 +159,44 @@ def evaluate_objects(
     objects: Objects,
     config: DataConfig,
     seed: int = 0,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = lambda share: None,
 ) -> dict[str, Any]:
     """The figures of a model of one's own objects, under the names of the benchmark's.
 
     `test_mse`: held-out views of training objects. `extrapolation_mse`: objects never trained on,
     from half of their views. `one_view_mse`: the same objects from one view. Each has the error of
     posterior samples beside it, and in `references` that of two answers that need no model: the
-    mean of the training images with about the same view, and the nearest view that was given.
+    mean over training objects of their nearest view, and the nearest view that was given.
     """
-    started = time.perf_counter()
     track = config.track
     split = data.objects.split(objects, track, seed)
-    figures: dict[str, Any] = {"split": config.split, "track": dataclasses.asdict(track)}
-    references: dict[str, dict[str, float]] = {}
-    for done, (name, task) in enumerate(split.tasks.items()):
-        figures[name] = task_mse(model, task)
-        figures[f"{name}_sampled"] = task_mse(model, task, sample=True)
+    references = {}
+    for name, task in split.tasks.items():
+        truth, asked = task.targets[task.asked].numpy(), task.at[task.asked]
+        given = nearest_view(task, track)[task.asked]
         references[name] = {
-            "mean_image": _mse(_mean_images(split.train, task.at, track), task),
-            "nearest_view": _mse(_nearest_views(task, track), task),
+            "mean_image": metrics.mse(mean_view(split.train, asked, track).numpy(), truth),
+            "nearest_view": metrics.mse(given.numpy(), truth),
         }
-        progress((done + 1) / len(split.tasks))
-    figures.setdefault(data.objects.TEST, None)
-    figures.setdefault(f"{data.objects.TEST}_sampled", None)
-    figures["references"] = references
-    figures["objects"] = {name: len(task) for name, task in split.tasks.items()}
-    figures["images"] = {name: int(task.asked.sum()) for name, task in split.tasks.items()}
+    return {
+        "split": config.split,
+        "track": dataclasses.asdict(track),
+        **_figures(model, split.tasks, progress),
+        "references": references,
+        "objects": {name: len(task) for name, task in split.tasks.items()},
+        "images": {name: int(task.asked.sum()) for name, task in split.tasks.items()},
+    }
+
+
+def _figures(model: Model, tasks: Mapping[str, Task], progress: Progress) -> dict[str, Any]:
+    """Every error with that of samples beside it, None where there is no task; what it cost."""
+    started = time.perf_counter()
+    figures: dict[str, Any] = {}
+    scores = score(model, tasks, sampled=tasks, progress=progress)
+    for name in (TEST, EXTRAPOLATION, ONE_VIEW):
+        found = scores.get(name)
+        figures[name] = found.mse if found else None
+        figures[f"{name}_sampled"] = found.sampled if found else None
     figures["parameters"] = sum(p.numel() for p in model.parameters())
     figures["seconds"] = time.perf_counter() - started
     return figures
-
-
-def _mse(images: Tensor, task: Task) -> float:
-    return float((images - task.targets)[task.asked].double().square().mean())
-
-
-def _mean_images(train: Views, at: Tensor, track: Track) -> Tensor:
-    """For each w of `at` [P, S] the mean of the training images in its part of the track."""
-    seen = train.images[train.observed]
-    where = _bins(train.angles[train.observed], track)
-    means = torch.stack(
-        [seen[where == k].mean(0) if (where == k).any() else seen.mean(0) for k in range(BINS)]
-    )
-    return means[_bins(at, track)]
-
-
-def _bins(w: Tensor, track: Track) -> Tensor:
-    if track.period:
-        return (w / (2 * math.pi) * BINS).round().long() % BINS
-    return ((w + 1) / 2 * BINS).long().clamp(0, BINS - 1)
-
-
-def _nearest_views(task: Task, track: Track) -> Tensor:
-    """The view of the context that is nearest to each w asked for, [P, S, H, W]."""
-    context = task.context
-    apart = torch.as_tensor(track.apart(task.at[:, :, None], context.angles[:, None]))  # [P, S, Q]
-    nearest = apart.masked_fill(~context.observed[:, None], math.inf).argmin(-1)
-    return context.images[torch.arange(len(task))[:, None], nearest]

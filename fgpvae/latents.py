@@ -97,17 +97,16 @@ class Projection:
 
 def project(z: Array, dimensions: int = 3) -> Projection:
     """PCA of channels [P, Q, C]; with fewer than D channels the other dimensions are 0."""
+    from sklearn.decomposition import PCA
+
     P, Q, C = z.shape
     D = min(dimensions, C, P * Q)
     points, shares = np.zeros((P * Q, dimensions)), np.zeros(dimensions)
     rows = z.reshape(P * Q, C)
     if float(np.ptp(rows, axis=0).max(initial=0)) > 0:
-        _, length, direction = np.linalg.svd(rows - rows.mean(0), full_matrices=False)
-        # a direction and its opposite are as good: the largest part of each is positive
-        largest = np.abs(direction).argmax(1)
-        direction *= np.sign(direction[np.arange(len(direction)), largest])[:, None]
-        points[:, :D] = (rows - rows.mean(0)) @ direction[:D].T
-        shares[:D] = length[:D] ** 2 / (length**2).sum()
+        pca = PCA(D, svd_solver="full")
+        points[:, :D] = pca.fit_transform(rows)
+        shares[:D] = pca.explained_variance_ratio_
     return Projection(points.reshape(P, Q, dimensions), shares)
 
 

@@ -1,4 +1,4 @@
-"""Arrays in, numbers out: errors, disentanglement, calibration and trivial predictors.
+"""Arrays in, numbers out: errors, disentanglement and calibration.
 
 Latents are the encoder's estimates, view by view and before any pooling over a digit's views:
 `z` is [P, Q, D], a row is a digit. `angles` is [P, Q] (or [Q]) in radians. Where `observed`
@@ -15,7 +15,6 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import ndtri
 
-from .data import ANGLES, HELD_OUT, rotate
 from .errors import UserError
 
 CHANCE_DEGREES = 90.0
@@ -310,59 +309,6 @@ def fitted_exponent(x: ArrayLike, seconds: ArrayLike) -> float:
     if (x <= 0).any() or (seconds <= 0).any() or len(np.unique(x)) < 2:
         raise UserError("An exponent needs positive numbers at two different sizes at least.")
     return float(np.polyfit(np.log(x), np.log(seconds), 1)[0])
-
-
-# --- trivial predictors -----------------------------------------------------------------------
-
-
-def trivial_predictions(
-    upright: ArrayLike,
-    train: ArrayLike,
-    test: ArrayLike,
-    angle: float = float(ANGLES[HELD_OUT]),
-    step: float = float(ANGLES[1]),
-    components: Sequence[int] = (8, 16, 32),
-) -> tuple[dict[str, Array], Array]:
-    """What needs no model, for the `test` digits at `angle`: ({name: [T, 28, 28]}, the truth).
-
-    `upright` [P, 28, 28] are the digits at angle 0; `train` and `test` index them.
-
-    zeros; mean_image, of the training digits at the test angle; mean_of_neighbours, the same
-    digit's views one step before and after; pca_C, the *test* images themselves through their own
-    first C principal components (in-sample, so it has seen the answer); rotated_neighbour, the
-    view one step before turned by one step (the oracle, which knows what a rotation is; the view
-    after the held-out angle is at 180 degrees, free of interpolation, and would flatter it).
-    """
-    upright = np.asarray(upright, dtype=np.float64)
-    train, test = np.asarray(train), np.asarray(test)
-    around = np.array([angle - step, angle, angle + step])
-    before, truth, after = np.moveaxis(rotate(upright[test], around).astype(np.float64), 1, 0)
-    mean_image = rotate(upright[train], [angle]).mean(axis=(0, 1), dtype=np.float64)  # [28, 28]
-    predictions = {
-        "zeros": np.zeros_like(truth),
-        "mean_image": np.broadcast_to(mean_image, truth.shape),
-        "mean_of_neighbours": (before + after) / 2,
-    }
-    mean = truth.mean(axis=0)
-    u, s, v = np.linalg.svd((truth - mean).reshape(len(test), -1), full_matrices=False)
-    for C in components:
-        # mean + U_C S_C V_C^T
-        predictions[f"pca_{C}"] = mean + ((u[:, :C] * s[:C]) @ v[:C]).reshape(truth.shape)
-    predictions["rotated_neighbour"] = rotate(before, [step])[:, 0].astype(np.float64)
-    return predictions, truth
-
-
-def trivial_predictors(
-    upright: ArrayLike,
-    train: ArrayLike,
-    test: ArrayLike,
-    angle: float = float(ANGLES[HELD_OUT]),
-    step: float = float(ANGLES[1]),
-    components: Sequence[int] = (8, 16, 32),
-) -> dict[str, float]:
-    """Mean squared error of each of `trivial_predictions`."""
-    predictions, truth = trivial_predictions(upright, train, test, angle, step, components)
-    return {name: mse(predicted, truth) for name, predicted in predictions.items()}
 
 
 # --- inside -----------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ with state.below, frame.card(key="views"):
     context_views.slider(KEY, seen, disabled=kept is not None)
 with state.aside, frame.card("Against the truth"):
     true = digit.at(state.radians)
-    mean = digits.mean_image(digit.label)
+    mean = digits.mean_image(digit.label, state.radians)
     truth.show(verdict(turning, state.radians, true, state.style, mean))
 if lacking := captions.missing(model):
     with state.aside:

@@ -7,6 +7,7 @@ import torch
 from fgpvae import calibration, data
 from fgpvae.checkpoints import load_model, save_model
 from fgpvae.errors import UserError
+from fgpvae.evaluation import views_task
 from fgpvae.models import FGPVAE, Calibration, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 
@@ -23,7 +24,7 @@ def test_fitted_bands_hold_what_they_say():
     model, digits = told(), calibration.kept_back((3, 7))[:60]
     model.calibration = calibration.fit(model, digits)
     for views in calibration.VIEWS:
-        error, variance = calibration.residuals(model, calibration.views_task(digits, views))
+        error, variance = calibration.residuals(model, views_task(digits, views))
         sd = np.sqrt(variance + model.calibration.pixel_variance)
         for level in (50, 90):
             held = np.mean(np.abs(error) <= model.calibration.band(level, views) * sd)

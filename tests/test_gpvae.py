@@ -16,7 +16,7 @@ from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.kernels import Periodic
 from fgpvae.models import GPVAE, AmortisedGPVAE, GPVAEConfig, build
-from fgpvae.models.gpvae import principal_components, upright
+from fgpvae.models.gpvae import leading_scores, upright
 from fgpvae.models.joint import GP_ONLY, JOINT, PLAIN, expected_log_prior, product_features
 from fgpvae.objectives import ObjectiveConfig
 from fgpvae.training import Trainer
@@ -324,15 +324,15 @@ def test_gp_parameters_climb_the_evidence():
     assert all(float(p.detach().abs()) < 8 for p in trainer.model.kernel_parameters())
 
 
-def test_digit_vectors_start_as_principal_components():
+def test_digit_vectors_start_as_leading_scores():
     x = torch.randn(30, 50, dtype=torch.float64, generator=generator())
     values, vectors = np.linalg.eigh((x @ x.mT).numpy())
     best = (vectors[:, -4:] * values[-4:]) @ vectors[:, -4:].T
-    scores = principal_components(x, 4).double()
+    scores = leading_scores(x, 4).double()
     assert float(scores.square().sum(-1).mean()) == pytest.approx(1, rel=1e-5)
     gram = (scores @ scores.mT).numpy()
     np.testing.assert_allclose(gram, best * np.trace(gram) / np.trace(best), atol=1e-5)
-    few = principal_components(x[:2], 4)
+    few = leading_scores(x[:2], 4)
     assert few.shape == (2, 4)
     assert few.isfinite().all()
 

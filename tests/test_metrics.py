@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.ndimage import rotate as scipy_rotate
 from scipy.stats import f_oneway
 from sklearn.metrics import adjusted_mutual_info_score
 
 from fgpvae import metrics
-from fgpvae.data import embedded, shuffled_rows
 from fgpvae.errors import UserError
 
 P, Q = 40, 16
@@ -357,45 +355,3 @@ def test_fitted_exponent_finds_the_power(power, factor, x):
 def test_fitted_exponent_needs_two_sizes():
     with pytest.raises(UserError, match="two different sizes"):
         metrics.fitted_exponent([8, 8], [1.0, 2.0])
-
-
-# --- trivial predictors -------------------------------------------------------------------------
-
-
-def test_trivial_predictors_have_the_verified_figures():
-    """The figures of the benchmark: on digits 0..269, but for PCA on those of the shuffled split.
-
-    (On digits 0..269 in-sample PCA has 0.0261 / 0.0177 / 0.0099.)
-    """
-    upright = embedded((3,)).images
-    train = np.arange(360)
-    first = metrics.trivial_predictors(upright, train, np.arange(270))
-    assert round(first["zeros"], 3) == 0.119
-    assert round(first["mean_image"], 4) == 0.0551
-    assert round(first["mean_of_neighbours"], 4) == 0.0495
-    assert round(first["rotated_neighbour"], 4) == 0.0005
-    _, test_ids = shuffled_rows(3)
-    second = metrics.trivial_predictors(upright, train, test_ids)
-    assert [round(second[f"pca_{C}"], 4) for C in (8, 16, 32)] == [0.0264, 0.0179, 0.0100]
-
-
-def test_trivial_predictions_are_the_images_they_claim_to_be():
-    upright = embedded((3,)).images[:12]
-    train, test = np.arange(8), np.array([9, 11])
-    predictions, truth = metrics.trivial_predictions(upright, train, test, components=(1,))
-
-    def view(p, degrees):
-        return scipy_rotate(upright[p].astype(float), degrees, reshape=False)
-
-    neighbours = [(view(p, 135) + view(p, 180)) / 2 for p in test]
-    expected = {
-        "zeros": np.zeros((2, 28, 28)),
-        "mean_image": [np.mean([view(p, 157.5) for p in train], axis=0)] * 2,
-        "mean_of_neighbours": neighbours,
-        "pca_1": [view(p, 157.5) for p in test],  # one component is enough for two images
-        "rotated_neighbour": [scipy_rotate(view(p, 135), 22.5, reshape=False) for p in test],
-    }
-    np.testing.assert_allclose(truth, expected["pca_1"], atol=1e-6)
-    assert predictions.keys() == expected.keys()
-    for name, images in expected.items():
-        np.testing.assert_allclose(predictions[name], images, atol=1e-6, err_msg=name)

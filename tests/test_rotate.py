@@ -154,7 +154,7 @@ def test_images_are_those_of_the_model():
 def test_the_verdict_against_plain_arithmetic():
     digit, w = Digit(3, 2), float(np.deg2rad(157.5))
     turning_digit = turned(digit, [0, 6, 12])
-    true, mean = digit.at(w), digits.mean_image(3)
+    true, mean = digit.at(w), digits.mean_image(3, w)
     found = digit_view.verdict(turning_digit, w, true, mean=mean)
     image = turning_digit.images(np.array([w]))[0]
     assert found.mse == pytest.approx(((image - true) ** 2).mean(), rel=1e-5)

@@ -36,7 +36,7 @@ LONGEST_NAME = 100
 MOST_PERIODS = 1e6  # from 0 to a view: further away an angle has too few digits left
 UNSEEN = 0.1  # share of the objects that nothing is trained on
 HELD_OUT_SHARE = 0.15  # share of the views of a training object that are test images
-TEST, SOME_VIEWS, ONE_VIEW = "test_mse", "extrapolation_mse", "one_view_mse"
+TEST, EXTRAPOLATION, ONE_VIEW = "test_mse", "extrapolation_mse", "one_view_mse"
 
 Array = np.ndarray
 
@@ -402,7 +402,7 @@ def split(objects: Objects, track: Track, seed: int = 0) -> Split:
     if held:
         known = {n: trained[n] for n in held}
         tasks[TEST] = _task(objects, track, known, held)
-    tasks[SOME_VIEWS] = _task(objects, track, some, rest)
+    tasks[EXTRAPOLATION] = _task(objects, track, some, rest)
     tasks[ONE_VIEW] = _task(objects, track, one, others)
     images = frozenset(i for each in held.values() for i in each)
     return Split(views(objects, track, trained), tasks, tuple(sorted(unseen)), images)

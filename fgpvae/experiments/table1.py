@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fgpvae import data, metrics
+from fgpvae import data, references
 from fgpvae.checkpoints import load_model
 from fgpvae.evaluation import evaluate
 from fgpvae.experiments.common import Experiment, seconds_an_epoch, spread
@@ -52,6 +52,6 @@ def table1(experiment: Experiment) -> dict[str, Any]:
 def trivial() -> dict[str, float]:
     """What needs no model, on the 270 test images of the factorized split."""
     upright = data.embedded().images
-    return metrics.trivial_predictors(
+    return references.trivial_predictors(
         upright, np.arange(data.TRAIN_DIGITS), np.arange(data.TEST_DIGITS)
     )

@@ -136,7 +136,7 @@ class GPVAE(JointGP):
         views = data()
         rows = self._training_rows(views)
         with torch.no_grad():
-            self.vectors[rows] = principal_components(upright(views), self.config.digit_rank)
+            self.vectors[rows] = leading_scores(upright(views), self.config.digit_rank)
 
     def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
         return self.vectors[rows]
@@ -199,8 +199,8 @@ def upright(views: Views) -> Tensor:
     return views.images[torch.arange(len(views)), tilt.argmin(-1)].flatten(1)
 
 
-def principal_components(x: Tensor, m: int) -> Tensor:
-    """Scores [P, m] of rows [P, pixels] about the origin, of mean squared length 1."""
+def leading_scores(x: Tensor, m: int) -> Tensor:
+    """U_m S_m of rows [P, pixels] = U S Vᵀ, made of mean squared length 1; no mean is taken off."""
     u, s, _ = torch.linalg.svd(x.double(), full_matrices=False)
     scores = torch.zeros(len(x), m, dtype=torch.float64)
     scores[:, : len(s)] = (u * s)[:, :m]

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 import torch
 
+from fgpvae import references
 from fgpvae.data import (
     ANGLES,
     DIGITS_PER_CLASS,
@@ -90,9 +91,9 @@ def upright(label: int, count: int = 16) -> np.ndarray:
     return _images(label, True)[:count]
 
 
-def mean_image(label: int) -> np.ndarray:
-    """The mean of the training digits of a class, upright."""
-    return _images(label, False)[:TRAIN_DIGITS].mean(axis=0)
+def mean_image(label: int, w: float) -> np.ndarray:
+    """The mean of the training digits of a class at an angle."""
+    return references.mean_image(_images(label, False)[:TRAIN_DIGITS], [w])[0]
 
 
 def trained(choice: Choice) -> int:

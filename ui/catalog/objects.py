@@ -12,6 +12,7 @@ from fgpvae import checkpoints
 from fgpvae.checkpoints import OBJECTS_FILE
 from fgpvae.data.objects import Objects, Split, Track, pixels, split
 from fgpvae.errors import UserError
+from fgpvae.references import mean_view
 from ui.catalog.models import Choice
 from ui.components.pictures import address
 from ui.components.tiles import Tile, tiles
@@ -80,10 +81,8 @@ class ObjectSet:
 
     def mean_image(self, w: float) -> np.ndarray:
         """The mean over training objects of their training view nearest to a place."""
-        train = self.split.train
-        apart = np.where(train.observed.numpy(), self.track.apart(train.angles.numpy(), w), np.inf)
-        nearest = torch.as_tensor(apart.argmin(1))
-        return train.images[torch.arange(len(train)), nearest].mean(0).numpy()
+        at = torch.tensor([w], dtype=torch.float64)
+        return mean_view(self.split.train, at, self.track)[0].numpy()
 
 
 def load_objects(choice: Choice) -> ObjectSet:

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from fgpvae import UserError, data, latents
+from fgpvae import UserError, latents
 from fgpvae.data import ANGLES, Views
 from fgpvae.digit_view import Turning
 from ui.catalog import Choice
@@ -57,7 +57,7 @@ def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.nd
         )
     )
     w, kept = float(ANGLES[view]), remembered(model, mine.ids)
-    mean = data.rotate(mean_image(int(mine.labels[0]))[None], [w])[0, 0]
+    mean = mean_image(int(mine.labels[0]), w)
     turned = Turning(model, truth, ANGLES, mask(kept) if kept else given).geometric(w)
     error = ((made - truth) ** 2).mean((1, 2))
     st.html(
