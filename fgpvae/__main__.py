@@ -28,6 +28,7 @@ from fgpvae.kernels import KERNELS
 GRID = 720  # angles at which the orientation of a picture is scored
 MOST_IMAGES = 720  # in a strip or GIF
 LARGEST_PICTURE = 2**26  # bytes
+OTHERS = 100  # digits of each class, in a card
 PICTURES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".gif": "GIF"}
 
 
@@ -231,7 +232,11 @@ def card(options: argparse.Namespace) -> dict[str, Any]:
     model, config = load_pretrained(options.model), evaluation.config_of(options.model)
     if config.data.split == OBJECTS:
         raise UserError("Cards are written for models of digits only.")
-    measured = cards.measure(model, config)
+    others = None
+    if options.data:
+        file = data.load_idx(options.data, train=False)
+        others = data.other_than_unseen(file, config.data.classes, OTHERS)
+    measured = cards.measure(model, config, others)
     if options.out:
         text = cards.markdown(options.model, cards.about(model, config), measured)
         files.write(Path(options.out), text.encode())
@@ -363,6 +368,7 @@ def parser() -> argparse.ArgumentParser:
     command = add("card", card, "Measure a model for its card.", "best --out docs/models/best.md")
     command.add_argument("model")
     command.add_argument("--out", help="a Markdown file")
+    command.add_argument("--data", help="a directory of MNIST's files, for digits not shown before")
 
     add("bench", run_bench, "Measure speed on this machine.", "--json")
     return top

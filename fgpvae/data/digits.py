@@ -57,6 +57,13 @@ def trainable(digits: Digits) -> Digits:
     return digits[np.array([image not in _never_trained() for image in pixels], dtype=bool)]
 
 
+def other_than_unseen(digits: Digits, classes: Iterable[int], each: int) -> Digits:
+    """The first `each` digits of every class that do not come with the package."""
+    free = trainable(digits)
+    rows = [np.flatnonzero(free.labels == label)[:each] for label in check_classes(classes)]
+    return free[np.concatenate(rows)]
+
+
 def check_classes(classes: Iterable[int]) -> tuple[int, ...]:
     """The classes as a tuple, or a UserError."""
     try:
