@@ -374,8 +374,9 @@ def test_keys(page: Page, address: str):
     show(page, address)
     slider = page.get_by_role("slider", name="Angle of the digit in degrees", exact=True)
     slider.focus()
+    expect(slider).to_have_accessible_description(re.compile("right clockwise.*Enter.*Space"))
     for key, expected in [
-        ("ArrowLeft", 1),
+        ("ArrowLeft", 1),  # to the left is counter-clockwise, as angles run
         ("ArrowRight", 0),
         ("Shift+ArrowLeft", 22.5),
         ("PageUp", 45),

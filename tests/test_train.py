@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from fgpvae import UserError, background, checkpoints, runs, timing
 from fgpvae.configs import RunConfig
+from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
 from tests import tiny
 from ui.shell import frame
@@ -40,7 +41,8 @@ def leaves(kind, path=""):
 
 
 def test_every_field_of_a_config_has_a_setting_and_a_meaning():
-    assert set(fields.SETTINGS) | set(fields.DERIVED) == set(leaves(RunConfig))
+    own = {path for model in MODELS.values() for path in leaves(model.Config, "model.")}
+    assert set(fields.SETTINGS) | set(fields.DERIVED) == {*leaves(RunConfig), *own}
     for setting in fields.SETTINGS.values():
         assert len(setting.meaning) > 10
         assert "\n" not in setting.meaning
@@ -64,7 +66,6 @@ def test_a_config_comes_back_from_the_form_as_it_was(name):
         ("training.learning_rate", "", "Learning rate must be a number"),
         ("training.learning_rate", "-1", "learning_rate must be above 0"),
         ("model.network.widths", "1, two", "Widths must be a whole number"),
-        ("model.phases", "0.2", "Phases must have 2 entries"),
         ("data.classes", [], "at least one class"),
         ("seed", "-1", "seed must be from 0"),
         ("data.source", "/etc", "IDX files are for the command line."),
@@ -74,6 +75,13 @@ def test_a_config_comes_back_from_the_form_as_it_was(name):
 def test_a_wrong_value_is_named_in_a_sentence(path, text, sentence):
     with pytest.raises(UserError, match=re.escape(sentence)):
         form.build(form.flat(PRESETS["paper"]) | {path: text}, "paper")
+
+
+def test_a_setting_of_one_model_is_wrong_for_that_model_alone():
+    wrong = {"model.phases": "0.2"}
+    with pytest.raises(UserError, match="Phases must have 2 entries"):
+        form.build(form.flat(PRESETS["gpvae"]) | wrong, "gpvae")
+    assert form.build(form.flat(PRESETS["paper"]) | wrong, "paper") == PRESETS["paper"]
 
 
 TYPED = [p for p, s in fields.SETTINGS.items() if not s.options and p != "data.classes"]
@@ -165,7 +173,8 @@ def press(app, label):
 
 def texts(app):
     html = [element.proto.body for element in app.get("html")]
-    return " ".join(html + [read(m) for m in (*app.markdown, *app.caption, *app.warning)])
+    written = (*app.header, *app.markdown, *app.caption, *app.warning)
+    return " ".join(html + [read(each) for each in written])
 
 
 def read(element):

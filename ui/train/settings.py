@@ -45,6 +45,12 @@ def own_settings(name: str) -> dict[str, Any]:
     return to_dict(MODELS[name].Config())
 
 
+def _recognises(chosen: Values) -> bool:
+    """Is its encoder told the angle, and is there a mean function to learn from?"""
+    told = chosen["model.network.harmonics"] not in (0, "0")
+    return _has("local")(chosen) and told and bool(chosen["model.mean_function"])
+
+
 _ELBO, _GECO = _is("objective.name", "elbo"), _is("objective.name", "geco")
 _CONVOLUTIONAL = _is("model.network.kind", "convolutional")
 _DENSE = _is("model.network.kind", "dense")
@@ -277,6 +283,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "training.context_dropout",
             "Context dropout",
             "Share of digits of which only some views are given; teaches to work from few.",
+        ),
+        Setting(
+            "training.recognition",
+            "Recognition",
+            "The last epochs, in which only the encoder of the local channels learns; 0 is none.",
+            used=_recognises,
         ),
         Setting(
             "training.validate_every",
