@@ -47,8 +47,10 @@ def measure(model: Model, config: RunConfig) -> dict[str, Any]:
         measured["orientation"] = orientation(model, digits)
     if model.tells_certainty:
         # GECO aims at an error and knows no variance of a pixel
-        noise = config.objective.pixel_variance if config.objective.name == "elbo" else None
-        measured["coverage"] = {views: calibration(model, digits, views, noise) for views in BANDS}
+        variance = config.objective.pixel_variance if config.objective.name == "elbo" else None
+        measured["coverage"] = {
+            views: calibration(model, digits, views, variance) for views in BANDS
+        }
     return measured
 
 
@@ -104,23 +106,23 @@ def predictive_samples(model: Model, task: Task, count: int, seed: int = 0) -> T
 
 
 def calibration(
-    model: Model, digits: Digits, views: int, noise: float | None, count: int = SAMPLES
+    model: Model, digits: Digits, views: int, variance: float | None, count: int = SAMPLES
 ) -> dict[str, float]:
     """Share of true pixels inside the central 50 % and 90 % bands, at 157.5 degrees.
 
-    `latent` bands come from posterior samples alone; `predictive` ones add the pixel noise that the
+    `latent` bands come from posterior samples alone; `predictive` ones add the variance of a pixel that the
     model was trained with, if it was. Only pixels where digits have ink are counted: where the
     sampled images do not vary there is nothing to be right or wrong about.
     """
     task = views_task(digits, views)
     drawn = predictive_samples(model, task, count)
-    mean, sd = drawn.mean(0), drawn.std(0)
-    inked = (task.targets.abs() > 0.05) | (sd > 0.02)
-    truth, centre, spread = (x[inked].numpy() for x in (task.targets, mean, sd))
-    latent = metrics.coverage(truth, centre, np.maximum(spread, STEEP))
+    mean, each_sd = drawn.mean(0), drawn.std(0)
+    inked = (task.targets.abs() > 0.05) | (each_sd > 0.02)
+    truth, centre, sd = (x[inked].numpy() for x in (task.targets, mean, each_sd))
+    latent = metrics.coverage(truth, centre, np.maximum(sd, STEEP))
     shares = {f"latent_{k}": v for k, v in latent.items()}
-    if noise is not None:
-        predictive = metrics.coverage(truth, centre, np.sqrt(spread**2 + noise))
+    if variance is not None:
+        predictive = metrics.coverage(truth, centre, np.sqrt(sd**2 + variance))
         shares |= {f"predictive_{k}": v for k, v in predictive.items()}
     return shares
 

@@ -55,8 +55,8 @@ def last_words(run: Run) -> str:
 def described(config: RunConfig) -> str:
     model = config.model
     channels = f"L = {model.latents}"
-    if model.name == "fgpvae":
-        channels += f", J = {model.local}"
+    if "local" in model.blocks:
+        channels += f", J = {model.blocks['local'].stop}"
     every = len(config.data.classes) == 10
     digits = "all digits" if every else f"digit {', '.join(map(str, config.data.classes))}"
     if config.data.split == OBJECTS:
