@@ -110,9 +110,9 @@ def calibration(
 ) -> dict[str, float]:
     """Share of true pixels inside the central 50 % and 90 % bands, at 157.5 degrees.
 
-    `latent` bands come from posterior samples alone; `predictive` ones add the variance of a pixel that the
-    model was trained with, if it was. Only pixels where digits have ink are counted: where the
-    sampled images do not vary there is nothing to be right or wrong about.
+    `latent` bands come from posterior samples alone; `predictive` ones add the variance of a pixel
+    that the model was trained with, if it was. Only pixels where digits have ink are counted: where
+    the sampled images do not vary there is nothing to be right or wrong about.
     """
     task = views_task(digits, views)
     drawn = predictive_samples(model, task, count)

@@ -121,6 +121,12 @@ def evaluate(
     from eleven views, `one_view_mse` at the other 15 angles from the upright view alone. A model
     trained on the whole circle has seen the held-out angle, so it is scored on digits of the MNIST
     test file only: its `extrapolation_mse` and `one_view_mse` are those of the 500 unseen digits.
+
+    >>> import fgpvae
+    >>> model, config = fgpvae.load_pretrained("paper"), fgpvae.DataConfig()
+    >>> figures = fgpvae.evaluate(model, config)
+    >>> figures["test_mse"] < figures["one_view_mse"]
+    True
     """
     tasks = protocol(config, seed, model.takes_new_digits)
     return {

@@ -16,6 +16,14 @@ from fgpvae.models import Terms
 
 @dataclass(frozen=True)
 class ObjectiveConfig:
+    """What is minimised: GECO with its target and bounds, or the ELBO with the variance of a pixel.
+
+    >>> from fgpvae import ObjectiveConfig, objectives
+    >>> elbo = objectives.build(ObjectiveConfig("elbo", pixel_variance=0.02))
+    >>> round(elbo.multiplier(), 3)  # 1 / (2 σ²)
+    25.0
+    """
+
     name: str = "geco"
     pixel_variance: float = 0.01  # σ_y², for the ELBO
     learn_pixel_variance: bool = False
