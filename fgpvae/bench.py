@@ -96,8 +96,8 @@ def _print_peaks(views: tuple[int, ...]) -> None:
         var = torch.full((20, Q, 8), 0.1, requires_grad=True)
         w = torch.rand(20, Q, dtype=torch.float64)
         observed = torch.arange(Q) < torch.randint((Q + 1) // 2, Q + 1, (20, 1))
-        mean, spread, kl = FourierPosterior(Periodic(), w, mu, var, observed).at_views()
-        (mean.sum() + spread.sum() + kl.sum()).backward()
+        mean, v, kl = FourierPosterior(Periodic(), w, mu, var, observed).at_views()
+        (mean.sum() + v.sum() + kl.sum()).backward()
         peaks.append(peak_mb())
     print(json.dumps(peaks))
 

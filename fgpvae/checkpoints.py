@@ -171,7 +171,13 @@ def load_pretrained(name: str | Path) -> Model:
 
 
 def load_run(path: str | Path) -> tuple[Model, RunConfig]:
-    """The model of a run and all that determined it, from its directory or archive."""
+    """The model of a run and all that determined it, from its directory or archive.
+
+    >>> from fgpvae import load_run
+    >>> load_run("no such run")
+    Traceback (most recent call last):
+    fgpvae.errors.UserError: 'no such run' is neither the directory nor the archive of a run.
+    """
     path = Path(path)
     return _run_model(path), load_config(path)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fgpvae import data, metrics
 from fgpvae.configs import DataConfig
-from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT, TRAIN_DIGITS, Task
+from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT_INDEX, TRAIN_DIGITS, Task
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
 from fgpvae.errors import UserError
 from fgpvae.evaluation import Progress, predictions, protocol, score
@@ -36,7 +36,7 @@ class Question:
 
     kind: str = UNSEEN
     views: int = 11  # Q, views given of each digit
-    angle: int = HELD_OUT  # index into ANGLES; only `upright` has a choice
+    angle: int = HELD_OUT_INDEX  # index into ANGLES; only `upright` has a choice
     label: int = 3
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class Question:
             raise UserError(f"There is no question '{self.kind}'.")
         if self.kind == UPRIGHT and not 1 <= self.angle < len(ANGLES):
             raise UserError("From the upright view, one of the 15 other angles can be asked for.")
-        if self.kind != UPRIGHT and self.angle != HELD_OUT:
+        if self.kind != UPRIGHT and self.angle != HELD_OUT_INDEX:
             raise UserError("These digits are asked for at the held-out angle only.")
 
     def task(self) -> Task:

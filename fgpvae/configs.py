@@ -30,7 +30,12 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class DataConfig:
-    """Which views a run is trained on."""
+    """Which views a run is trained on.
+
+    >>> from fgpvae import DataConfig
+    >>> DataConfig("shuffled", classes=[3, 8]).classes
+    (3, 8)
+    """
 
     split: str = "factorized"  # or shuffled, or continuous: new angles in every batch; or objects
     source: str = "embedded"  # or openml, or a directory of IDX files; where objects came from
@@ -70,7 +75,13 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """How long and how."""
+    """How long and how.
+
+    >>> from fgpvae import TrainingConfig
+    >>> TrainingConfig(epochs=0)
+    Traceback (most recent call last):
+    fgpvae.errors.UserError: epochs must be from 1 to 100000, not 0.
+    """
 
     epochs: int = 100
     batch: int = 20  # digits a step
@@ -115,7 +126,12 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """All that determines a run; the same config gives the same weights."""
+    """All that determines a run; the same config gives the same weights.
+
+    >>> from fgpvae import RunConfig, TrainingConfig
+    >>> RunConfig(seed=5, training=TrainingConfig(epochs=2)).kind.title
+    'FGP-VAE'
+    """
 
     preset: str = "custom"
     seed: int = 0

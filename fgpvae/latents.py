@@ -72,7 +72,7 @@ def encodings(model: Model, views: Views) -> tuple[Tensor, Tensor]:
     return model.encode(views.images, views.angles, views.observed)
 
 
-def spread(views: Views, count: int) -> NDArray[np.int64]:
+def evenly(views: Views, count: int) -> NDArray[np.int64]:
     """Rows of `count` digits, or of all if there are fewer, spread evenly over the views."""
     count = min(count, len(views))
     return np.arange(count) * len(views) // count

@@ -19,8 +19,15 @@ class NetworkConfig:
 
     `paper` is the table in appendix A to the letter and has no sizes to choose. `convolutional` has
     two strided 4x4 convolutions, one hidden dense layer, and the mirror image of both as its
-    decoder.
-    `dense` has dense layers of the given widths, SiLU between them, and their mirror image.
+    decoder. `dense` has dense layers of the given widths, SiLU between them, and their mirror
+    image.
+
+    >>> from fgpvae import NetworkConfig
+    >>> NetworkConfig("dense", widths=(64,)).shape
+    (1, 28, 28)
+    >>> NetworkConfig("deep")
+    Traceback (most recent call last):
+    fgpvae.errors.UserError: There is no network 'deep'; choose paper, convolutional or dense.
     """
 
     kind: str = "paper"

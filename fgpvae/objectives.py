@@ -5,6 +5,7 @@ Both losses are means over the digits of a batch, so neither depends on how many
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +16,14 @@ from fgpvae.models import Terms
 
 @dataclass(frozen=True)
 class ObjectiveConfig:
+    """What is minimised: GECO with its target and bounds, or the ELBO with the variance of a pixel.
+
+    >>> from fgpvae import ObjectiveConfig, objectives
+    >>> elbo = objectives.build(ObjectiveConfig("elbo", pixel_variance=0.02))
+    >>> round(elbo.multiplier(), 3)  # 1 / (2 σ²)
+    25.0
+    """
+
     name: str = "geco"
     pixel_variance: float = 0.01  # σ_y², for the ELBO
     learn_pixel_variance: bool = False
@@ -42,20 +51,25 @@ class ELBO(nn.Module):
 
     def __init__(self, config: ObjectiveConfig) -> None:
         super().__init__()
-        self.log_noise = nn.Parameter(
+        self.log_pixel_variance = nn.Parameter(
             torch.tensor(math.log(config.pixel_variance)),
             requires_grad=config.learn_pixel_variance,
         )
 
+    def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        if f"{prefix}log_noise" in state:  # its name in older runs
+            state[f"{prefix}log_pixel_variance"] = state.pop(f"{prefix}log_noise")
+        super()._load_from_state_dict(state, prefix, *rest)
+
     def forward(self, terms: Terms) -> Tensor:
         # -log p(y | z) = |y - ŷ|² / (2σ²) + K/2 log 2πσ²
-        variance = self.log_noise.exp()
+        variance = self.log_pixel_variance.exp()
         nll = 0.5 * (terms.squared_error / variance + terms.pixels * (2 * math.pi * variance).log())
         return (nll + terms.kl).mean()
 
     def multiplier(self) -> float:
         """λ = 1 / (2σ_y²): the weight of a pixel's squared error against a nat of KL."""
-        return 0.5 / float(self.log_noise.detach().exp())
+        return 0.5 / float(self.log_pixel_variance.detach().exp())
 
 
 class GECO(nn.Module):

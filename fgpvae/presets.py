@@ -1,4 +1,9 @@
-"""Ready-made configs, and how to change one from the command line or a page."""
+"""Ready-made configs, and how to change one from the command line or a page.
+
+>>> from fgpvae import presets
+>>> presets.preset("gpvae", ["model.latents=4"]).model.latents
+4
+"""
 
 import dataclasses
 import json

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from fgpvae.data import ANGLES, HELD_OUT, Task, Views, rotate
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, Task, Views, rotate
 from fgpvae.data.objects import Track
 from fgpvae.metrics import circular_error, mse
 
@@ -56,7 +56,7 @@ def trivial_predictions(
     upright: ArrayLike,
     train: ArrayLike,
     test: ArrayLike,
-    angle: float = float(ANGLES[HELD_OUT]),
+    angle: float = float(ANGLES[HELD_OUT_INDEX]),
     step: float = float(ANGLES[1]),
     components: Sequence[int] = (8, 16, 32),
 ) -> tuple[dict[str, Array], Array]:
@@ -95,7 +95,7 @@ def trivial_predictors(
     upright: ArrayLike,
     train: ArrayLike,
     test: ArrayLike,
-    angle: float = float(ANGLES[HELD_OUT]),
+    angle: float = float(ANGLES[HELD_OUT_INDEX]),
     step: float = float(ANGLES[1]),
     components: Sequence[int] = (8, 16, 32),
 ) -> dict[str, float]:

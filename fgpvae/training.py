@@ -40,7 +40,17 @@ class Step:
 
 
 class Trainer:
-    """Model, objective and optimiser of a run, and how far it has come."""
+    """Model, objective and optimiser of a run, and how far it has come.
+
+    >>> from fgpvae import Trainer, data, presets
+    >>> from fgpvae.batches import FixedViews
+    >>> config = presets.preset("paper", ["training.epochs=1"])
+    >>> trainer = Trainer(config, FixedViews(data.factorized()[:40], 20, 0))
+    >>> [step.step for step in trainer.steps()]
+    [1, 2]
+    >>> trainer.result().training
+    False
+    """
 
     def __init__(
         self,

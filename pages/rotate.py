@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fgpvae.data import ANGLES, HELD_OUT
+from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.digit_view import turn, verdict
 from ui.catalog import digits, models
 from ui.components import dial
@@ -48,7 +48,7 @@ else:
         key=KEY,
         angle=start,
         style=query_params.numbers(link.get("style")),
-        held_out=HELD_OUT,
+        held_out=HELD_OUT_INDEX,
         held_out_text=hidden,
         styles=style_names.names(choice),
         likely=style_names.likely(choice, digit.label),
@@ -76,7 +76,7 @@ with frame.card("Sixteen angles"):
         key=KEY,
         angle=state.angle,
         observed=seen,
-        held_out=[HELD_OUT],
+        held_out=[HELD_OUT_INDEX],
         held_out_text=hidden,
         move=dial.move if turning.scene else server_view.move,
     )

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from fgpvae import checkpoints, data, runs
 from fgpvae.configs import DataConfig, RunConfig
-from fgpvae.data import ANGLES, HELD_OUT
+from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
 from tests import small_runs
@@ -446,7 +446,7 @@ def test_the_mean_image_stands_beside_runs_on_threes_only(learner, classes):
     at = at_page("how", screen="5", r_run="runs/learner")
     assert fine(at), at.exception
     threes = data.embedded((3,)).images
-    turned = data.rotate(threes, ANGLES[[HELD_OUT]])[:, 0].astype(float)
+    turned = data.rotate(threes, ANGLES[[HELD_OUT_INDEX]])[:, 0].astype(float)
     error = ((turned[: data.TEST_DIGITS] - turned[:360].mean(0)) ** 2).mean()
     title = "the mean image at 157.5°"
     assert (title in html(at)) == (classes == (3,))

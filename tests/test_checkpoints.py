@@ -73,7 +73,7 @@ def never_built(monkeypatch):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("kind", ["paper", "wide"])
+@pytest.mark.parametrize("kind", ["paper", "convolutional"])
 def test_a_model_is_rebuilt_from_its_file_alone(name, kind, tmp_path):
     network = NetworkConfig(kind, filters=(2, 3), hidden=4)
     model = models.build(model_config(name, latents=5, local=2, network=network))

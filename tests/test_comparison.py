@@ -8,7 +8,7 @@ from scipy import ndimage
 from fgpvae import UserError, comparison, data
 from fgpvae.comparison import TRAINING, UNSEEN, UPRIGHT, Question
 from fgpvae.configs import DataConfig
-from fgpvae.data import ANGLES, HELD_OUT
+from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.evaluation import evaluate, task_mse
 from fgpvae.models import FGPVAEConfig, build
 from tests.configs import model_config
@@ -66,7 +66,7 @@ def test_the_rotated_view_is_the_nearest_one_given():
     question = Question(UNSEEN, views=1)
     context = question.task().context
     image = context.images[3, 0].double().numpy()
-    degrees = np.rad2deg(ANGLES[HELD_OUT] - float(context.angles[3, 0]))
+    degrees = np.rad2deg(ANGLES[HELD_OUT_INDEX] - float(context.angles[3, 0]))
     turned = ndimage.rotate(image, degrees, reshape=False)
     found = comparison.references(question)[comparison.ROTATED_VIEW].images[3]
     np.testing.assert_allclose(found, turned, atol=1e-5)
@@ -75,9 +75,9 @@ def test_the_rotated_view_is_the_nearest_one_given():
 def test_digits_turned_all_around_hold_the_answer_at_the_held_out_angle(model):
     truth, images = comparison.turned(model, (8, 3))
     question = Question(UNSEEN)
-    np.testing.assert_allclose(truth[:, HELD_OUT], comparison.truth(question)[:2], atol=1e-6)
+    np.testing.assert_allclose(truth[:, HELD_OUT_INDEX], comparison.truth(question)[:2], atol=1e-6)
     answer = comparison.answer(model, question).images[:2]
-    np.testing.assert_allclose(images[:, HELD_OUT], answer, atol=1e-5)
+    np.testing.assert_allclose(images[:, HELD_OUT_INDEX], answer, atol=1e-5)
 
 
 def test_order_by_difference_puts_the_largest_gap_first_whoever_wins():

@@ -17,7 +17,7 @@ from fgpvae import data
 from fgpvae.data import (
     ANGLES,
     CLASS_COUNTS,
-    HELD_OUT,
+    HELD_OUT_INDEX,
     TRAIN_DIGITS,
     Digits,
     draw_angles,
@@ -130,7 +130,7 @@ def test_bad_classes(make, classes):
 
 def test_angles():
     np.testing.assert_allclose(np.rad2deg(ANGLES), np.arange(16) * 22.5, rtol=1e-15)
-    assert np.rad2deg(ANGLES[HELD_OUT]) == pytest.approx(157.5)
+    assert np.rad2deg(ANGLES[HELD_OUT_INDEX]) == pytest.approx(157.5)
 
 
 def test_rotation_of_the_benchmark_is_scipys():
@@ -217,11 +217,11 @@ def test_factorized():
     assert int(train.observed.sum()) == 3960
     assert train.ids.tolist() == list(range(360))
     assert train.ids[train.tested].tolist() == list(range(270))
-    assert not torch.isclose(train.angles, torch.tensor(ANGLES[HELD_OUT])).any()
+    assert not torch.isclose(train.angles, torch.tensor(ANGLES[HELD_OUT_INDEX])).any()
     # each of the 15 angles is drawn for 264 digits on average, never twice for one digit
     counts = (train.angles[..., None] == torch.tensor(ANGLES)).sum((0, 1))
-    assert counts[HELD_OUT] == 0
-    assert 220 < counts[torch.arange(16) != HELD_OUT].min() <= counts.max() < 310
+    assert counts[HELD_OUT_INDEX] == 0
+    assert 220 < counts[torch.arange(16) != HELD_OUT_INDEX].min() <= counts.max() < 310
     assert (train.angles.diff(dim=1) > 0).all()
 
 
@@ -236,7 +236,7 @@ def test_shuffled_is_the_published_one():
     assert (int(counts.sum()), int(counts.min()), int(counts.max())) == (4050, 6, 15)
     assert sorted(test_ids) == train.ids[train.tested].tolist()
     # the digit-major list of BENCHMARK's 360 x 15 images, written out
-    listed = [(p, a) for p in range(360) for a in range(16) if a != HELD_OUT]
+    listed = [(p, a) for p in range(360) for a in range(16) if a != HELD_OUT_INDEX]
     expected = {listed[row] for row in rows}
     at = [np.abs(ANGLES - w).argmin() for w in train.angles[train.observed].numpy()]
     owners = train.ids[:, None].expand_as(train.observed)[train.observed].tolist()
@@ -321,10 +321,10 @@ def test_interpolation():
         test = interpolation(train)
         assert len(test) == 540
         assert test.targets.shape == (540, 1, 28, 28)
-        assert (test.at == ANGLES[HELD_OUT]).all()
+        assert (test.at == ANGLES[HELD_OUT_INDEX]).all()
         assert same(test.context, train[train.tested])
         for p in (0, 269, 270, 539):
-            expected = spline(digits.images[test.context.ids[p]], ANGLES[HELD_OUT])
+            expected = spline(digits.images[test.context.ids[p]], ANGLES[HELD_OUT_INDEX])
             np.testing.assert_allclose(test.targets[p, 0], expected, atol=1e-6)
     with pytest.raises(UserError, match="no test digit"):
         interpolation(extrapolation().context)
@@ -334,7 +334,7 @@ def test_trivial_predictors_have_the_published_errors():
     test = interpolation(factorized())
     truth = test.targets[:, 0].numpy()
     views = rotate(embedded().images[:270], ANGLES)
-    before, after = views[:, HELD_OUT - 1], views[:, HELD_OUT + 1]
+    before, after = views[:, HELD_OUT_INDEX - 1], views[:, HELD_OUT_INDEX + 1]
     oracle = rotate(before, ANGLES[1:2])[:, 0]
 
     def mse(prediction):
@@ -353,8 +353,8 @@ def test_extrapolation_and_one_view():
     assert test.context.ids.tolist() == one.context.ids.tolist() == ids
     assert test.context.images.shape == (80, 11, 28, 28)
     assert test.targets.shape == (80, 1, 28, 28)
-    assert (test.at == ANGLES[HELD_OUT]).all()
-    assert not torch.isclose(test.context.angles, torch.tensor(ANGLES[HELD_OUT])).any()
+    assert (test.at == ANGLES[HELD_OUT_INDEX]).all()
+    assert not torch.isclose(test.context.angles, torch.tensor(ANGLES[HELD_OUT_INDEX])).any()
     assert one.context.images.shape == (80, 1, 28, 28)
     assert (one.context.angles == 0).all()
     assert one.targets.shape == (80, 15, 28, 28)
@@ -372,7 +372,7 @@ def test_task_on_unseen_digits_is_the_benchmarks_on_its_own():
     torch.testing.assert_close(one.targets, expected.targets)
     torch.testing.assert_close(one.context.images, expected.context.images)
 
-    eleven = task(unseen(), draw_angles(500), ANGLES[[HELD_OUT]])
+    eleven = task(unseen(), draw_angles(500), ANGLES[[HELD_OUT_INDEX]])
     assert eleven.context.images.shape == (500, 11, 28, 28)
     assert eleven.context.observed.all()
     assert eleven.at.shape == (500, 1)

@@ -397,7 +397,7 @@ def test_a_device_is_chosen_or_refused(monkeypatch):
         distributed.choose_device("cuda")
 
 
-@pytest.mark.parametrize("kind", ["dense", "paper", "wide"])
+@pytest.mark.parametrize("kind", ["dense", "paper", "convolutional"])
 @pytest.mark.parametrize("model", ["fgpvae", "cvae", "gpvae-amortised"])
 def test_bfloat16_is_for_the_networks_alone(kind, model, monkeypatch):
     seen = []

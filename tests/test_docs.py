@@ -31,7 +31,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # --- the package's own words ---
 
 
-@pytest.mark.parametrize("name", fgpvae.__all__)
+@pytest.mark.parametrize("name", [name for name in fgpvae.__all__ if name != "MODELS"])  # a dict
 def test_every_public_name_has_a_docstring_with_an_example_that_runs(name):
     thing = getattr(fgpvae, name)
     assert thing.__doc__

@@ -68,14 +68,14 @@ def test_a_class_offers_at_most_its_unseen_digits():
 @pytest.mark.parametrize(("classes", "each"), [(range(10), 4), ((3, 8), 20), ((3,), 40)])
 def test_a_choice_of_digits_is_of_every_class(classes, each, model):
     views = latents.digits(tuple(classes), angles=ANGLES[:1])
-    rows = latents.spread(views, 40)
+    rows = latents.evenly(views, 40)
     chosen = views[rows]
     assert len(set(rows.tolist())) == 40
     assert chosen.labels.bincount()[list(classes)].tolist() == [each] * len(classes)
     local, rest = latents.parts(latents.latents(model, views), rows)
     alone = latents.latents(model, chosen).mu
     np.testing.assert_allclose(np.concatenate([local, rest], -1), alone, atol=1e-6)
-    assert latents.spread(views[:3], 40).tolist() == [0, 1, 2]
+    assert latents.evenly(views[:3], 40).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("name", MODELS)

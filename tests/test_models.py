@@ -9,7 +9,7 @@ import torch
 from fgpvae.batches import FixedViews
 from fgpvae.checkpoints import load_model, save_model
 from fgpvae.configs import RunConfig, TrainingConfig
-from fgpvae.data import ANGLES, HELD_OUT, Views, embedded, rotate
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, Views, embedded, rotate
 from fgpvae.errors import UserError
 from fgpvae.models import MODELS, GPVAEConfig, build, find
 from fgpvae.networks import NetworkConfig
@@ -31,7 +31,7 @@ NETWORKS = {
 def digits(count=8, views=6):
     """Ragged views of threes, at angles other than the held-out one."""
     source = torch.Generator().manual_seed(0)
-    seen = torch.tensor([i for i in range(len(ANGLES)) if i != HELD_OUT])
+    seen = torch.tensor([i for i in range(len(ANGLES)) if i != HELD_OUT_INDEX])
     chosen = torch.stack([seen[torch.randperm(15, generator=source)[:views]] for _ in range(count)])
     angles = torch.as_tensor(ANGLES)[chosen]
     images = torch.as_tensor(rotate(embedded((3,)).images[:count], angles.numpy())).float()

@@ -64,8 +64,14 @@ def test_the_noise_that_is_learned_is_the_mean_squared_error():
         objective(batch).backward()
         optimizer.step()
     mse = float(batch.squared_error.sum() / batch.pixels.sum())
-    assert float(objective.log_noise.detach().exp()) == pytest.approx(mse, rel=1e-3)
+    assert float(objective.log_pixel_variance.detach().exp()) == pytest.approx(mse, rel=1e-3)
     assert objective.multiplier() == pytest.approx(0.5 / mse, rel=1e-3)
+
+
+def test_the_state_of_an_older_run_is_understood():
+    objective = build(ObjectiveConfig("elbo"))
+    objective.load_state_dict({"log_noise": torch.tensor(math.log(0.02))})
+    assert objective.multiplier() == pytest.approx(25)
 
 
 def test_noise_is_fixed_unless_asked_for():

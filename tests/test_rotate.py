@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from fgpvae import digit_view
 from fgpvae.checkpoints import WEIGHTS, save_config
 from fgpvae.configs import DataConfig, RunConfig
-from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate, unseen
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, embedded, rotate, unseen
 from fgpvae.evaluation import training_views
 from fgpvae.models import FGPVAE, GPVAE
 from tests import small_runs
@@ -113,7 +113,7 @@ def test_ids_are_rows_of_the_training_set():
 
 
 def test_the_order_of_views_leaves_out_the_held_out_one():
-    assert sorted(context_views.ORDER) == [i for i in range(16) if i != HELD_OUT]
+    assert sorted(context_views.ORDER) == [i for i in range(16) if i != HELD_OUT_INDEX]
     for count in (2, 4, 8):  # evenly spread
         gaps = np.diff(sorted(context_views.ORDER[:count]), append=16)
         assert set(gaps) == {16 // count}

@@ -314,7 +314,7 @@ def test_networks_too_large_to_train_are_refused_before_they_are_built():
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.sampled_from(["paper", "wide", "dense"]), st.integers(1, 20), st.booleans())
+@given(st.sampled_from(["paper", "convolutional", "dense"]), st.integers(1, 20), st.booleans())
 def test_network_weights_counts_what_is_built(kind, latents, gated):
     from fgpvae.models import build
 
@@ -368,8 +368,8 @@ def test_the_memory_of_a_gaussian_process_is_what_is_counted():
     ("kind", "shape"),
     [
         ("paper", (1, 28, 28)),
-        ("wide", (1, 28, 28)),
-        ("wide", (3, 32, 64)),
+        ("convolutional", (1, 28, 28)),
+        ("convolutional", (3, 32, 64)),
         ("dense", (1, 28, 28)),
         ("dense", (3, 9, 14)),
     ],

@@ -30,7 +30,7 @@ from .digits import (
     trainable,
     unseen,
 )
-from .rotation import ANGLES, HELD_OUT, rotate, rotate_fast
+from .rotation import ANGLES, HELD_OUT_INDEX, rotate, rotate_fast
 from .sources import load_idx, load_openml
 from .splits import (
     TEST_DIGITS,
@@ -51,7 +51,7 @@ __all__ = [
     "ANGLES",
     "CLASS_COUNTS",
     "DIGITS_PER_CLASS",
-    "HELD_OUT",
+    "HELD_OUT_INDEX",
     "TEST_DIGITS",
     "TRAIN_DIGITS",
     "UNSEEN_PER_CLASS",

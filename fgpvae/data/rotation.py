@@ -16,7 +16,7 @@ from torch import Tensor
 from ..errors import UserError
 
 ANGLES: np.ndarray = np.deg2rad(22.5 * np.arange(16))  # [16] radians
-HELD_OUT = 7  # index of 157.5 degrees
+HELD_OUT_INDEX = 7  # index of 157.5 degrees
 
 _MANY = 16  # images from which on a matrix for each angle pays
 

@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 
 from ..errors import UserError
 from .digits import DIGITS_PER_CLASS, TRAIN_DIGITS, Digits, check_classes, embedded, recipe_ids
-from .rotation import ANGLES, HELD_OUT, rotate
+from .rotation import ANGLES, HELD_OUT_INDEX, rotate
 from .views import Task, Views
 
 TEST_DIGITS = 270  # per class; training digits whose held-out view is a test image
 SHUFFLED_IMAGES = 4050  # per class
 
-_SEEN = [index for index in range(len(ANGLES)) if index != HELD_OUT]
+_SEEN = [index for index in range(len(ANGLES)) if index != HELD_OUT_INDEX]
 
 
 def factorized(classes: Iterable[int] = (3,), seed: int = 0, views: int = 11) -> Views:
@@ -67,8 +67,8 @@ def interpolation(train: Views) -> Task:
     targets = np.empty((len(context), 28, 28), dtype=np.float32)
     for label in context.labels.unique().tolist():
         mine = (context.labels == label).numpy()
-        targets[mine] = _turned(label)[numbers[mine], HELD_OUT]
-    at = torch.full((len(context), 1), float(ANGLES[HELD_OUT]), dtype=torch.float64)
+        targets[mine] = _turned(label)[numbers[mine], HELD_OUT_INDEX]
+    at = torch.full((len(context), 1), float(ANGLES[HELD_OUT_INDEX]), dtype=torch.float64)
     return Task(context, torch.from_numpy(targets)[:, None], at)
 
 
@@ -80,7 +80,7 @@ def extrapolation(classes: Iterable[int] = (3,), seed: int = 0, views: int = 11)
         count = DIGITS_PER_CLASS - TRAIN_DIGITS
         return _draw(f"extrapolation {label} {seed}", count, views)
 
-    return _unseen_task(classes, draw, [HELD_OUT])
+    return _unseen_task(classes, draw, [HELD_OUT_INDEX])
 
 
 def one_view(classes: Iterable[int] = (3,)) -> Task:
@@ -95,7 +95,7 @@ def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) ->
     They are of no training set, so their ids are -1.
 
     One upright view: `task(unseen(), ANGLES[:1], ANGLES[1:])`. Eleven views:
-    `task(unseen(), draw_angles(500), ANGLES[[HELD_OUT]])`.
+    `task(unseen(), draw_angles(500), ANGLES[[HELD_OUT_INDEX]])`.
     """
     P = len(digits)
     context_angles, target_angles = np.asarray(context_angles), np.asarray(target_angles)

@@ -16,6 +16,13 @@ from fgpvae.networks import Decoder, Encoder
 
 @dataclass(frozen=True, kw_only=True)
 class CVAEConfig(ModelConfig):
+    """Settings of the CVAE: those of every model.
+
+    >>> from fgpvae import CVAEConfig
+    >>> CVAEConfig(latents=4).blocks
+    {'global': slice(0, 4, None)}
+    """
+
     name: str = field(default="cvae", init=False)
 
     @property
@@ -31,6 +38,12 @@ class CVAE(Model):
     a code has 2 + L channels. The identity of a digit is the mean latent of its views. Nothing
     makes that latent independent of the angle, which is why this model gets worse at new angles
     while it gets better at old ones.
+
+    >>> import torch
+    >>> from fgpvae import CVAE, CVAEConfig
+    >>> model = CVAE(CVAEConfig(latents=4)).eval()
+    >>> model.generate(torch.zeros(1, 2, 28, 28), torch.zeros(1, 2), torch.ones(1, 3)).shape
+    torch.Size([1, 3, 28, 28])
     """
 
     Config = CVAEConfig

@@ -22,6 +22,13 @@ JITTER = 1e-8  # on the nodes' gram matrix, which for smooth kernels is nearly s
 
 @dataclass(frozen=True, kw_only=True)
 class FGPVAEConfig(ModelConfig):
+    """How many channels turn with the digit, and the kernel over its angle.
+
+    >>> from fgpvae import FGPVAEConfig
+    >>> FGPVAEConfig(latents=6, local=2).blocks
+    {'local': slice(0, 2, None), 'global': slice(2, 6, None)}
+    """
+
     name: str = field(default="fgpvae", init=False)
     local: int = 8  # J, the channels that depend on the angle
     kernel: str = PERIODIC  # over an angle; the others are over a place on a line, from -1 to 1

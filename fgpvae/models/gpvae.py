@@ -16,11 +16,25 @@ from fgpvae.networks import ConvolutionalEncoder, PaperEncoder
 
 @dataclass(frozen=True, kw_only=True)
 class GPVAEConfig(JointGPConfig):
+    """Settings of the GP-VAE: those of both joint GPs.
+
+    >>> from fgpvae import GPVAEConfig
+    >>> GPVAEConfig(latents=4, digit_rank=6).digit_rank
+    6
+    """
+
     name: str = field(default="gpvae", init=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AmortisedGPVAEConfig(JointGPConfig):
+    """Settings of the amortised GP-VAE: those of both joint GPs.
+
+    >>> from fgpvae import AmortisedGPVAEConfig
+    >>> AmortisedGPVAEConfig(latents=4).name
+    'gpvae-amortised'
+    """
+
     name: str = field(default="gpvae-amortised", init=False)
 
 
@@ -118,7 +132,12 @@ class JointPosterior(Posterior):
 
 
 class GPVAE(JointGP):
-    """A free vector for each training digit, so no others can be asked for."""
+    """A free vector for each training digit, so no others can be asked for.
+
+    >>> from fgpvae import GPVAE
+    >>> GPVAE.takes_new_digits
+    False
+    """
 
     Config = GPVAEConfig
     title = "GP-VAE"
@@ -161,6 +180,10 @@ class AmortisedGPVAE(JointGP):
 
     A new digit joins the training set with the rows of its own views. The digits that `ids` names
     leave it first, so that the views of a training digit count once.
+
+    >>> from fgpvae import AmortisedGPVAE
+    >>> AmortisedGPVAE.takes_new_digits
+    True
     """
 
     Config = AmortisedGPVAEConfig

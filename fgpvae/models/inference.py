@@ -51,6 +51,14 @@ class Posterior:
     A code [L] is what the decoder takes. Angles `at` [P, S] may be an array or a tensor; answers
     [P, S, L] are of the same kind. A model says in `_mean`, `_variance` and `_sample` what it
     believes at angles that are float64 and where the model is.
+
+    >>> import numpy as np
+    >>> import fgpvae
+    >>> views, angles = np.zeros((2, 1, 28, 28), np.float32), np.zeros((2, 1))
+    >>> posterior = fgpvae.load_pretrained("paper").infer(views, angles)
+    >>> at = np.array([[0.0, 3.14]] * 2)
+    >>> posterior.mean(at).shape == posterior.variance(at).shape == posterior.sample(at).shape
+    True
     """
 
     def __init__(self, title: str, digits: int, device: torch.device) -> None:

@@ -15,6 +15,13 @@ SAME_ANGLE = 1e-6  # radians
 
 @dataclass(frozen=True, kw_only=True)
 class VAEConfig(ModelConfig):
+    """Settings of the VAE: those of every model.
+
+    >>> from fgpvae import VAEConfig
+    >>> VAEConfig(latents=4).network.kind
+    'paper'
+    """
+
     name: str = field(default="vae", init=False)
 
 
@@ -53,6 +60,14 @@ class VAE(Model):
     posterior is that view's encoding, and at any other angle it is the prior. `generate` says
     just that: it reconstructs what it was given and, asked for a new angle, decodes the prior mean
     (or a prior sample), whatever the digit.
+
+    >>> import torch
+    >>> from fgpvae import VAE, VAEConfig
+    >>> model = VAE(VAEConfig(latents=4)).eval()
+    >>> views, angles = torch.rand(2, 1, 28, 28), torch.zeros(2, 1)
+    >>> first, second = model.generate(views, angles, angles + 1)
+    >>> bool((first == second).all())
+    True
     """
 
     Config = VAEConfig

@@ -5,7 +5,7 @@ import streamlit as st
 import torch
 
 from fgpvae import scenes
-from fgpvae.data import ANGLES, HELD_OUT, embedded, rotate
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, embedded, rotate
 from fgpvae.latents import Styles
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
@@ -62,7 +62,7 @@ def main() -> None:
         scene(model, digit, dial.context("dial", START)),
         key="dial",
         angle=float(st.query_params.get("angle", 0)),
-        held_out=HELD_OUT,
+        held_out=HELD_OUT_INDEX,
         subject=digit,
         likely=Styles(np.full(styles, 2.0), 0.01 * np.eye(styles), 3),
         morph=dial.Morph("towards zero", [0.0] * styles),

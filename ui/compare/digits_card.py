@@ -7,7 +7,7 @@ import streamlit as st
 
 from fgpvae import UserError, comparison
 from fgpvae.comparison import TRAINING, UNSEEN, UPRIGHT, Answer, Question
-from fgpvae.data import ANGLES, HELD_OUT
+from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from ui.catalog import Choice
 from ui.compare import picture_matrix
 from ui.compare.files import KEEP, download
@@ -45,12 +45,14 @@ def ask(classes: list[int]) -> Question:
         key="ask",
         **KEEP,
     )
-    views, angle = 11, HELD_OUT
+    views, angle = 11, HELD_OUT_INDEX
     if kind == UNSEEN:
         views = middle.select_slider("Views given", comparison.VIEWS, 11, key="given", **KEEP)
     elif kind == UPRIGHT:
         angle = 1 + DEGREES[1:].index(
-            middle.select_slider("Asked for at", DEGREES[1:], DEGREES[HELD_OUT], key="at", **KEEP)
+            middle.select_slider(
+                "Asked for at", DEGREES[1:], DEGREES[HELD_OUT_INDEX], key="at", **KEEP
+            )
         )
     label = 3 if 3 in classes else classes[0]
     if len(classes) > 1:

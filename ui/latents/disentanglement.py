@@ -153,7 +153,7 @@ READING = (
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def scores(choice: Choice) -> dict[str, float | None]:
-    rows = latents.spread(shown(choice), MEASURED)
+    rows = latents.evenly(shown(choice), MEASURED)
     model, views = choice.load(), shown(choice)[rows]
     local, rest = latents.parts(encoded(choice), rows)
     figures = metrics.disentanglement(local, rest, ANGLES)

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from fgpvae import UserError, comparison, scenes
-from fgpvae.data import ANGLES, HELD_OUT
+from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.models import MODELS
 from fgpvae.runs import Run
 from ui.catalog import Choice, models, objects
@@ -21,7 +21,7 @@ def turned(choice: Choice) -> str:
     for true, made in zip(*comparison.turned(choice.load(), choice.classes), strict=True):
         rows += [("truth", true), ("model", made)]
     bars = palette.angle_colours(ANGLES)
-    return pictures_html.grid(rows, LABELS, bars, marked=HELD_OUT, alt="generated digits")
+    return pictures_html.grid(rows, LABELS, bars, marked=HELD_OUT_INDEX, alt="generated digits")
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
