@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 LOCAL = "#e4572e"  # channels that turn with the digit; also whatever is held out
 GLOBAL = "#2b7a9e"  # channels that stay: the style
-HELD_OUT_INDEX = ACCENT = LOCAL  # what one should look at first, one's own runs among others
+HELD_OUT = ACCENT = LOCAL  # what one should look at first, one's own runs among others
 TRUTH = "#8b93a5"
 
 # An angle is a colour: 0 degrees first, counter-clockwise, and round again without a jump.

@@ -232,7 +232,7 @@ def _mount_dial(
         },
         "cycle": list(palette.TRACK if scene.line else palette.CYCLE),
         "scale": None if scale is None else asdict(scale),
-        "heldOutColour": palette.HELD_OUT_INDEX,
+        "heldOutColour": palette.HELD_OUT,
         "size": size,
     }
     (_track if scene.line else _dial)(
