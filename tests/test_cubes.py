@@ -244,6 +244,15 @@ def test_nothing_unseen_is_a_training_figure_turned_or_mirrored(seed):
             assert not known & naive_forms(figure.cubes, turns, mirrored=True)
 
 
+def test_turned_copies_are_the_copies_in_all_quarters():
+    shapes = cubes.splits().unseen
+    plain, turned = cubes.all_copies(shapes), cubes.turned_copies(shapes)
+    assert turned == cubes.turned_copies(shapes)
+    assert [figure.placed for figure in turned] == [figure.placed for figure in plain]
+    same = sum(a == b for a, b in zip(plain, turned, strict=True))
+    assert 0.15 * len(plain) < same < 0.35 * len(plain)
+
+
 def test_another_seed_splits_otherwise():
     assert cubes.splits(0).unseen != cubes.splits(1).unseen
 

@@ -11,6 +11,7 @@ from .sets import (
     more_figures,
     random_chain,
     splits,
+    turned_copies,
 )
 from .turntable import ANGLES, GIVEN, Turntable, grid, task, turntable, views_of
 
@@ -40,6 +41,7 @@ __all__ = [
     "references",
     "splits",
     "task",
+    "turned_copies",
     "turntable",
     "views_of",
 ]

@@ -35,4 +35,6 @@ def references(training: Tensor, unseen: Tensor) -> dict[str, float]:
 def _nearest(known: Tensor, views: Tensor) -> Tensor:
     """The row of the known image [N, H, W] that is closest to each view [P, H, W]."""
     flat = known.flatten(1)
-    return torch.cat([torch.cdist(part.flatten(1), flat).argmin(1) for part in views.split(ROUND)])
+    return torch.cat(
+        [torch.cdist(part.flatten(1), flat).argmin(1) for part in torch.split(views, ROUND)]
+    )

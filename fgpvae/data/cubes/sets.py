@@ -13,7 +13,16 @@ from itertools import pairwise
 
 from ...errors import UserError
 from .drawing import fits
-from .figures import DIRECTIONS, MOST_CUBES, Cube, Figure, Key, from_cubes, neighbours
+from .figures import (
+    DIRECTIONS,
+    MOST_CUBES,
+    QUARTER_TURNS,
+    Cube,
+    Figure,
+    Key,
+    from_cubes,
+    neighbours,
+)
 
 ARMS = 4
 VALIDATION, UNSEEN = 20, 36  # shapes; each has up to twelve copies
@@ -94,6 +103,12 @@ def splits(seed: int = 0) -> Splits:
 def all_copies(shapes: Iterable[Figure]) -> list[Figure]:
     """Each shape in all its attitudes, as it is and in a mirror."""
     return [copy for shape in shapes for copy in shape.copies()]
+
+
+def turned_copies(shapes: Iterable[Figure], seed: int = 0) -> list[Figure]:
+    """All copies of shapes, each turned by some quarters: figures to test a model with."""
+    stream = random.Random(f"turned {seed}")
+    return [copy.transformed(stream.choice(QUARTER_TURNS)) for copy in all_copies(shapes)]
 
 
 def random_chain(stream: random.Random, cubes: int = MOST_CUBES, arms: int = ARMS) -> Figure:
