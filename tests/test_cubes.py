@@ -322,16 +322,19 @@ def test_pictures_are_what_lines_of_sight_find(w):
 
 
 @pytest.mark.parametrize("w", [0.0, 0.6, math.pi / 2, 3.7])
-@pytest.mark.parametrize("tones", [drawing.GREY, (1.0, 0.7)])
-def test_faces_painted_in_their_order_make_the_picture(w, tones):
+@pytest.mark.parametrize(
+    ("tones", "elevation"),
+    [(drawing.GREY, drawing.ELEVATION), ((1.0, 0.7), 1.2), (drawing.GREY, -0.5)],
+)
+def test_faces_painted_in_their_order_make_the_picture(w, tones, elevation):
     for figure in [*cubes.chains()[::40], *some_figures(5)]:
         size = 512
         canvas = Image.new("F", (size, size))
         pen = ImageDraw.Draw(canvas)
-        for face in cubes.faces(figure, w, tones=tones):
+        for face in cubes.faces(figure, w, elevation, tones):
             corners = [(c * size - 0.5, r * size - 0.5) for c, r in face.corners]
             pen.polygon(corners, fill=255 * face.shade)
-        drawn = cubes.draw([figure], [[w]], size, tones=tones)[0, 0].astype(float)
+        drawn = cubes.draw([figure], [[w]], size, elevation, tones)[0, 0].astype(float)
         painted = np.asarray(canvas)
         assert (np.abs(drawn - painted) > 2).mean() < 0.02  # along edges
         assert drawn.any()

@@ -23,7 +23,6 @@ stays where it is. The background is 0.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,12 +64,14 @@ def axes(w: ArrayLike, elevation: float = ELEVATION) -> Array:
     return np.stack([right, up, near], -2)
 
 
-def shades(w: ArrayLike) -> Array:
+def shades(w: ArrayLike, elevation: float = ELEVATION) -> Array:
     """Brightness of the faces across x, y and z that the viewer sees at yaws [...] -> [..., 3]."""
     right, front, above = LIGHT
     cos, sin = np.cos(w), np.sin(w)
     light = [cos * right + sin * front, cos * front - sin * right, above * np.ones_like(cos)]
-    facing = np.copysign(1.0, axes(w)[..., 2, :])  # of x and -x one is turned to the viewer
+    facing = np.copysign(
+        1.0, axes(w, elevation)[..., 2, :]
+    )  # of x and -x one is turned to the viewer
     bright: Array = AMBIENT + (facing * np.stack(light, -1)).clip(0)
     return bright
 
@@ -99,7 +100,7 @@ def faces(
 ) -> list[Face]:
     """The visible faces, the nearest last: drawn in this order they make the picture."""
     centres = figure.array - figure.array.mean(0)
-    near, shade = axes(w, elevation)[2], shades(w)
+    near, shade = axes(w, elevation)[2], shades(w, elevation)
     found = []
     for index in np.argsort(centres @ near, kind="stable"):
         cube = figure.cubes[index]
@@ -138,14 +139,14 @@ def draw(
     w = np.asarray(w, dtype=np.float64)
     if w.ndim != 2 or len(w) != len(figures):
         raise ValueError(f"{len(figures)} figures need yaws [P, S], not {w.shape}")
-    views = [(figure, row) for row, figure in enumerate(figures) for _ in range(w.shape[1])]
-    images = np.empty((len(views), size, size), dtype=np.uint8)
-    order = sorted(range(len(views)), key=lambda view: len(views[view][0].cubes))
-    for _, alike in groupby(order, key=lambda view: len(views[view][0].cubes)):
-        same_count = list(alike)
-        for first in range(0, len(same_count), CHUNK):
-            chunk = same_count[first : first + CHUNK]
-            cubes = np.stack([views[view][0].array for view in chunk])
+    S = w.shape[1]
+    images = np.empty((w.size, size, size), dtype=np.uint8)
+    counts = np.repeat([len(figure.cubes) for figure in figures], S)
+    for count in np.unique(counts):  # figures of as many cubes are drawn together
+        alike = np.flatnonzero(counts == count)
+        for first in range(0, len(alike), CHUNK):
+            chunk = alike[first : first + CHUNK]
+            cubes = np.stack([figures[view // S].array for view in chunk])
             images[chunk] = _draw(cubes, w.reshape(-1)[chunk], size, elevation, tones)
             if progress:
                 progress(len(chunk))
@@ -162,7 +163,7 @@ def _draw(
     """Paint cubes [B, n, 3] from back to front, each as a patch of samples."""
     B, n, _ = cubes.shape
     unit = SAMPLES * size / FRAME  # samples a cube
-    half = math.ceil(0.8 * unit)  # no cube reaches farther from its middle in a picture
+    half = math.ceil(0.87 * unit)  # no corner is farther than √3/2 from the middle of a cube
     width = SAMPLES * size + 2 * half + 2  # with a margin for patches
     to_view = axes(w, elevation)  # [B, 3, 3]
     view = np.einsum("bij,bnj->bni", to_view, cubes - cubes.mean(1, keepdims=True))
@@ -171,7 +172,7 @@ def _draw(
     view = np.take_along_axis(view, order[..., None], 1)
     middle = np.stack([view[..., 0], -view[..., 1]], -1) * unit + width / 2  # column, row
     corner = np.floor(middle).astype(np.int64) - half  # [B, n, 2]
-    shade = shades(w)[:, None] * tone[..., None]  # [B, n, 3]
+    shade = shades(w, elevation)[:, None] * tone[..., None]  # [B, n, 3]
     canvas = np.zeros(B * width * width, dtype=np.float32)
     inside = np.arange(2 * half + 1)
     for k in range(n):
