@@ -419,18 +419,26 @@ def test_a_batch_shows_figures_as_they_look_at_its_angles():
 
 
 @pytest.mark.parametrize("given", cubes.GIVEN)
-def test_tasks_give_views_at_equal_distances_and_ask_for_the_rest(given):
+@pytest.mark.parametrize("first", [0, 2])
+def test_tasks_give_views_at_equal_distances_and_ask_for_the_rest(given, first):
     images = cubes.views_of(cubes.chains()[:3])
-    task = cubes.task(images, given)
+    task = cubes.task(images, given, first)
     assert task.context.images.shape[1] == given
     assert task.targets.shape[1] == 24 - given
     step = 2 * math.pi / given
-    assert torch.allclose(task.context.angles[0], step * torch.arange(given).double())
+    wanted = step * torch.arange(given).double() + first * math.pi / 12
+    assert torch.allclose(task.context.angles[0], wanted)
     both = torch.cat([task.context.angles[0], task.at[0]])
     assert torch.equal(both.sort().values, cubes.grid())
     for column, w in enumerate(task.at[0].tolist()):
         drawn = cubes.draw(cubes.chains()[:1], [[w]])[0, 0] / 255
         assert np.abs(drawn - task.targets[0, column].numpy()).max() < 0.1
+
+
+def test_views_at_unequal_distances_are_refused():
+    for given in (0, -1, 5):
+        with pytest.raises(UserError, match="equal distances"):
+            cubes.task(torch.zeros(1, 24, 4, 4), given)
 
 
 def test_references_are_what_a_loop_computes():

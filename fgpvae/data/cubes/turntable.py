@@ -75,12 +75,16 @@ def grid() -> Tensor:
     return torch.arange(ANGLES, dtype=torch.float64) * (2 * math.pi / ANGLES)
 
 
-def task(images: Tensor, given: int) -> Task:
-    """Of views [P, 24, H, W] at the grid, predict all from some at equal distances."""
-    if ANGLES % given:
+def task(images: Tensor, given: int, first: int = 0) -> Task:
+    """Of views [P, 24, H, W] at the grid, predict all from some at equal distances.
+
+    `first` is the number of the first given view. From 0, 6, 12 and 18 the viewer looks straight at
+    a side of the cubes and sees less of a figure than from elsewhere.
+    """
+    if given < 1 or ANGLES % given:
         raise UserError(f"{given} views are not at equal distances on {ANGLES} angles.")
     P, step = len(images), ANGLES // given
-    asked = torch.arange(ANGLES) % step != 0
+    asked = (torch.arange(ANGLES) - first) % step != 0
     w = grid().expand(P, -1)
     context = Views(
         images[:, ~asked],
