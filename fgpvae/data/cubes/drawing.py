@@ -1,0 +1,215 @@
+"""Pictures of figures on a turntable, in parallel projection from above.
+
+A cube with centre c (x right, y away from the viewer, z up; unit sides) is drawn as follows, for a
+yaw w counter-clockwise as seen from above, an elevation e of the viewer, and the centroid m of all
+centres, through which the axis goes:
+
+    p = c - m
+    x' = cos(w) p_x - sin(w) p_y        y' = sin(w) p_x + cos(w) p_y        z' = p_z
+    right = x'      up = cos(e) z' + sin(e) y'      near = sin(e) z' - cos(e) y'
+
+`near` grows towards the viewer. In a picture of S x S pixels, with rows counted downwards,
+
+    column = S (1/2 + right / FRAME)        row = S (1/2 - up / FRAME)
+
+FRAME cubes fit into the width. It is the same for all figures; those of ten cubes in four arms fit
+at all angles. Cubes drawn in the order of `near` cover each other correctly: a cube that hides
+another one differs from it by steps towards the viewer alone.
+
+A face with normal n, turned with the figure, has brightness AMBIENT + max(0, n·LIGHT): the light
+stays where it is. The background is 0.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import UserError
+from .figures import NAMES, Cube, Figure, neighbours
+
+SIZE = 32  # pixels
+ELEVATION = math.radians(28)
+FRAME = 9.4  # cubes; the farthest corner of four arms is 4.69 from the axis
+SAMPLES = 4  # each way in a pixel
+AMBIENT = 0.2
+LIGHT = np.array([-0.48, -0.36, 0.8])  # from the left, the front and above: faces up are white
+GREY = (1.0, 1.0)  # both tones alike
+CHUNK = 64  # views drawn at once
+
+Array = NDArray[np.float64]
+Images = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Face:
+    """A visible face: a polygon in picture coordinates from 0 to 1, columns and rows."""
+
+    corners: tuple[tuple[float, float], ...]
+    shade: float  # brightness from 0 to 1
+    cube: Cube
+    normal: Cube  # where a cube that is put onto this face goes
+
+
+def axes(w: ArrayLike, elevation: float = ELEVATION) -> Array:
+    """The rows right, up and near of the projection at yaws [...] -> [..., 3, 3]."""
+    w = np.asarray(w, dtype=np.float64)
+    cos, sin, zero = np.cos(w), np.sin(w), np.zeros_like(w)
+    c, s = math.cos(elevation), math.sin(elevation)
+    right = np.stack([cos, -sin, zero], -1)
+    up = np.stack([s * sin, s * cos, zero + c], -1)
+    near = np.stack([-c * sin, -c * cos, zero + s], -1)
+    return np.stack([right, up, near], -2)
+
+
+def shades(w: ArrayLike, elevation: float = ELEVATION) -> Array:
+    """Brightness of the faces across x, y and z that the viewer sees at yaws [...] -> [..., 3]."""
+    right, front, above = LIGHT
+    cos, sin = np.cos(w), np.sin(w)
+    light = [cos * right + sin * front, cos * front - sin * right, above * np.ones_like(cos)]
+    facing = np.copysign(
+        1.0, axes(w, elevation)[..., 2, :]
+    )  # of x and -x one is turned to the viewer
+    bright: Array = AMBIENT + (facing * np.stack(light, -1)).clip(0)
+    return bright
+
+
+def project(points: ArrayLike, w: float, elevation: float = ELEVATION) -> Array:
+    """Points [..., 3] about the centroid -> column, row (from 0 to 1) and nearness [..., 3]."""
+    right, up, near = np.moveaxis(np.asarray(points) @ axes(w, elevation).T, -1, 0)
+    return np.stack([0.5 + right / FRAME, 0.5 - up / FRAME, near], -1)
+
+
+def fits(figure: Figure) -> bool:
+    """Does a figure stay within the picture at all yaws?"""
+    reach = np.abs(figure.array - figure.array.mean(0)) + 0.5
+    aside = np.hypot(reach[:, 0], reach[:, 1])
+    upwards = math.cos(ELEVATION) * reach[:, 2] + math.sin(ELEVATION) * aside
+    return bool(2 * max(aside.max(), upwards.max()) <= FRAME)
+
+
+def check_fits(figure: Figure) -> None:
+    if not fits(figure):
+        raise UserError("The figure is too long: it reaches out of the picture when it is turned.")
+
+
+def faces(
+    figure: Figure, w: float, elevation: float = ELEVATION, tones: tuple[float, float] = GREY
+) -> list[Face]:
+    """The visible faces, the nearest last: drawn in this order they make the picture."""
+    centres = figure.array - figure.array.mean(0)
+    near, shade = axes(w, elevation)[2], shades(w, elevation)
+    found = []
+    for index in np.argsort(centres @ near, kind="stable"):
+        cube = figure.cubes[index]
+        for step, beside in zip(NAMES, neighbours(cube), strict=True):
+            if near @ step <= 1e-9 or beside in figure.cubes:
+                continue
+            axis = int(np.flatnonzero(step)[0])
+            corners = project(centres[index] + _corners(step, axis), w, elevation)
+            polygon = tuple((float(column), float(row)) for column, row, _ in corners)
+            brightness = float(shade[axis]) * tones[sum(cube) % 2]
+            found.append(Face(polygon, brightness, cube, step))
+    return found
+
+
+def _corners(step: Cube, axis: int) -> Array:
+    """The corners of a face, in order around it, as seen from the middle of its cube."""
+    around = np.full((4, 3), step[axis] / 2)
+    around[:, (axis + 1) % 3] = [-0.5, 0.5, 0.5, -0.5]
+    around[:, (axis + 2) % 3] = [-0.5, -0.5, 0.5, 0.5]
+    return around
+
+
+def draw(
+    figures: Sequence[Figure],
+    w: ArrayLike,
+    size: int = SIZE,
+    elevation: float = ELEVATION,
+    tones: tuple[float, float] = GREY,
+    progress: Callable[[int], object] | None = None,
+) -> Images:
+    """Pictures of P figures at yaws [P, S] -> [P, S, size, size], from 0 to 255.
+
+    Cubes are of two tones in turn, as on a chessboard; GREY makes them alike. `progress` is called
+    with how many views have been drawn since the last call.
+    """
+    w = np.asarray(w, dtype=np.float64)
+    if w.ndim != 2 or len(w) != len(figures):
+        raise ValueError(f"{len(figures)} figures need yaws [P, S], not {w.shape}")
+    S = w.shape[1]
+    images = np.empty((w.size, size, size), dtype=np.uint8)
+    counts = np.repeat([len(figure.cubes) for figure in figures], S)
+    for count in np.unique(counts):  # figures of as many cubes are drawn together
+        alike = np.flatnonzero(counts == count)
+        for first in range(0, len(alike), CHUNK):
+            chunk = alike[first : first + CHUNK]
+            cubes = np.stack([figures[view // S].array for view in chunk])
+            images[chunk] = _draw(cubes, w.reshape(-1)[chunk], size, elevation, tones)
+            if progress:
+                progress(len(chunk))
+    return images.reshape(*w.shape, size, size)
+
+
+def _draw(
+    cubes: NDArray[np.int64],
+    w: Array,
+    size: int,
+    elevation: float,
+    tones: tuple[float, float],
+) -> Images:
+    """Paint cubes [B, n, 3] from back to front, each as a patch of samples."""
+    B, n, _ = cubes.shape
+    unit = SAMPLES * size / FRAME  # samples a cube
+    half = math.ceil(0.87 * unit)  # no corner is farther than √3/2 from the middle of a cube
+    width = SAMPLES * size + 2 * half + 2  # with a margin for patches
+    to_view = axes(w, elevation)  # [B, 3, 3]
+    view = np.einsum("bij,bnj->bni", to_view, cubes - cubes.mean(1, keepdims=True))
+    order = np.argsort(view[..., 2], axis=1, kind="stable")
+    tone = np.take_along_axis(np.asarray(tones)[cubes.sum(-1) % 2], order, 1)
+    view = np.take_along_axis(view, order[..., None], 1)
+    middle = np.stack([view[..., 0], -view[..., 1]], -1) * unit + width / 2  # column, row
+    corner = np.floor(middle).astype(np.int64) - half  # [B, n, 2]
+    shade = shades(w, elevation)[:, None] * tone[..., None]  # [B, n, 3]
+    canvas = np.zeros(B * width * width, dtype=np.float32)
+    inside = np.arange(2 * half + 1)
+    for k in range(n):
+        columns, rows = np.moveaxis(corner[:, k, :, None] + inside, 1, 0)  # [B, K]
+        place = (np.arange(B)[:, None, None] * width + rows[:, :, None]) * width
+        place = place + columns[:, None, :]
+        right = (columns + 0.5 - middle[:, k, :1]) / unit
+        up = -(rows + 0.5 - middle[:, k, 1:]) / unit
+        hit, brightness = _cube(to_view, right, up, shade[:, k])
+        canvas[place[hit]] = brightness[hit]
+    margin = half + 1
+    picture = canvas.reshape(B, width, width)[:, margin:-margin, margin:-margin]
+    fine = picture.reshape(B, size, SAMPLES, size, SAMPLES)
+    images: Images = np.rint(255 / SAMPLES**2 * np.einsum("bisjt->bij", fine)).astype(np.uint8)
+    return images
+
+
+def _cube(to_view: Array, right: Array, up: Array, shade: Array) -> tuple[NDArray[np.bool_], Array]:
+    """Which of the samples [B, K] x [B, K] about its middle a cube covers, and how bright it is.
+
+    The line of sight through (right, up) leaves the slab |p_i| < 1/2 towards the viewer at
+    t_i = (1/2 - s_i q_i) / |near_i|, s_i the sign of near_i and q the point at t = 0. It meets the
+    cube if it leaves no slab before it has entered all; the first slab that it leaves is the face.
+    """
+    near = to_view[:, 2]
+    steep = np.abs(near).clip(1e-9)  # [B, 3]
+    scaled = -(to_view[:, :2] * np.copysign(1.0, near)[:, None] / steep[:, None])
+    scaled = scaled.astype(np.float32)
+    reach = (0.5 / steep).astype(np.float32)
+    r, u = right.astype(np.float32)[:, None, :], up.astype(np.float32)[:, :, None]
+
+    def along(i: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        middle = scaled[:, 0, i, None, None] * r + scaled[:, 1, i, None, None] * u
+        return middle + reach[:, i, None, None], middle - reach[:, i, None, None]
+
+    (x, x_in), (y, y_in), (z, z_in) = map(along, range(3))
+    side = np.minimum(x, y)
+    hit = np.minimum(side, z) > np.maximum(np.maximum(x_in, y_in), z_in)
+    bright = shade.astype(np.float32)[:, :, None, None]
+    return hit, np.where(z < side, bright[:, 2], np.where(x < y, bright[:, 0], bright[:, 1]))

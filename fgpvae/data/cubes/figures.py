@@ -1,0 +1,251 @@
+"""Figures of cubes: notation, checks, and which figures are the same.
+
+A figure is written as moves from its first cube. A move is an axis, with a minus sign for the other
+direction, and how many cubes it adds (1 if no number is given):
+
+    x3 y2 -z2 x2        ten cubes in four arms
+    x2 (y) z2           a branch stands in brackets; what follows starts where the branch did
+    o                   one cube
+
+x points to the right, y away from the viewer and z up, before the figure is turned.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby, permutations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UserError
+
+MOST_CUBES = 10
+LONGEST_TEXT = 200  # letters of a notation
+ALONE = "o"  # the notation of one cube
+
+Cube = tuple[int, int, int]
+Key = tuple[int, ...]
+Array = NDArray[np.int64]
+
+DIRECTIONS: dict[str, Cube] = {
+    "x": (1, 0, 0),
+    "-x": (-1, 0, 0),
+    "y": (0, 1, 0),
+    "-y": (0, -1, 0),
+    "z": (0, 0, 1),
+    "-z": (0, 0, -1),
+}
+NAMES = {step: name for name, step in DIRECTIONS.items()}
+_TOKEN = re.compile(r"-?[xyz](?P<count>[0-9]*)|[()]")
+
+
+def _symmetries() -> Array:
+    """The 48 symmetries of a cube, [48, 3, 3]."""
+    unit = np.eye(3, dtype=np.int64)
+    signs = product((1, -1), repeat=3)
+    return np.array([np.diag(s) @ unit[list(p)] for s in signs for p in permutations(range(3))])
+
+
+SYMMETRIES = _symmetries()
+ROTATIONS = SYMMETRIES[np.linalg.det(SYMMETRIES) > 0]  # 24
+QUARTER_TURNS = ROTATIONS[ROTATIONS[:, 2, 2] == 1]  # 4, about the vertical axis
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Connected cubes, at most ten of them; where they are in space does not matter.
+
+    >>> figure = parse("x3 y2 -z2 x2")
+    >>> len(figure.cubes), figure.moves
+    (10, 'x3 y2 -z2 x2')
+    >>> figure.object == parse("z3 x2 -y2 z2").object  # turned in space
+    True
+    >>> figure.object == figure.mirrored().object
+    False
+    >>> figure.shape == figure.mirrored().shape
+    True
+    """
+
+    cubes: tuple[Cube, ...]  # sorted, smallest coordinates 0
+
+    @cached_property
+    def array(self) -> Array:
+        return np.array(self.cubes, dtype=np.int64)  # [n, 3]
+
+    @cached_property
+    def moves(self) -> str:
+        """A notation that `parse` makes this figure of."""
+        return _notation(self.cubes)
+
+    @cached_property
+    def placed(self) -> Key:
+        """Equal for figures that stand alike, turned by quarters about the vertical axis."""
+        return canonical(self.array, QUARTER_TURNS)
+
+    @cached_property
+    def object(self) -> Key:
+        """Equal for figures that are one object, turned in any way."""
+        return canonical(self.array, ROTATIONS)
+
+    @cached_property
+    def shape(self) -> Key:
+        """Equal for figures that are one object or its mirror image, turned in any way."""
+        return canonical(self.array, SYMMETRIES)
+
+    def transformed(self, symmetry: Array) -> "Figure":
+        return _figure(self.array @ symmetry.T)
+
+    def mirrored(self) -> "Figure":
+        return self.transformed(np.diag([-1, 1, 1]))
+
+    def copies(self) -> list["Figure"]:
+        """The figure in all its attitudes and its mirror image in all of its, sorted.
+
+        One for each way to place it on a turntable: at most 6 faces down, times 2.
+        """
+        found = {figure.placed: figure for figure in map(self.transformed, SYMMETRIES[::-1])}
+        return [found[key] for key in sorted(found)]
+
+
+def parse(text: str) -> Figure:
+    """The figure that a notation describes."""
+    return from_cubes(_walk(text))
+
+
+def from_cubes(cubes: Iterable[Iterable[int]]) -> Figure:
+    """The figure of cubes at these places (whole numbers)."""
+    places = []
+    for cube in cubes:
+        places.append(_place(cube))
+        if len(places) > MOST_CUBES:
+            raise UserError(f"A figure may have at most {MOST_CUBES} cubes.")
+    if not places:
+        raise UserError("A figure needs at least one cube.")
+    for index, place in enumerate(places):
+        if place in places[:index]:
+            raise UserError(f"Cube {index + 1} of the figure is where another one is already.")
+    if not connected(places):
+        raise UserError("The figure is in pieces; each cube must share a face with another one.")
+    return _figure(np.array(places, dtype=np.int64))
+
+
+def _place(cube: Iterable[int]) -> Cube:
+    place = tuple(cube)
+    whole = all(
+        isinstance(i, int | np.integer) and not isinstance(i, bool) and abs(int(i)) < 1_000_000
+        for i in place
+    )
+    if len(place) != 3 or not whole:
+        raise UserError("The place of a cube must be three whole numbers.")
+    return int(place[0]), int(place[1]), int(place[2])
+
+
+def connected(cubes: Iterable[Cube]) -> bool:
+    """Can each cube be reached from each other one through shared faces?"""
+    left = set(cubes)
+    reached = [left.pop()] if left else []
+    for cube in reached:  # grows while it is walked through
+        near = left.intersection(neighbours(cube))
+        left -= near
+        reached.extend(near)
+    return not left
+
+
+def neighbours(cube: Cube) -> Iterator[Cube]:
+    for step in NAMES:
+        yield _add(cube, step)
+
+
+def canonical(cubes: Array, symmetries: Array) -> Key:
+    """The smallest of the codes of a figure under some symmetries: a number for each cube."""
+    turned = np.einsum("sij,nj->sni", symmetries, cubes)
+    turned -= turned.min(1, keepdims=True)
+    codes = np.sort(turned @ np.array([MOST_CUBES**2, MOST_CUBES, 1]), axis=1)  # [S, n]
+    return tuple(codes[np.lexsort(codes.T[::-1])[0]].tolist())
+
+
+def _figure(cubes: Array) -> Figure:
+    shifted = cubes - cubes.min(0)
+    return Figure(tuple(sorted((x, y, z) for x, y, z in shifted.tolist())))
+
+
+def _add(cube: Cube, step: Cube) -> Cube:
+    return cube[0] + step[0], cube[1] + step[1], cube[2] + step[2]
+
+
+# Notation
+
+
+def _walk(text: str) -> list[Cube]:
+    """The cubes of a notation, in the order in which it adds them."""
+    here: Cube = (0, 0, 0)
+    cubes, branches = [here], list[Cube]()
+    for token in _tokens(text):
+        if token[0] == "(":
+            branches.append(here)
+        elif token[0] == ")":
+            if not branches:
+                raise UserError(f"A bracket in '{text}' is closed but was not opened.")
+            here = branches.pop()
+        else:
+            for _ in range(int(token.lstrip("-xyz") or 1)):
+                here = _add(here, DIRECTIONS[token.rstrip("0123456789")])
+                cubes.append(here)
+            if len(cubes) > MOST_CUBES:
+                raise UserError(f"'{text}' has more than {MOST_CUBES} cubes.")
+    if branches:
+        raise UserError(f"A bracket in '{text}' is opened but not closed.")
+    if len(set(cubes)) < len(cubes):
+        raise UserError(f"'{text}' comes back to a place where a cube is already.")
+    return cubes
+
+
+def _tokens(text: str) -> list[str]:
+    if len(text) > LONGEST_TEXT:
+        raise UserError(f"The moves of a figure may have at most {LONGEST_TEXT} letters.")
+    rest = text.lower().replace("\N{MINUS SIGN}", "-").replace(",", " ").strip()
+    if not rest:
+        raise UserError("The figure is empty; write its moves, for instance x3 y2 -z2 x2.")
+    if rest == ALONE:
+        return []
+    tokens = []
+    while rest:
+        found = _TOKEN.match(rest)
+        if not found:
+            raise UserError(f"'{rest.split()[0]}' is no move; write moves as in x3 y2 -z2 x2.")
+        count = found["count"]
+        if count and not 1 <= int(count) <= MOST_CUBES:
+            raise UserError(f"A move must add from 1 to {MOST_CUBES} cubes, not {count}.")
+        tokens.append(found.group())
+        rest = rest[found.end() :].lstrip()
+    return tokens
+
+
+def _notation(cubes: tuple[Cube, ...]) -> str:
+    """Walk through the figure from an end of it, straight on where that is possible."""
+    left = set(cubes)
+
+    def degree(cube: Cube) -> int:
+        return len(left.intersection(neighbours(cube)))
+
+    start = min(cubes, key=lambda cube: (degree(cube), cube))
+    left.remove(start)
+    words = []
+    for word, same in groupby(_branch(start, None, left)):
+        count = len(list(same))
+        words += [word] * count if word in "()" else [word + (str(count) if count > 1 else "")]
+    return " ".join(words).replace("( ", "(").replace(" )", ")") or ALONE
+
+
+def _branch(here: Cube, heading: Cube | None, left: set[Cube]) -> list[str]:
+    """Steps and brackets from a cube through those that are left, which are removed."""
+    branches: list[list[str]] = []
+    for step in sorted(NAMES, key=lambda step: (step != heading, NAMES[step])):
+        there = _add(here, step)
+        if there in left:
+            left.remove(there)
+            branches.append([NAMES[step], *_branch(there, step, left)])
+    *aside, last = sorted(branches, key=len) or [[]]
+    return [word for branch in aside for word in ("(", *branch, ")")] + last

@@ -1,0 +1,156 @@
+"""Which figures there are, and which of them are for training, validation and testing.
+
+Shepard and Metzler's figures have ten cubes in four arms that touch at their three bends only.
+There are few of them: 216 shapes, a shape being all turned copies and mirror images of one figure.
+Shapes are split, so nothing unseen is a training figure in another attitude or in a mirror.
+"""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from ...errors import UserError
+from .drawing import fits
+from .figures import (
+    DIRECTIONS,
+    MOST_CUBES,
+    QUARTER_TURNS,
+    Cube,
+    Figure,
+    Key,
+    from_cubes,
+    neighbours,
+)
+
+ARMS = 4
+VALIDATION, UNSEEN = 20, 36  # shapes; each has up to twelve copies
+CHAINS = 0.7  # share of chains among more figures
+MOST_FIGURES = 20_000
+
+
+@cache
+def chains(cubes: int = MOST_CUBES, arms: int = ARMS) -> tuple[Figure, ...]:
+    """One figure of each shape of a chain with right-angled bends, in a fixed order.
+
+    An arm has at least two cubes; cubes that do not follow each other do not touch.
+    """
+    found: dict[Key, Figure] = {}
+    for lengths in _compositions(cubes - 1, arms):
+        for steps in _bends(arms):
+            places = _chain(steps, lengths)
+            if places is not None:
+                figure = from_cubes(places)
+                found.setdefault(figure.shape, figure)
+    return tuple(found[key] for key in sorted(found))
+
+
+def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
+    """All ways to write a number as a sum of parts of at least 1, in order."""
+    if parts == 1:
+        return [(total,)] if total > 0 else []
+    rest = range(1, total - parts + 2)
+    return [(first, *more) for first in rest for more in _compositions(total - first, parts - 1)]
+
+
+def _bends(arms: int) -> list[tuple[Cube, ...]]:
+    """Directions of arms, each at a right angle to the one before; the first two are x and y."""
+    x, y = DIRECTIONS["x"], DIRECTIONS["y"]
+    found: list[tuple[Cube, ...]] = [(x, y)[:arms]]
+    for _ in range(arms - 2):
+        found = [(*steps, step) for steps in found for step in _across(steps[-1])]
+    return found
+
+
+def _across(step: Cube) -> list[Cube]:
+    """The four directions at right angles to one."""
+    return [
+        d for d in DIRECTIONS.values() if not any(a and b for a, b in zip(d, step, strict=True))
+    ]
+
+
+def _chain(steps: tuple[Cube, ...], lengths: tuple[int, ...]) -> list[Cube] | None:
+    """The cubes of a chain; None if it touches itself."""
+    here: Cube = (0, 0, 0)
+    places = [here]
+    for step, length in zip(steps, lengths, strict=True):
+        for _ in range(length):
+            here = (here[0] + step[0], here[1] + step[1], here[2] + step[2])
+            if sum(beside in places for beside in neighbours(here)) != 1:
+                return None
+            places.append(here)
+    return places
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Shapes of the figures of ten cubes in four arms, one figure each."""
+
+    training: tuple[Figure, ...]
+    validation: tuple[Figure, ...]
+    unseen: tuple[Figure, ...]
+
+
+def splits(seed: int = 0) -> Splits:
+    """160 shapes for training, 20 for validation and 36 that no model may see, drawn by a seed."""
+    shapes = list(chains())
+    random.Random(f"cubes {seed}").shuffle(shapes)
+    kept = VALIDATION + UNSEEN
+    return Splits(tuple(shapes[kept:]), tuple(shapes[UNSEEN:kept]), tuple(shapes[:UNSEEN]))
+
+
+def all_copies(shapes: Iterable[Figure]) -> list[Figure]:
+    """Each shape in all its attitudes, as it is and in a mirror."""
+    return [copy for shape in shapes for copy in shape.copies()]
+
+
+def turned_copies(shapes: Iterable[Figure], seed: int = 0) -> list[Figure]:
+    """All copies of shapes, each turned by some quarters: figures to test a model with."""
+    stream = random.Random(f"turned {seed}")
+    return [copy.transformed(stream.choice(QUARTER_TURNS)) for copy in all_copies(shapes)]
+
+
+def random_chain(stream: random.Random, cubes: int = MOST_CUBES, arms: int = ARMS) -> Figure:
+    """A chain with right-angled bends in any attitude; all shapes of such chains can come."""
+    if not 1 <= arms < cubes <= MOST_CUBES:
+        raise UserError(f"A chain of {cubes} cubes cannot have {arms} arms.")
+    while True:
+        ends = [0, *sorted(stream.sample(range(1, cubes - 1), arms - 1)), cubes - 1]
+        steps = [stream.choice(list(DIRECTIONS.values()))]
+        while len(steps) < arms:
+            steps.append(stream.choice(_across(steps[-1])))
+        places = _chain(tuple(steps), tuple(b - a for a, b in pairwise(ends)))
+        if places is not None:
+            return from_cubes(places)
+
+
+def grown(stream: random.Random, cubes: int = MOST_CUBES) -> Figure:
+    """Cubes put one after the other onto a free face of one that is there."""
+    places: list[Cube] = [(0, 0, 0)]
+    while len(places) < cubes:
+        there = stream.choice(list(neighbours(stream.choice(places))))
+        if there not in places:
+            places.append(there)
+    return from_cubes(places)
+
+
+def more_figures(count: int, seed: int = 0, excluded: Iterable[Figure] = ()) -> list[Figure]:
+    """Other figures to learn from, no two of which stand alike: chains, and some that branch.
+
+    None has the shape of an excluded figure, and all fit into the picture.
+    """
+    if not 0 <= count <= MOST_FIGURES:
+        raise UserError(f"From 0 to {MOST_FIGURES} more figures are possible, not {count}.")
+    stream = random.Random(f"more cubes {seed}")
+    shapes = {figure.shape for figure in excluded}
+    found: dict[Key, Figure] = {}
+    while len(found) < count:
+        if stream.random() < CHAINS:
+            cubes = stream.choice(range(6, MOST_CUBES + 1))
+            figure = random_chain(stream, cubes, stream.choice(range(2, 6)))
+        else:
+            figure = grown(stream, stream.choice(range(2, MOST_CUBES + 1)))
+        if figure.shape not in shapes and fits(figure):
+            found.setdefault(figure.placed, figure)
+    return list(found.values())
