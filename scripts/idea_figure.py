@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 from fgpvae import Model, data, images, load_pretrained  # noqa: E402
 from ui.shell.palette import GLOBAL, LOCAL, angle_colour  # noqa: E402
 
-MODEL, CLASS, WHICH = "paper", 3, 1
+MODEL, CLASS, WHICH = "wide", 3, 1
 SEEN = (0, 2, 4, 5, 6, 11, 12, 14)  # of the sixteen angles; the others are left to the model
 SHOWN = (1, 3, 7, 8, 10, 13)
 WIDTH, HEIGHT = 960, 420
@@ -196,6 +196,7 @@ def draw() -> str:
         lines.append(picture(views[0, index].numpy(), x, y, 60, colour, degrees(index)))
     lines += [arrow(186, 210, 294, 112), arrow(186, 210, 294, 308)]
     lines.append(text(214, 214, "encoder", "title"))
+    lines.append(text(204, 300, "told the angle w", "small"))
     lines += local_panel(model, mu, var, angles) + global_panel(model, mu, var, angles)
     lines += [arrow(636, 112, 744, 205), arrow(636, 308, 744, 215)]
     lines.append(text(655, 214, "decoder", "title"))
