@@ -127,8 +127,9 @@ def local_panel(model: Model, mu: Tensor, var: Tensor, angles: Tensor) -> list[s
         angles[0].tolist(), mu[0, :, j].tolist(), var[0, :, j].tolist(), strict=True
     ):
         x, y = panel.at(angle, m)
-        _, top = panel.at(angle, m + 2 * math.sqrt(v))
-        _, bottom = panel.at(angle, m - 2 * math.sqrt(v))
+        # what a view leaves open may be more than the panel shows
+        _, top = panel.at(angle, min(m + 2 * math.sqrt(v), panel.y[1]))
+        _, bottom = panel.at(angle, max(m - 2 * math.sqrt(v), panel.y[0]))
         colour = angle_colour(angle)
         lines.append(
             f'<path d="M{x:.1f} {top:.1f}V{bottom:.1f}" stroke="{colour}" stroke-width="2"/>'
@@ -196,7 +197,7 @@ def draw() -> str:
         lines.append(picture(views[0, index].numpy(), x, y, 60, colour, degrees(index)))
     lines += [arrow(186, 210, 294, 112), arrow(186, 210, 294, 308)]
     lines.append(text(214, 214, "encoder", "title"))
-    lines.append(text(204, 300, "told the angle w", "small"))
+    lines.append(text(186, 322, "told the angle w", "small"))
     lines += local_panel(model, mu, var, angles) + global_panel(model, mu, var, angles)
     lines += [arrow(636, 112, 744, 205), arrow(636, 308, 744, 215)]
     lines.append(text(655, 214, "decoder", "title"))
