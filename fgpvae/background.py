@@ -19,6 +19,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from fgpvae import files, runs
 from fgpvae.checkpoints import (
     CONFIG,
@@ -300,13 +302,18 @@ def _changing(root: Path) -> Iterator[Path]:
     """One at a time decides what happens to the runs in a directory."""
     with files.explained(root, "made"):
         root.mkdir(parents=True, exist_ok=True)
-    lock = files.try_lock(root / ROOT_LOCK, 10)
-    if lock is None:
-        raise UserError("The runs are being changed by someone else; try again in a moment.")
+    lock = FileLock(root / ROOT_LOCK, timeout=10)
+    with files.explained(root / ROOT_LOCK, "locked"):
+        try:
+            lock.acquire(poll_interval=0.01)
+        except Timeout:
+            raise UserError(
+                "The runs are being changed by someone else; try again in a moment."
+            ) from None
     try:
         yield root
     finally:
-        os.close(lock)
+        lock.release()
 
 
 @contextmanager

@@ -147,8 +147,8 @@ def is_locked(path: Path) -> bool:
 def _lock(handle: int, shared: bool = False) -> bool:
     """Lock an open file, unless it is locked already.
 
-    By the system's own call: a child inherits the descriptor and with it the lock, and keeps it
-    when its parent is gone.
+    By the system's own call and not by filelock: a child inherits the descriptor and with it the
+    lock of its run, and keeps it when its parent is gone.
     """
     try:
         if sys.platform == "win32":

@@ -1,5 +1,6 @@
 """Background runs, with real processes."""
 
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import torch
 
 from fgpvae import background, checkpoints, files, runs, timing
 from fgpvae.checkpoints import CONFIG, WEIGHTS, load_pretrained
-from fgpvae.configs import DataConfig
+from fgpvae.configs import DataConfig, to_dict
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAEConfig
 from fgpvae.networks import NetworkConfig
@@ -338,6 +339,33 @@ def test_a_run_too_large_for_what_is_left_is_refused_before_it_fills_the_disk(
     monkeypatch.setattr(background, "slots", lambda: 0)
     background.delete(background.find(root, "a"))
     assert background.resume(run).state == runs.QUEUED
+
+
+def test_a_run_whose_process_cannot_be_started_is_not_reported_as_started(
+    root, no_slot, monkeypatch
+):
+    background.start(root, "lost", tiny())
+    monkeypatch.setattr(background, "slots", lambda: 1)
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    assert background.advance_queue(root) == []
+    run = background.find(root, "lost")
+    assert (run.state, run.active) == (runs.FAILED, False)
+    assert run.message == "The training process could not be started: No such file or directory."
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_the_process_that_times_a_run_has_a_limit_of_memory():
+    code = (
+        "import sys, numpy; from fgpvae import timing\n"
+        "take = lambda config: numpy.empty(timing.LARGEST_CHILD, numpy.uint8).nbytes\n"
+        "timing.seconds_an_epoch = take; sys.exit(timing.main())"
+    )
+    config = json.dumps(to_dict(tiny()))
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=config, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "Unable to allocate" in done.stderr
 
 
 def test_where_runs_are_kept(monkeypatch, tmp_path):

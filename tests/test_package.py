@@ -77,7 +77,17 @@ def test_it_needs_the_library_alone_and_the_app_what_requirements_say(wheel):
     assert sorted(_plain(r) for r in app) == sorted(_plain(r) for r in written)
     library = {re.match(r"[\w-]+", r).group() for r in required if "extra ==" not in r}
     assert library == {
-        *("numpy", "pillow", "psutil", "safetensors", "scikit-learn", "scipy", "torch", "tqdm")
+        *(
+            "filelock",
+            "numpy",
+            "pillow",
+            "psutil",
+            "safetensors",
+            "scikit-learn",
+            "scipy",
+            "torch",
+            "tqdm",
+        )
     }
 
 
