@@ -237,16 +237,21 @@ class Styles:
         return self.mean + noise @ self.factor
 
 
+def own_styles(model: Model, views: Views) -> Array:
+    """Posterior means [P, G] of the global channels of digits, from all of their views."""
+    found = latents(model, views)
+    if "global" not in found.blocks or len(views) < 2:
+        raise UserError(f"The {model.title} keeps no style apart from the angle, so none is drawn.")
+    return found.channels("global", pooled=True).mean(1)
+
+
 def styles(model: Model, views: Views) -> Styles:
-    """The Gaussian fitted to the posterior means of digits, from all of their views.
+    """The Gaussian fitted to the styles of digits.
 
     The prior holds more possible than digits: a draw from it is often none. Most draws from this
     one are.
     """
-    found = latents(model, views)
-    if "global" not in found.blocks or len(views) < 2:
-        raise UserError(f"The {model.title} keeps no style apart from the angle, so none is drawn.")
-    own = found.channels("global", pooled=True).mean(1)  # [P, G]
+    own = own_styles(model, views)
     mean = own.mean(0)
     # the covariance is XᵀX / (P - 1) = V S² Vᵀ / (P - 1)
     _, length, direction = np.linalg.svd(own - mean, full_matrices=False)

@@ -19,7 +19,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fgpvae.data import embedded
 from fgpvae.errors import UserError
 from fgpvae.models import Model
 from fgpvae.networks import Decoder, ProductDecoder, UpConv
@@ -68,15 +67,6 @@ class Scene:
 
     def _curves(self, values: np.ndarray, w: np.ndarray) -> np.ndarray:
         return table(values, w) if self.line else series(values, w * self.frequency)
-
-
-@dataclass(frozen=True)
-class Style:
-    """One slider: a global channel, what it does to the image, and how much."""
-
-    channel: int  # 0..G-1
-    name: str
-    effect: float  # mean absolute change of a pixel from one standard deviation of the prior
 
 
 def _points(model: Model) -> int:
@@ -293,70 +283,3 @@ def _double(weight: Tensor, bias: Tensor | None, store: Store, crop: int) -> dic
     bias = torch.zeros(outputs) if bias is None else bias
     operation = {"op": "double", "inputs": inputs, "outputs": outputs, "crop": crop}
     return operation | {"weight": store(weight), "bias": store(bias)}
-
-
-# --- names of the sliders ---------------------------------------------------------------------
-
-CLEAR = 0.35  # a channel is named when a step moves a property by this much of its natural spread
-
-
-@torch.no_grad()
-def style_names(model: Model, digits: np.ndarray | None = None) -> list[Style]:
-    """The global channels, those that change the image most first, named where that is clear.
-
-    Each channel is moved one standard deviation of the prior both ways, for each of some upright
-    digits [P, H, W] (threes of the benchmark unless given), and four properties of the image are
-    measured. A property names the one channel that moves it most, if by a clear amount.
-    """
-    if digits is None:
-        digits = embedded((3,)).images[360:376]
-    images = torch.as_tensor(digits, dtype=torch.float32)
-    styles = model.styles
-    if not len(styles):
-        return []
-    upright = torch.zeros(len(images), 1, dtype=torch.float64)
-    own = model.infer(images[:, None], upright).mean(upright)[:, 0].float()  # [P, inputs]
-    steps = torch.zeros(len(styles), 2, own.shape[-1])
-    for g, channel in enumerate(styles):
-        steps[g, :, channel] = torch.tensor([-1.0, 1.0])
-    moved = own[:, None, None] + steps  # [P, G, 2, inputs]
-    decoded = model.get_submodule("decoder")(moved.flatten(0, 2))
-    decoded = decoded.mean(1).reshape(*moved.shape[:3], *images.shape[-2:])  # [P, G, 2, H, W]
-    effect = (decoded[:, :, 1] - decoded[:, :, 0]).abs().mean((0, 2, 3)) / 2  # [G]
-
-    natural = properties(images).std(0)  # [4]
-    measured = properties(decoded.flatten(0, 2)).reshape(*moved.shape[:3], -1)
-    change = ((measured[:, :, 1] - measured[:, :, 0]).mean(0) / 2 / natural).abs()  # [G, 4]
-    names: dict[int, str] = {}
-    order = sorted(np.ndindex(*change.shape), key=lambda at: -float(change[at]))
-    for g, k in order:
-        if change[g, k] < CLEAR:
-            break
-        if g not in names and PROPERTIES[k] not in names.values():
-            names[g] = PROPERTIES[k]
-    ranked = sorted(range(len(styles)), key=lambda g: -float(effect[g]))
-    return [
-        Style(g, names.get(g, f"style {rank}"), float(effect[g]))
-        for rank, g in enumerate(ranked, start=1)
-    ]
-
-
-PROPERTIES = ("slant", "stroke weight", "width", "height")
-
-
-def properties(images: Tensor) -> Tensor:
-    """Slant, ink, width and height of images [N, H, W] by their moments -> [N, 4]."""
-    ink = images.double().clamp(0, 1)
-    mass = ink.sum((1, 2)).clamp_min(1e-6)
-    y = torch.arange(ink.shape[1], dtype=torch.float64)
-    x = torch.arange(ink.shape[2], dtype=torch.float64)
-    rows, columns = ink.sum(2), ink.sum(1)
-    dy = y - ((rows @ y) / mass)[:, None]  # [N, H]
-    dx = x - ((columns @ x) / mass)[:, None]
-    var_y = (rows * dy**2).sum(1) / mass + 1e-6
-    var_x = (columns * dx**2).sum(1) / mass + 1e-6
-    cov = torch.einsum("nyx,ny,nx->n", ink, dy, dx) / mass
-    # the slope of the digit's axis; width is what is left of it after the slant is taken out
-    slant = -cov / var_y
-    width = (var_x - cov**2 / var_y).clamp_min(1e-9).sqrt()
-    return torch.stack([slant, mass, width, var_y.sqrt()], -1)

@@ -50,7 +50,7 @@ else:
         style=query_params.numbers(link.get("style")),
         held_out=HELD_OUT_INDEX,
         held_out_text=hidden,
-        styles=style_names.names(choice),
+        styles=style_names.names(choice, digit.label),
         likely=style_names.likely(choice, digit.label),
         morph=dial.Morph("towards B", second.own.tolist()) if len(second.own) else None,
         editable=kept is None,

@@ -174,50 +174,6 @@ def test_unknown_layers_are_named():
         scenes.pack(nn.Sequential(nn.Linear(3, 4), nn.Tanh()), (1, 2, 2))
 
 
-# --- names of the sliders ---
-
-
-class Painter(nn.Module):
-    """Draws a bar: the second style channel slants it, the first makes it thick."""
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        y, x = torch.meshgrid(torch.arange(28.0), torch.arange(28.0), indexing="ij")
-        slant, thickness = 0.25 * z[:, 3], 2 + 0.8 * z[:, 2]
-        axis = 14 - slant[:, None, None] * (y - 14)
-        inside = torch.sigmoid(thickness[:, None, None] - (x - axis).abs())
-        return (inside * ((y - 14).abs() < 9))[:, None]
-
-
-def test_channels_are_named_by_what_they_do():
-    model = FGPVAE(FGPVAEConfig(latents=5, local=2)).eval()
-    model.decoder = Painter()
-    first, second, third = scenes.style_names(model)
-    assert {first.name, second.name} == {"slant", "stroke weight"}
-    assert {style.name: style.channel for style in (first, second)} == {
-        "slant": 1,
-        "stroke weight": 0,
-    }
-    assert (third.name, third.channel) == ("style 3", 2)
-    assert first.effect >= second.effect > third.effect == 0
-
-
-def test_properties_of_known_shapes():
-    y, x = torch.meshgrid(torch.arange(28.0), torch.arange(28.0), indexing="ij")
-
-    def box(height: float, width: float, shear: float = 0.0) -> torch.Tensor:
-        axis = 14 - shear * (y - 14)
-        return (((y - 14).abs() <= height) & ((x - axis).abs() <= width)).float()
-
-    shapes = torch.stack([box(8, 2), box(8, 4), box(4, 2), box(8, 2, 0.5)])
-    slant, ink, width, height = scenes.properties(shapes).T
-    assert slant[0].abs() < 1e-6
-    assert slant[3] == pytest.approx(0.5, abs=0.05)
-    assert ink[1] / ink[0] == pytest.approx(9 / 5)
-    assert width[1] > 1.5 * width[0]
-    assert height[0] > 1.7 * height[2]
-    assert width[3] == pytest.approx(float(width[0]), rel=0.1)  # a slant is not width
-
-
 # --- the page's side ---
 
 
@@ -452,7 +408,7 @@ def test_styles(page: Page, address: str):
     assert 0.001 < np.abs(drawn - 2).max() < 0.1
     told = page.get_by_text(re.compile(r"^style \["))
     before = told.inner_text()
-    page.get_by_role("button", name="From the prior", exact=True).click()
+    page.get_by_role("button", name="From the paper's prior", exact=True).click()
     expect(told).not_to_have_text(before)  # the glide has ended, and the server knows
     anywhere = np.array(hook(page, "pose()")["style"])
     assert np.ptp(anywhere) > 0.3
@@ -483,6 +439,30 @@ def test_all_styles_are_there_on_demand(page: Page, address: str):
     expect(sliders).to_have_count(8)
     page.get_by_role("button", name="Show all 16", exact=True).click()
     expect(sliders).to_have_count(16)
+
+
+def test_a_slider_along_a_direction_ends_where_digits_end(page: Page, address: str):
+    watch = show(page, f"{address}/?fitted=1")
+    slant = page.get_by_label("slant", exact=False).first
+    own = np.array(hook(page, "decode(0)"))
+    assert float(slant.get_attribute("max")) == 2
+    expect(page.get_by_text("beyond real digits", exact=True)).to_be_hidden()
+    slant.press("End")
+    style = hook(page, "pose()")["style"]
+    assert 0.4 * style[0] - 0.8 * style[1] == pytest.approx(2, abs=1e-3)
+    expect(page.get_by_text("+2.0", exact=True)).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^style \["))).to_be_visible()
+    assert np.abs(np.array(hook(page, "decode(0, argument)", style)) - own).max() > 1e-4
+    slant.dblclick()
+    expect(page.get_by_text("style None")).to_be_visible()
+    # draws of this app are about 2 in each channel, where the second slider has ended
+    page.get_by_role("button", name="Random style", exact=True).click()
+    expect(page.get_by_text("beyond real digits", exact=True)).to_be_visible()
+    channel = page.get_by_label("style 1", exact=False).first
+    expect(channel).to_have_attribute("aria-valuetext", "+2.0, beyond real digits")
+    expect(page.get_by_text("a Gaussian fitted to the styles of 3 training digits")).to_be_visible()
+    expect(page.get_by_text("Fitted to 50 training digits, by a regression")).to_be_visible()
+    assert watch.errors == []
 
 
 def test_the_page_can_turn_the_dial(page: Page, address: str):

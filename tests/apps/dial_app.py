@@ -9,6 +9,7 @@ from fgpvae.data import ANGLES, HELD_OUT_INDEX, embedded, rotate
 from fgpvae.latents import Styles
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
+from fgpvae.style_directions import Style
 from ui.components import dial
 
 START = [0, 4, 8, 12]  # the views that are observed at first
@@ -53,6 +54,17 @@ def scene(model: FGPVAE, digit: int, context: list[int]) -> scenes.Scene:
     return scenes.scene(model, views(digit), ANGLES, observed)
 
 
+def fitted(count: int) -> list[Style]:
+    """A direction through the first two channels, then the first channel; both end."""
+    along, reading = np.zeros(count), np.zeros(count)
+    along[:2], reading[:2] = (0.5, -1.0), (0.4, -0.8)
+    first = np.eye(count)[0]
+    return [
+        Style("slant", along, reading, 0.0, (-2.0, 2.0), digits=50),
+        Style("style 1", first, first, 0.0, (-1.0, 1.0), channel=0, digits=50),
+    ]
+
+
 def main() -> None:
     st.set_page_config(layout="wide")
     digit = st.number_input("digit", 0, 399, 361)
@@ -64,6 +76,7 @@ def main() -> None:
         angle=float(st.query_params.get("angle", 0)),
         held_out=HELD_OUT_INDEX,
         subject=digit,
+        styles=fitted(styles) if "fitted" in st.query_params else None,
         likely=Styles(np.full(styles, 2.0), 0.01 * np.eye(styles), 3),
         morph=dial.Morph("towards zero", [0.0] * styles),
     )

@@ -5,27 +5,27 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from fgpvae import latents, scenes
+from fgpvae import latents, style_directions
 from fgpvae.data import ANGLES
 from fgpvae.errors import UserError
-from fgpvae.scenes import Style
-from ui.catalog import digits
+from fgpvae.style_directions import Style
 from ui.catalog.models import Choice
 
-DIGITS = 120  # of a class that its styles are learnt from
+DIGITS = 360  # of a class that its styles are learnt from
 FEW = 12  # that are enough to tell classes apart
 VIEWS = ANGLES[::4]  # of each
 
 
-@st.cache_data(max_entries=24, show_spinner=False)
-def names(choice: Choice) -> list[Style] | None:
-    """What each global channel does, by a look at sixteen digits of the model's first class.
+@st.cache_data(max_entries=64, show_spinner=False)
+def names(choice: Choice, label: int | None = None) -> list[Style] | None:
+    """The sliders, fitted to training digits of a class, or of all where it is not known.
 
     None where it cannot be told: the sliders are numbered then.
     """
-    label = 3 if 3 in choice.classes else choice.classes[0]
+    classes = choice.classes if label not in choice.classes else (label,)
     try:
-        return scenes.style_names(choice.load(), digits.upright(label))
+        views = latents.digits(classes, new=False, count=DIGITS, angles=VIEWS)
+        return style_directions.style_directions(choice.load(), views)
     except UserError:
         return None
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
-import torch
 from streamlit.delta_generator import DeltaGenerator
 
-from fgpvae import latents, scenes
+from fgpvae import latents, scenes, style_directions
 from fgpvae.metrics import mse
 from fgpvae.models import Model
-from fgpvae.scenes import Scene, Style
+from fgpvae.scenes import Scene
+from fgpvae.style_directions import Style
 from ui.catalog import objects
 from ui.catalog.models import Choice
 from ui.catalog.objects import ObjectSet
@@ -154,14 +154,9 @@ def _likely(choice: Choice, _model: Model, _found: ObjectSet) -> latents.Styles 
 @st.cache_data(max_entries=12, show_spinner=False)
 def _styles(choice: Choice, _model: Model, _found: ObjectSet) -> list[Style]:
     """The global channels, those that change the picture most first."""
+    if _model.config.local == _model.config.latents:
+        return []
     made = [scenes.scene(_model, _found.pixels(n), _found.w(n)) for n in _found.split.unseen[:8]]
-    codes = torch.as_tensor(np.concatenate([scene.at(np.zeros(1)) for scene in made]))
-    effect = []
-    with torch.no_grad():
-        for channel in made[0].styles.tolist():
-            step = torch.zeros(codes.shape[-1], dtype=codes.dtype)
-            step[channel] = 1.0
-            moved = _model.decode(codes + step) - _model.decode(codes - step)
-            effect.append(float(moved.abs().mean()) / 2)
-    ranked = sorted(range(len(effect)), key=lambda g: -effect[g])
-    return [Style(g, f"style {rank}", effect[g]) for rank, g in enumerate(ranked, start=1)]
+    codes = np.concatenate([scene.at(np.zeros(1)) for scene in made])
+    own = latents.own_styles(_model, _found.split.train[:LEARNT_FROM])
+    return style_directions.channels(_model, codes, own)

@@ -22,7 +22,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fgpvae.latents import Styles
-from fgpvae.scenes import Scene, Style
+from fgpvae.scenes import Scene
+from fgpvae.style_directions import Style
 from ui.components.shared import Component, rounded
 from ui.components.style_sliders import Morph, style_sliders
 from ui.shell import palette
@@ -105,7 +106,7 @@ def dial(
     """Show a digit in a dial, with its style beside it (below it on a narrow screen).
 
     `angle` (degrees) and `style` are where it starts; when a page gives other values later, the
-    dial goes there. `styles` names and orders the sliders (`scenes.style_names`). `likely` is where
+    dial goes there. `styles` are the sliders (`style_directions`). `likely` is where
     a random style comes from; without it, from the prior. `held_out` are
     indices of views that nobody may add. `subject` says which digit it is: with another one the
     style goes back to the digit's own. On a line the dial is a track, and `angle` is a share of

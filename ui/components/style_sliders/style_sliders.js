@@ -5,6 +5,12 @@ const SHOWN = 8;
 const cards = new WeakMap();
 const signed = (value) => `${value < -0.049 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
 
+// the value of a slider at a style
+function read({ channel, reading, offset }, style) {
+  if (!reading) return style[channel] ?? 0;
+  return reading.reduce((sum, each, g) => sum + each * (style[g] ?? 0), offset);
+}
+
 function gaussian() {
   return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
 }
@@ -13,6 +19,7 @@ class StyleCard {
   constructor(root) {
     const $ = (name) => root.querySelector(name);
     Object.assign(this, { lead: $(".lead"), sliders: $(".sliders"), more: $(".more"), morph: $(".morph") });
+    Object.assign(this, { far: $(".far"), drawn: $(".drawn"), fitted: $(".fitted") });
     this.changed = () => (this.frame ??= requestAnimationFrame(() => this.draw()));
     this.more.addEventListener("click", () => {
       this.all = !this.all;
@@ -44,15 +51,14 @@ class StyleCard {
     this.lead.textContent = data.lead;
     this.lead.title = data.hint;
     this.prior.hidden = !data.likely;
-    this.random.title = data.likely
-      ? `Drawn among the styles of ${data.likely.digits} real ${data.thing}s: a Gaussian fitted to them`
-      : this.prior.title;
+    this.drawn.textContent = data.likely
+      ? `Random style: drawn from a Gaussian fitted to the styles of ${data.likely.digits} training ${data.thing}s. The paper's prior, a plain N(0, 1) a channel, holds more possible than ${data.thing}s.`
+      : "Random style: drawn from the paper's prior, a plain N(0, 1) a channel.";
+    this.fitted.textContent = data.note;
+    this.far.lastChild.textContent = `beyond real ${data.thing}s`;
     if (rebuilt) this.build();
+    // where nothing is known of real digits
     this.limit = Math.max(3, Math.ceil(Math.max(0, ...data.own.map(Math.abs))));
-    for (const { input } of this.rows) {
-      input.min = -this.limit;
-      input.max = this.limit;
-    }
     const other = JSON.stringify(data.morph);
     if (other !== this.other) {
       this.other = other;
@@ -80,22 +86,23 @@ class StyleCard {
   }
 
   build() {
-    this.rows = this.data.styles.map(({ channel, name, hint }) => {
+    this.rows = this.data.styles.map((style) => {
+      const { name, hint } = style;
       const row = document.createElement("label");
       row.className = "row";
       const text = Object.assign(document.createElement("span"), { className: "name", textContent: name });
       text.title = hint;
-      const input = Object.assign(document.createElement("input"), { type: "range", step: 0.01 });
+      const input = Object.assign(document.createElement("input"), { type: "range", step: "any" });
       const output = document.createElement("output");
       input.title = "Double click: back to its own value";
-      input.addEventListener("input", () => this.move(channel, Number(input.value)));
+      input.addEventListener("input", () => this.move(style, Number(input.value)));
       input.addEventListener("change", () => this.live.commit());
       input.addEventListener("dblclick", () => {
-        this.move(channel, this.live.own[channel]);
+        this.move(style, read(style, this.live.own));
         this.live.commit();
       });
       row.append(text, input, output);
-      return { channel, row, input, output };
+      return { style, row, input, output };
     });
     this.sliders.replaceChildren(...this.rows.map(({ row }) => row));
     this.arrange();
@@ -110,11 +117,16 @@ class StyleCard {
     this.draw();
   }
 
-  move(channel, value) {
+  move(along, value) {
     this.live.halt();
     const style = Array.from(this.live.values());
-    style[channel] = value;
-    const same = style.every((each, g) => Math.abs(each - this.live.own[g]) < 1e-9);
+    if (along.direction) {
+      const step = value - read(along, style);
+      along.direction.forEach((each, g) => (style[g] += step * each));
+    } else {
+      style[along.channel] = value;
+    }
+    const same = style.every((each, g) => Math.abs(each - this.live.own[g]) < 1e-4);
     this.live.set({ style: same ? null : style });
   }
 
@@ -129,20 +141,38 @@ class StyleCard {
   draw() {
     this.frame = null;
     const values = this.live.values();
-    for (const { channel, row, input, output } of this.rows) {
-      if (row.hidden) continue;
-      const value = values[channel] ?? 0;
-      if (Number(input.value) !== value) input.value = value;
-      // where the thumb's centre is, which stops short of the ends by half a thumb
-      const share = Math.min(1, Math.max(0, 0.5 + value / (2 * this.limit)));
-      const at = `calc(${100 * share}% + ${(0.5 - share).toFixed(4)} * var(--thumb))`;
-      input.style.setProperty("--a", share < 0.5 ? at : "50%");
-      input.style.setProperty("--b", share < 0.5 ? "50%" : at);
-      const text = signed(value);
-      if (output.textContent !== text) output.textContent = text;
-      input.setAttribute("aria-valuetext", text);
+    let any = false;
+    for (const each of this.rows) {
+      if (each.row.hidden) continue;
+      any = this.drawRow(each, read(each.style, values), read(each.style, this.live.own)) || any;
     }
+    this.far.hidden = !any;
     if (!this.morph.hidden) this.drawMorph();
+  }
+
+  // a slider reaches as far as real digits, and farther only if the style is there
+  drawRow({ style, row, input, output }, value, own) {
+    const [low, high] = style.ends ?? [-this.limit, this.limit];
+    const [least, most] = [Math.min(low, value, own), Math.max(high, value, own)];
+    if (Number(input.min) !== least) input.min = least;
+    if (Number(input.max) !== most) input.max = most;
+    if (Number(input.value) !== value) input.value = value;
+    // where the thumb's centre is, which stops short of the ends by half a thumb
+    const place = (each) => {
+      const share = Math.min(1, Math.max(0, (each - least) / (most - least || 1)));
+      return `calc(${100 * share}% + ${(0.5 - share).toFixed(4)} * var(--thumb))`;
+    };
+    input.style.setProperty("--a", place(Math.min(value, own)));
+    input.style.setProperty("--b", place(Math.max(value, own)));
+    input.style.setProperty("--own", place(own));
+    input.style.setProperty("--low", least < low ? place(low) : "0%");
+    input.style.setProperty("--high", most > high ? place(high) : "100%");
+    const beyond = value < low - 1e-6 || value > high + 1e-6;
+    row.classList.toggle("beyond", beyond);
+    const text = signed(value);
+    if (output.textContent !== text) output.textContent = text;
+    input.setAttribute("aria-valuetext", beyond ? `${text}, ${this.far.textContent}` : text);
+    return least < low || most > high;
   }
 
   // how far the style is on the way to the other one; 0 if it is not on that way

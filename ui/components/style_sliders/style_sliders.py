@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fgpvae.latents import Styles
-from fgpvae.scenes import Scene, Style
+from fgpvae.scenes import Scene
+from fgpvae.style_directions import Style, channel
 from ui.components.shared import Component, rounded
 
 _component = Component(
@@ -34,19 +36,49 @@ def style_sliders(
     thing: str,
 ) -> None:
     if styles is None:
-        styles = [Style(g, f"style {g + 1}", 0.0) for g in range(len(scene.styles))]
-    rows = [
-        {
-            "channel": style.channel,
-            "name": style.name,
-            "hint": f"Global channel {style.channel + 1} of {len(scene.styles)}",
-        }
-        for style in styles
-    ]
+        count = len(scene.styles)
+        styles = [channel(g, count, f"style {g + 1}") for g in range(count)]
     other = None if morph is None else {"name": morph.name, "style": rounded(morph.style)}
-    data = {"key": key, "styles": rows, "own": rounded(scene.own), "lead": lead, "hint": HINT}
+    data = {
+        "key": key,
+        "styles": [_row(style) for style in styles],
+        "own": rounded(scene.own),
+        "lead": lead,
+        "hint": HINT,
+        "note": _note(styles, thing),
+    }
     drawn = None
     if likely is not None and likely.factor.shape[1] == len(scene.styles):
         factor = [[float(f"{value:.4g}") for value in row] for row in likely.factor]
         drawn = {"mean": rounded(likely.mean), "factor": factor, "digits": likely.digits}
     _component(key=f"{key}-styles", data=data | {"morph": other, "likely": drawn, "thing": thing})
+
+
+def _row(style: Style) -> dict[str, Any]:
+    """One slider as the browser gets it."""
+    row: dict[str, Any] = {"name": style.name, "ends": style.ends and rounded(style.ends)}
+    if style.channel is not None:
+        hint = f"Global channel {style.channel + 1} of {len(style.direction)}"
+        return row | {"channel": style.channel, "hint": hint}
+    return row | {
+        "direction": rounded(style.direction),
+        "reading": rounded(style.reading),
+        "offset": style.offset,
+        "hint": f"To the right: more {style.name}, in standard deviations of digits",
+    }
+
+
+def _note(styles: Sequence[Style], thing: str) -> str:
+    """What was fitted, and to what."""
+    ended = [style for style in styles if style.ends]
+    if not ended:
+        return ""
+    where = f"Sliders end where 99 % of {ended[0].digits} training {thing}s do."
+    named = [style.name for style in styles if style.channel is None]
+    if not named:
+        return where
+    return (
+        f"Fitted to {ended[0].digits} training {thing}s, by a regression of their styles on what "
+        f"was measured in their pictures: {', '.join(named)}. The others are single channels, the "
+        f"strongest first. {where}"
+    )
