@@ -74,10 +74,11 @@ def _ink_is_dark(grey: np.ndarray, paper: float | None) -> bool:
     third = (detail**3).mean()
     ends = (grey[:4], grey[-4:], grey[:, :4], grey[:, -4:])
     border = np.concatenate([end.ravel() for end in ends])
-    if paper is not None or np.percentile(border, 90) < _BRIGHT:
+    if np.percentile(border, 90) < _BRIGHT:
         return bool(third < 0)
-    # bright paper with shadows: only strokes that are rare indeed are light
-    return bool(third < 2 * (detail**2).mean() ** 1.5)
+    # bright paper, with shadows: only strokes that are rare indeed are light
+    rare = 2 if paper is None else 1
+    return bool(third < rare * (detail**2).mean() ** 1.5)
 
 
 @dataclass(frozen=True)
@@ -146,16 +147,16 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
         raise refusal
     clear = _CLEAR * max(float(np.percentile(trial.along, 70)) for trial in tried)
     strong = edges > max(clear, float(np.percentile(edges, 60)))
-    scores = [trial.score(strong, clear) for trial in tried]
-    for index, (trial, wider) in enumerate(pairwise(tried)):
-        if not trial.complete(wider, strong, max(widths[0], trial.width or 0) / fold):
-            scores[index] -= 1
-    best = max(scores)
-    if tried[-1].width is None and scores[-1] > best - 0.1:
+    grades = [
+        trial.complete(wider, strong, (trial.width or 0) / fold) for trial, wider in pairwise(tried)
+    ] + [2]
+    scores = [
+        trial.score(clear) if grade else 0.0 for trial, grade in zip(tried, grades, strict=True)
+    ]
+    if tried[-1].width is None and scores[-1] > max(scores) - 0.1:
         return None
-    return next(
-        trial.width for trial, score in zip(tried, scores, strict=True) if score > best - 0.03
-    )
+    good = [index for index, score in enumerate(scores) if score > max(scores) - 0.03]
+    return tried[next((index for index in good if grades[index] == 2), good[0])].width
 
 
 @dataclass(frozen=True)
@@ -168,29 +169,24 @@ class _Trial:
     outline: np.ndarray  # [H, W] bool, of the large pieces
     along: np.ndarray  # [n] edges of the picture along the outline
 
-    def score(self, strong: np.ndarray, clear: float) -> float:
-        """Share of the outline that is an edge, less the share of edges that are no outline."""
-        inner = _away_from_border(strong)
-        return float((self.along > clear).mean()) - self._missed(inner)
+    def score(self, clear: float) -> float:
+        """Share of the outline that is an edge of the picture."""
+        return float((self.along > clear).mean())
 
-    def complete(self, wider: "_Trial", strong: np.ndarray, width: float) -> bool:
-        """Has its full contrast, and most of the edges nearby."""
+    def complete(self, wider: "_Trial", strong: np.ndarray, width: float) -> int:
+        """2 if it has its full contrast and most of the edges nearby, 1 if it may, 0 if not."""
         share = self.contrast[self.mask] / np.maximum(wider.contrast[self.mask], 1e-3)
+        full = float(np.median(share))
         away = ndimage.distance_transform_edt(~self.outline)
-        return bool(np.median(share) > 0.85) and self._missed(strong & (away < 1.5 * width)) < 0.7
+        missed = self._missed(strong & (away < 1.5 * width))
+        if full > 0.85 and missed < 0.52:
+            return 2
+        # less contrast may be a shadow across the digit, if hardly an edge is missed
+        return 1 if full > 0.7 and missed < 0.4 else 0
 
     def _missed(self, edges: np.ndarray) -> float:
         around = ndimage.binary_dilation(self.outline, np.ones((3, 3)), 2)
         return float((edges & ~around).sum() / max(1, edges.sum()))
-
-
-def _away_from_border(mask: np.ndarray) -> np.ndarray:
-    """Without what reaches the border of the picture, as shadows do."""
-    labels, count = ndimage.label(mask, np.ones((3, 3)))
-    border = np.concatenate([labels[:3].ravel(), labels[-3:].ravel(), labels[:, :3].ravel()])
-    inside = np.ones(count + 1, bool)
-    inside[border] = inside[labels[:, -3:].ravel()] = inside[0] = False
-    return inside[labels]
 
 
 def _halved(image: np.ndarray) -> np.ndarray:
@@ -200,7 +196,7 @@ def _halved(image: np.ndarray) -> np.ndarray:
 
 def _edges(light: np.ndarray) -> np.ndarray:
     """Relative change of light over a pixel, the largest nearby."""
-    slope = ndimage.gaussian_gradient_magnitude(np.log(np.maximum(light, 0.02)), 1.0)
+    slope = ndimage.gaussian_gradient_magnitude(np.log(np.maximum(light, 0.1)), 1.0)
     return ndimage.maximum_filter(slope, 3)
 
 

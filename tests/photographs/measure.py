@@ -51,6 +51,8 @@ def table(results: list[Result]) -> str:
     """Shares of refused and wrong shapes for each kind of scene, as Markdown."""
     kinds = {
         "all": results,
+        "ordinary light": [r for r in results if not r.scene.harsh],
+        "hard light": [r for r in results if r.scene.harsh],
         "plain paper": [r for r in results if r.scene.paper == "plain"],
         "ruled paper": [r for r in results if r.scene.paper == "ruled"],
         "squared paper": [r for r in results if r.scene.paper == "squared"],

@@ -39,6 +39,7 @@ class Scene:
     pen: float  # width of the stroke
     ink: tuple[float, float, float]
     grain: float  # unevenness of the ink
+    harsh: bool  # hard light: dark shadows with sharp edges, of fingers and of a pen
     shadow: str
     shade: float  # light left in the shadow
     lamp: float  # fall of the light across the picture
@@ -67,6 +68,9 @@ def draw_scene(rng: np.random.Generator) -> Scene:
     portrait = rng.random() < 0.4
     digit = float(rng.uniform(0.18, 0.7))
     room = digit / 2 + 0.06
+    harsh = bool(rng.random() < 0.2)
+    shadows = ("none", "edge", "hand", "strip") if harsh else ("none", "edge", "hand")
+    chances = [0.1, 0.3, 0.3, 0.3] if harsh else [0.4, 0.35, 0.25]
     ink = np.array(_INKS[str(rng.choice(list(_INKS)))]) * rng.uniform(0.75, 1.1)
     if rng.random() < 0.2:
         ink = ink * 0.3 / ink.max()
@@ -87,8 +91,9 @@ def draw_scene(rng: np.random.Generator) -> Scene:
         pen=float(np.exp(rng.uniform(np.log(0.035), np.log(0.16)))),
         ink=(float(ink[0]), float(ink[1]), float(ink[2])),
         grain=float(rng.choice([0, 0.1, 0.25])),
-        shadow=str(rng.choice(["none", "edge", "hand", "strip"], p=[0.35, 0.25, 0.25, 0.15])),
-        shade=float(rng.uniform(0.4, 0.85)),
+        harsh=harsh,
+        shadow=str(rng.choice(shadows, p=chances)),
+        shade=float(rng.uniform(0.4, 0.85) if harsh else rng.uniform(0.55, 0.9)),
         lamp=float(rng.uniform(0, 0.45)),
         tone=float(rng.uniform(0.7, 0.97)),
         blur=float(rng.choice([0, 0.001, 0.003])),
@@ -214,7 +219,8 @@ def _light(scene: Scene, rng: np.random.Generator) -> np.ndarray:
             dark |= (
                 (np.abs(across - finger) < 0.05) & (along > -rng.uniform(0.05, 0.2)) & (along < 0.2)
             )
-    soft = ndimage.gaussian_filter(dark.astype(np.float32), rng.uniform(2, 14))
+    blur = rng.uniform(2, 8) if scene.harsh else rng.uniform(8, 24)
+    soft = ndimage.gaussian_filter(dark.astype(np.float32), blur)
     light = (light * (1 - (1 - scene.shade) * soft)).astype(np.float32)
     return np.asarray(Image.fromarray(light).resize(scene.size, Image.Resampling.BILINEAR))
 
