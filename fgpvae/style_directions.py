@@ -54,7 +54,7 @@ def style_directions(model: Model, views: Views) -> list[Style]:
     A direction is named only if the decoder agrees: a step has to give more of that property.
     """
     own = latents.own_styles(model, views)  # [P, G]
-    some = views[latents.spread(views, TRIED)]
+    some = views[latents.evenly(views, TRIED)]
     codes = model.infer(some.images, some.angles, some.observed).mean(some.angles[:, :1])
     codes = torch.as_tensor(codes)[:, 0]
     measured = properties(views.images[:, 0]).numpy()
