@@ -283,7 +283,7 @@ def test_every_question_can_be_asked(app):
         assert f">{digit}<" in html(app)
     app.multiselect(key="models").set_value([]).run()
     assert not app.exception
-    assert any("No model chosen" in block.value for block in app.markdown)
+    assert any("No model chosen" in block.value for block in app.header)
 
 
 def test_a_link_to_a_model_that_is_gone_opens_the_page(app):

@@ -254,7 +254,7 @@ def test_sentences_are_true_for_each_number(views: int, copies: int, says: str):
 
 def test_without_a_picture_nothing_is_pretended():
     app = start()
-    assert any("No digit yet" in text.value for text in app.markdown)
+    assert any("No digit yet" in text.value for text in app.header)
     assert not html(app, "not turned")
 
 
@@ -292,7 +292,7 @@ def test_unreadable_files_end_in_one_sentence(content: bytes, says: str):
     assert not app.exception
     (notice,) = html(app, 'role="alert"')
     assert says in notice
-    assert any("No digit yet" in text.value for text in app.markdown)
+    assert any("No digit yet" in text.value for text in app.header)
     upload(app, ("three.png", drawing()))
     assert not html(app, 'role="alert"')
     assert "From one picture of your digit" in sentence(app)
@@ -369,7 +369,7 @@ def test_a_photo_is_a_view_and_more_can_be_added():
     app.get("camera_input")[0].set_value(shot(90)).run()
     assert "From two pictures of your digit" in sentence(app)
     app.button(key="camera-forget").click().run()
-    assert any("No digit yet" in text.value for text in app.markdown)
+    assert any("No digit yet" in text.value for text in app.header)
 
 
 def test_a_random_digit_and_another():
