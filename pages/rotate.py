@@ -65,7 +65,7 @@ with state.below, frame.card(key="views"):
 with state.aside, frame.card("Against the truth"):
     true = digit.at(state.radians)
     mean = digits.mean_image(digit.label, state.radians)
-    truth.show(verdict(turning, state.radians, true, state.style, mean))
+    truth.show(verdict(turning, state.radians, true, state.style, mean), state.style)
 if lacking := captions.missing(model):
     with state.aside:
         notices.note(lacking)
