@@ -303,6 +303,17 @@ def test_a_release_of_the_dial_moves_the_page(runs: Path):
     assert "nobody has written" in sentence(app)
 
 
+def test_choosing_a_class_shows_a_digit_of_it_and_a_is_never_b(runs: Path):
+    app = open_page(model="runs/turning", digit="new-3-9", other="new-3-9")
+    assert (linked(app, "digit"), linked(app, "other")) == ("new-3-9", "new-3-10")
+    (classes,) = [each for each in app.get("button_group") if each.label == "Class"]
+    classes.set_value(7).run()
+    assert not app.exception
+    assert "this seven" in sentence(app)
+    assert linked(app, "digit") == "new-7-30"
+    assert linked(app, "other") == "new-3-10"
+
+
 def test_another_model_keeps_a_digit_that_it_knows(runs: Path):
     app = open_page(model="runs/turning", digit="new-7-3")
     assert "this seven" in sentence(app)
