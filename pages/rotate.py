@@ -15,7 +15,7 @@ from ui.inference import (
     style_names,
     truth,
 )
-from ui.rotate import morph_swap, object_page
+from ui.rotate import morph_swap, object_page, pair
 from ui.shell import frame, notices, query_params
 
 KEY = "rotate"
@@ -28,8 +28,7 @@ if choice.objects:
     object_page.page(KEY, head, choice)
     st.stop()
 link, model = query_params.initial_params(KEY), notices.attempt(choice.load)
-digit = digits.chosen(KEY, choice, link.get("digit"))
-other = digits.chosen(f"{KEY}-second", choice, link.get("other", "new-3-9"))
+digit, other = pair(KEY, choice, link.get("digit"), link.get("other", "new-3-9"))
 ids = digit.id(choice.classes)
 kept = context_views.remembered(model, ids)
 seen = kept or context_views.chosen(KEY, link)
@@ -65,7 +64,7 @@ with state.below, frame.card(key="views"):
 with state.aside, frame.card("Against the truth"):
     true = digit.at(state.radians)
     mean = digits.mean_image(digit.label, state.radians)
-    truth.show(verdict(turning, state.radians, true, state.style, mean))
+    truth.show(verdict(turning, state.radians, true, state.style, mean), state.style)
 if lacking := captions.missing(model):
     with state.aside:
         notices.note(lacking)

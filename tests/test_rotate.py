@@ -26,7 +26,7 @@ from tests.browser import ROOT
 from ui.catalog import digits, models
 from ui.catalog.digits import Digit
 from ui.components.dial import Pose
-from ui.inference import captions, context_views, downloads
+from ui.inference import captions, context_views, downloads, truth
 from ui.shell import query_params
 
 
@@ -235,6 +235,7 @@ def test_it_opens_with_a_digit(runs: Path):
     assert "eight dotted angles" in sentence(app)
     assert html(app, "geometric rotation")
     assert html(app, "mean image")
+    assert any("knows what a rotation is" in each.value for each in app.caption)
     assert linked(app, "digit") == "new-3-2"
     assert linked(app, "views") == "0_2_4_6_8_10_12_14"
 
@@ -274,7 +275,9 @@ def test_a_link_opens_the_same_picture(runs: Path):
     shown = turned(digit, [0, 4, 9])
     w = float(np.deg2rad(157.5))
     error = digit_view.verdict(shown, w, digit.at(w), style).mse
-    assert html(app, f"<b>{error:.4f}</b>")
+    # there is no truth for a style that is not the digit's own
+    assert not html(app, f"<b>{error:.4f}</b>")
+    assert any(truth.SILENT in each.value for each in app.caption)
 
 
 @pytest.mark.parametrize(
@@ -298,6 +301,17 @@ def test_a_release_of_the_dial_moves_the_page(runs: Path):
     app.run()
     assert linked(app, "angle") == "90"
     assert "nobody has written" in sentence(app)
+
+
+def test_choosing_a_class_shows_a_digit_of_it_and_a_is_never_b(runs: Path):
+    app = open_page(model="runs/turning", digit="new-3-9", other="new-3-9")
+    assert (linked(app, "digit"), linked(app, "other")) == ("new-3-9", "new-3-10")
+    (classes,) = [each for each in app.get("button_group") if each.label == "Class"]
+    classes.set_value(7).run()
+    assert not app.exception
+    assert "this seven" in sentence(app)
+    assert linked(app, "digit") == "new-7-30"
+    assert linked(app, "other") == "new-3-10"
 
 
 def test_another_model_keeps_a_digit_that_it_knows(runs: Path):

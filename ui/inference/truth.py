@@ -24,13 +24,25 @@ HINTS = {
 }
 
 
-def show(verdict: Verdict) -> None:
-    """Against the true picture."""
+WHY = (
+    "Geometric rotation wins here: it knows what a rotation is. The model learned it from "
+    "pictures, so it also works for changes that nobody has a formula for."
+)
+SILENT = "This style is not the digit's own, so there is no true picture to compare with."
+
+
+def show(verdict: Verdict, style: Sequence[float] | None = None) -> None:
+    """Against the true picture, as long as the style is the digit's own."""
+    if style is not None:
+        st.caption(SILENT)
+        return
     numbers = {"MSE here": _error(verdict.mse), "geometric rotation": _error(verdict.geometric)}
     if verdict.mean_image is not None:
         numbers["mean image"] = _error(verdict.mean_image)
     numbers["pixel sd"] = _spread(verdict.pixel_sd)
     _show(verdict.true, "true", verdict.generated, numbers)
+    if verdict.geometric < verdict.mse:
+        st.caption(WHY)
 
 
 def show_reference(turning: Turning, w: float, style: Sequence[float] | None) -> None:

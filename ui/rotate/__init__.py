@@ -2,5 +2,6 @@
 
 from ui.rotate import object_page
 from ui.rotate.morph_swap import morph_swap
+from ui.rotate.pair import pair
 
-__all__ = ["morph_swap", "object_page"]
+__all__ = ["morph_swap", "object_page", "pair"]
