@@ -14,11 +14,16 @@ from fgpvae import data
 from fgpvae.data import TRAIN_DIGITS, Digits, Task
 from fgpvae.data.digits import DIGITS_PER_CLASS
 from fgpvae.evaluation import views_task
+from fgpvae.metrics import circular_error
 from fgpvae.models import Calibration, Model
 
 VIEWS = (1, 4, 11)  # numbers of views at which the bands are fitted
 SAMPLES = 64
 STEPS = 120  # angles of a turn that a belief is fitted on
+WITHIN = math.radians(15)  # an angle this near is right
+SURE = 0.95  # a belief that is stated as sure
+MARGIN = 0.965  # of those stated as sure, so many must be right where they are fitted
+MOST_SCALINGS = 40
 INKED = 0.05  # a pixel with so much ink, true or imagined, is one that a band is about
 
 
@@ -64,13 +69,30 @@ def turned(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(data.rotate(digits.images, true.numpy()))[:, 0], true[:, 0]
 
 
-def _fit_angle(model: Model, digits: Digits) -> tuple[float, float, float]:
-    """The weights of the three scores that make the true angles likeliest."""
-    images, true = turned(digits, seed=1)
+def stated(belief: Tensor, grid: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
+    """The share of each belief [P, G] within 15 degrees of its peak, and whether that is right."""
+    peak = grid[belief.argmax(-1)]
+    near = circular_error(grid.numpy()[None], peak.numpy()[:, None]) <= WITHIN
+    right = circular_error(peak.numpy(), true.numpy()) <= WITHIN
+    return (belief * torch.as_tensor(near)).sum(-1), torch.as_tensor(right)
+
+
+def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores [P, STEPS, 3] of turned digits on a grid [STEPS], and their angles [P]."""
+    images, true = turned(digits, seed)
     grid = torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
     scores = model.angle_scores(model.given(images[:, None], torch.zeros(len(true), 1)), grid)
-    stacked = torch.stack(scores, -1)  # [P, STEPS, 3]
-    stacked = stacked - stacked.max(1, keepdim=True).values
+    stacked = torch.stack(scores, -1)
+    return stacked - stacked.max(1, keepdim=True).values, grid, true
+
+
+def _fit_angle(model: Model, digits: Digits) -> tuple[float, float, float]:
+    """The weights of the three scores that make the true angles likeliest, then made modest.
+
+    They are scaled down until, of the beliefs stated at 95 % on the same digits turned anew, as
+    many are right.
+    """
+    stacked, grid, true = _angle_scores(model, digits, seed=1)
     nearest = (true / (2 * math.pi) * STEPS).round().long() % STEPS
     log_weights = torch.tensor([1.0, -2.0, -2.0], dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.LBFGS([log_weights], max_iter=200, line_search_fn="strong_wolfe")
@@ -82,5 +104,13 @@ def _fit_angle(model: Model, digits: Digits) -> tuple[float, float, float]:
         return value
 
     optimizer.step(loss)
-    a, b, c = log_weights.detach().exp().tolist()
+    weights = log_weights.detach().exp()
+    again, grid, true = _angle_scores(model, digits, seed=2)
+    for _ in range(MOST_SCALINGS):
+        share, right = stated((again @ weights).softmax(-1), grid, true)
+        sure = share >= SURE
+        if not bool(sure.any()) or float(right[sure].double().mean()) >= MARGIN:
+            break
+        weights = 0.95 * weights
+    a, b, c = weights.tolist()
     return a, b, c

@@ -16,8 +16,6 @@ from fgpvae.references import mean_image
 CONTEXTS = (1, 2, 4, 8, 11, 15)
 BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
 GRID = 720  # angles at which an orientation is scored
-WITHIN = math.radians(15)  # an angle this near is right
-SURE = 0.95  # a belief that is stated as sure
 STEEP = 1e-3  # a pixel of a band that has next to no width is background, and no test of it
 
 
@@ -91,11 +89,8 @@ def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[s
     labels = np.asarray(digits.labels)
     scores = {"all": metrics.orientation_scores(estimated, angles)}
     if model.calibration is not None:
-        # what the page states: the share of the belief within 15 degrees of its peak
-        near = torch.as_tensor(metrics.circular_error(grid.numpy()[None], estimated[:, None]))
-        stated = (belief * (near <= WITHIN)).sum(-1).numpy()
-        right = metrics.circular_error(estimated, angles) <= WITHIN
-        sure = stated >= SURE
+        stated, right = (x.numpy() for x in calibration.stated(belief, grid, true))
+        sure = stated >= calibration.SURE
         scores["stated"] = {
             "sure_share": float(sure.mean()),
             "sure_right": float(right[sure].mean()) if sure.any() else math.nan,
@@ -182,7 +177,7 @@ def markdown(name: str, about: dict[str, Any], measured: dict[str, Any]) -> str:
     if stated := measured.get("orientation", {}).get("stated"):
         lines += [
             "",
-            f"It is at least {100 * SURE:.0f} % sure of the angle of "
+            f"It is at least {100 * calibration.SURE:.0f} % sure of the angle of "
             f"{100 * stated['sure_share']:.0f} % of the pictures, and right within 15° in "
             f"{100 * stated['sure_right']:.0f} % of these.",
         ]
