@@ -352,6 +352,30 @@ def test_keys(page: Page, address: str):
     expect(page.get_by_role("button", name="turn", exact=True)).to_be_visible()
 
 
+def test_the_angle_slider_and_the_number_follow_the_ring_and_lead_it(page: Page, address: str):
+    watch = show(page, address)
+    slide = page.get_by_role("slider", name="Angle slider", exact=True)
+    typed = page.get_by_role("spinbutton", name="Angle in degrees", exact=True)
+    sent = len(watch.sent)
+    slide.evaluate(
+        "input => { input.value = 40; input.dispatchEvent(new Event('input', {bubbles: true})) }"
+    )
+    assert angle(page) == 40
+    expect(typed).to_have_value("40")
+    assert len(watch.sent) == sent  # nothing goes to the server meanwhile
+    slide.press("ArrowRight")
+    assert angle(page) == 40.5
+    expect(page.get_by_text("angle 40.5", exact=True)).to_be_visible()
+    typed.fill("157.5")
+    assert angle(page) == 157.5
+    typed.press("Enter")
+    expect(page.get_by_text("angle 157.5", exact=True)).to_be_visible()
+    expect(slide).to_have_value("157.5")
+    page.locator(".grab").press("Home")
+    expect(typed).to_have_value("0")
+    assert watch.errors == []
+
+
 def test_clicking_a_dot_adds_and_removes_that_view(page: Page, address: str):
     watch = show(page, address)
     wide = hook(page, "unknown(45)")

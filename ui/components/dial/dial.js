@@ -33,6 +33,8 @@ export class Dial {
     this.arm = $(".arm");
     this.play = $(".play");
     this.angleText = $(".angle");
+    this.slide = $(".slide"); // a track has none
+    this.typed = $(".typed");
     this.caption = $(".caption");
     this.buttons = [];
     this.paper = this.digit.getContext("2d", { alpha: false });
@@ -211,6 +213,11 @@ export class Dial {
     this.stage.classList.toggle("at-view", seen);
     this.stage.classList.toggle("at-held", held && !seen);
     this.grab.setAttribute("aria-valuenow", shown);
+    if (this.slide) {
+      this.slide.value = shown;
+      // what is being typed stays as it is
+      if (this.root.activeElement !== this.typed) this.typed.value = shown;
+    }
     const said = this.data.scale ? text : `${shown} degrees`;
     this.grab.setAttribute("aria-valuetext", `${said}, ${caption}`);
   }
@@ -347,6 +354,22 @@ export class Dial {
     });
     on(this.grab, "keydown", (event) => this.key(event));
     on(this.play, "click", () => this.run(!this.playing));
+    if (this.slide) this.listenDegrees(on);
+  }
+
+  // the slider and the number below the ring
+  listenDegrees(on) {
+    const go = (input) => {
+      if (input.value === "" || !Number.isFinite(input.valueAsNumber)) return;
+      this.run(false, false);
+      this.live.halt();
+      this.live.set({ angle: input.valueAsNumber });
+    };
+    for (const input of [this.slide, this.typed]) {
+      on(input, "input", () => go(input));
+      on(input, "change", () => this.live.commit());
+    }
+    on(this.typed, "blur", () => this.request());
   }
 
   press(event) {
