@@ -1,0 +1,160 @@
+"""Photographs of digits and several digits in a picture; the measuring tools measure rightly."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy import ndimage
+from sklearn.decomposition import PCA
+
+from fgpvae.data import unseen
+from fgpvae.images import Options, box_at, digit_boxes, normalise
+from tests.photographs import familiarity, pens, strangers
+from tests.photographs.__main__ import turned_sizes
+from tests.photographs.judge import judge
+from tests.photographs.measure import measure
+from tests.photographs.scenes import PAPERS, draw_scene, take
+from tests.photographs.sets import TUNING, samples, training_digits
+from tests.test_images import alike, drawn
+
+PLAIN = replace(
+    draw_scene(np.random.default_rng(1)),
+    paper="plain",
+    size=(640, 480),
+    digit=0.5,
+    at=(0.5, 0.5),
+    margin=False,
+    ink=(0.7, 0.7, 0.7),
+    pen=0.08,
+    shadow="none",
+    harsh=False,
+    lamp=0.2,
+    noise=0.01,
+    blur=0.001,
+    shake=0.0,
+)
+
+
+def eight() -> pens.Shape:
+    return pens.drawn(
+        [
+            np.stack([0.5 + 0.3 * np.sin(2 * t), 0.5 - 0.5 * np.cos(t)], axis=1)
+            for t in [np.linspace(0, 2 * np.pi, 80)]
+        ]
+    )
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("spacing", [0.2, 0.6])
+def test_ruling_is_taken_out_and_holes_stay_open(paper: str, spacing: float) -> None:
+    scene = replace(PLAIN, paper=paper, spacing=spacing, line=0.012, line_ink=(0.3, 0.3, 0.3))
+    photograph = take(eight(), scene)
+    verdict = judge(normalise(photograph.file).digit, photograph.centre)
+    assert not verdict.wrong, verdict
+
+
+@pytest.mark.parametrize("shadow", ["edge", "hand", "strip"])
+def test_pale_ink_under_a_shadow_is_found(shadow: str) -> None:
+    scene = replace(PLAIN, ink=(0.3, 0.28, 0.25), shadow=shadow, shade=0.6, pen=0.07)
+    photograph = take(eight(), scene)
+    assert not judge(normalise(photograph.file).digit, photograph.centre).wrong
+
+
+def test_thin_strokes_are_made_thicker_without_closing_holes() -> None:
+    photograph = take(eight(), replace(PLAIN, pen=0.02))
+    found = normalise(photograph.file)
+    assert any("made thicker" in note for note in found.notes)
+    holes = ndimage.label(found.digit < 0.5)[1] - 1
+    assert holes == 2
+
+
+def test_a_sample_of_the_tuning_set() -> None:
+    results = measure(samples(TUNING, 12))
+    assert sum(result.digit is None for result in results) == 0
+    assert sum(result.wrong for result in results) <= 1
+
+
+def test_a_turned_digit_keeps_its_size() -> None:
+    shares = turned_sizes(TUNING, count=12).splitlines()[2].split("|")[2:5]
+    low, _, high = (float(share) for share in shares)
+    assert low > 0.8
+    assert high < 1.25
+
+
+def test_the_judge_sees_fragments_ruling_blobs_and_closed_holes() -> None:
+    photograph = take(eight(), PLAIN)
+    right = normalise(photograph.file).digit
+    assert not judge(right, photograph.centre).wrong
+    half, ruled = right.copy(), right.copy()
+    half[14:] = 0
+    ruled[5:7] = 1
+    closed = ndimage.binary_fill_holes(right > 0.5).astype(np.float32)
+    for broken in (half, ruled, closed, np.ones((28, 28), np.float32)):
+        assert judge(broken, photograph.centre).wrong
+    assert judge(closed, photograph.centre).closed == 2
+
+
+def test_photographs_depend_on_their_number_alone() -> None:
+    first = [sample.photograph.file for sample in samples(TUNING, 2)]
+    assert first == [sample.photograph.file for sample in samples(TUNING, 3)][:2]
+    with Image.open(io.BytesIO(first[0])) as picture:
+        assert picture.format == "JPEG"
+
+
+# --- several digits
+
+
+def test_boxes_of_several_digits_in_reading_order() -> None:
+    page = Image.new("L", (600, 420), 255)
+    places = {"3": (0, 0), "7": (200, 0), "5": (400, 0), "2": (0, 210), "4": (200, 210)}
+    for digit, place in places.items():
+        page.paste(drawn(digit), place)
+    boxes = digit_boxes(page)
+    assert len(boxes) == 5
+    for box, (digit, (left, top)) in zip(boxes, places.items(), strict=True):
+        assert box_at(boxes, (left + 100) / 600, (top + 100) / 420) == box
+        found = normalise(page, Options(crop=box)).digit
+        assert alike(found, normalise(drawn(digit)).digit) > 0.9
+    assert box_at(boxes, 0.99, 0.99) is None
+
+
+def test_a_digit_of_two_strokes_is_one_box() -> None:
+    (box,) = digit_boxes(drawn("5"))
+    assert box[0] < 0.3 < 0.7 < box[2]
+
+
+# --- is it a digit at all
+
+
+def test_non_digits_become_views() -> None:
+    drawings = list(strangers.strangers(TUNING, 12))
+    assert {kind for kind, _ in drawings} == set(strangers.KINDS)
+    assert sum(view is not None for _, view in drawings) >= 8
+    digits = list(strangers.digits(TUNING, 5))
+    assert all(view is not None for view in digits)
+
+
+def test_familiarity_of_a_score_that_knows_and_one_that_does_not() -> None:
+    known = PCA(30, random_state=0).fit(training_digits().images.reshape(-1, 784))
+
+    def unlike(views: np.ndarray) -> np.ndarray:
+        flat = views.reshape(len(views), -1)
+        return ((flat - known.inverse_transform(known.transform(flat))) ** 2).mean(axis=1)
+
+    for score in (unlike, lambda views: np.arange(len(views)) % 10.0):
+        limits = familiarity.calibrate(score, 36)
+        assert limits.fine <= limits.unlike
+    figures = familiarity.measure(unlike, familiarity.calibrate(unlike, 36), TUNING, 36)
+    assert figures.digits_kept >= familiarity.DIGITS_KEPT - 0.03
+    assert figures.others_seen >= familiarity.STRANGERS_SEEN - 0.03
+    assert sum(figures.digits.values()) == pytest.approx(1)
+
+
+def test_written_digits_keep_their_shape() -> None:
+    for image in unseen([0, 8]).images[::25]:
+        shape = pens.written(image)
+        y, x = (np.mgrid[0:200, 0:200] - 99.5) / 140
+        ink = shape.distance(x, y) < (0 if shape.outlined else 0.07)
+        assert alike(normalise(1 - ink.astype(float)).digit, image) > 0.7
