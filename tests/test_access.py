@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
 from tests import small_runs
-from tests.browser import serve, settle
+from tests.browser import PATIENCE, serve, settle
 from ui.shell import frame
 
 # What Streamlit draws itself and offers no option for, with the rule that it breaks.
@@ -29,6 +29,7 @@ def address(tmp_path_factory) -> Iterator[str]:
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing(browser: Browser, address: str, name: str, scheme: str):
     page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE)
     page.goto(f"{address}/{name}?model=runs%2Fturning")
     expect(page.locator("h1")).to_be_visible()
     settle(page)
