@@ -14,6 +14,7 @@ from fgpvae.models import Model
 from fgpvae.references import mean_image
 
 CONTEXTS = (1, 2, 4, 8, 11, 15)
+DISENTANGLED = 100  # digits that angle and style are read from
 BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
 GRID = 720  # angles at which an orientation is scored
 STEEP = 1e-3  # a pixel of a band that has next to no width is background, and no test of it
@@ -48,6 +49,8 @@ def measure(model: Model, config: RunConfig, others: Digits | None = None) -> di
         measured["others"] = {"digits": len(others), **found}
     if model.tells_angle:
         measured["orientation"] = orientation(model, digits)
+    if model.divides_channels:
+        measured["disentanglement"] = disentanglement(model, digits)
     if model.tells_certainty:
         measured["coverage"] = {views: coverage(model, digits, views) for views in BANDS}
     return measured
@@ -99,6 +102,18 @@ def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[s
         mine = labels == label
         scores[str(label)] = metrics.orientation_scores(estimated[mine], angles[mine])
     return scores
+
+
+@torch.no_grad()
+def disentanglement(model: Model, digits: Digits) -> dict[str, float | None]:
+    """How well angle and style are kept apart, in the encodings of single views of some digits."""
+    some = digits[np.arange(0, len(digits), max(len(digits) // DISENTANGLED, 1))]
+    views = data.task(some, ANGLES, ANGLES[:1]).context
+    mu, _ = model.encode(views.images, views.angles, views.observed)
+    z, local = mu.double().numpy(), model.blocks["local"].stop
+    scores = metrics.disentanglement(z[..., :local], z[..., local:], views.angles.numpy())
+    kept = ("angle_error_local_degrees", "angle_error_global_degrees", "invariance_ratio_global")
+    return {"digits": len(some)} | {name: scores[name] for name in (*kept, "dci_disentanglement")}
 
 
 def coverage(model: Model, digits: Digits, views: int) -> dict[str, float]:
@@ -180,6 +195,15 @@ def markdown(name: str, about: dict[str, Any], measured: dict[str, Any]) -> str:
             f"It is at least {100 * calibration.SURE:.0f} % sure of the angle of "
             f"{100 * stated['sure_share']:.0f} % of the pictures, and right within 15° in "
             f"{100 * stated['sure_right']:.0f} % of these.",
+        ]
+    if apart := measured.get("disentanglement"):
+        lines += [
+            "",
+            f"Read from the encodings of single views of {apart['digits']} of these digits: the "
+            f"angle from the local channels to {apart['angle_error_local_degrees']:.0f}°, from the "
+            f"global ones to {apart['angle_error_global_degrees']:.0f}° (chance 90°); variance of "
+            f"the global channels within a digit over that in all "
+            f"{apart['invariance_ratio_global']:.3f}; DCI {apart['dci_disentanglement']:.2f}.",
         ]
     if "coverage" in measured:
         lines += ["", *_bands(measured["coverage"])]
