@@ -92,7 +92,8 @@ class TrainingConfig:
     clip: float = 0.0  # largest norm of the gradient; 0 is no limit
     average: float = 0.0  # decay of a moving average of the weights; 0 is none
     context_dropout: float = 0.0  # share of digits whose context is a random part of their views
-    recognition: int = 0  # the last epochs, in which only the local channels' encoder learns
+    # the last epochs, at most half of all, in which only the local channels' encoder learns
+    recognition: int = 0
     validate_every: int = 10  # epochs
     keep: str = "last"  # which weights: the last, or the best on the validation digits
     precision: str = "float32"  # or bfloat16, of the networks' products; never of the GP
@@ -112,8 +113,8 @@ class TrainingConfig:
             raise UserError(f"keep must be last or best, not '{self.keep}'.")
         if self.precision not in ("float32", "bfloat16"):
             raise UserError(f"precision must be float32 or bfloat16, not '{self.precision:.60}'.")
-        if not 0 <= self.recognition < self.epochs:
-            raise UserError("recognition must be some of the epochs, and not all of them.")
+        if self.recognition < 0:
+            raise UserError(f"recognition must not be negative, not {self.recognition}.")
         if not 0 <= self.context_dropout <= 1:
             raise UserError("context_dropout must be from 0 to 1.")
         if not 0 <= self.average < 1:

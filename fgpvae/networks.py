@@ -17,7 +17,7 @@ VARIANCE_FLOOR = 1e-6
 class NetworkConfig:
     """Which networks, and how large.
 
-    `paper` is the table in appendix A to the letter and has no sizes to choose. `convolutional` has
+    `paper` is the table in appendix A to the letter, whatever else is set. `convolutional` has
     two strided 4x4 convolutions, one hidden dense layer, and the mirror image of both as its
     decoder. `dense` has dense layers of the given widths, SiLU between them, and their mirror
     image.
@@ -69,9 +69,7 @@ class NetworkConfig:
             raise UserError("Dropout must be at least 0 and below 1.")
         if not 0 <= self.harmonics <= 64:
             raise UserError(f"harmonics must be from 0 to 64, not {self.harmonics}.")
-        if self.kind == "paper" and (self.harmonics or self.product):
-            raise UserError("The paper's networks are not told the angle and multiply nothing.")
-        if self.product and self.kind != "dense":
+        if self.product and self.kind == "convolutional":
             raise UserError("A product decoder is made of dense layers: choose dense networks.")
         if self.product and self.gated:
             raise UserError("A decoder is gated or a product, not both.")
@@ -237,8 +235,9 @@ class AngleEncoder(nn.Module):
             return nn.Sequential(activation(), nn.Dropout(config.dropout), *layers)
 
         self.local, self.style = head(2 * local), head(2 * (latents - local))
-        modes = torch.arange(features // 2) % config.harmonics
-        self.register_buffer("modes", modes.float(), persistent=False)
+        # made at once: arithmetic on the device `meta` would load torch's compiler
+        modes = torch.tensor([float(k % config.harmonics) for k in range(features // 2)])
+        self.register_buffer("modes", modes, persistent=False)
 
     def forward(self, images: Tensor, phase: Tensor) -> Tensor:
         """[N, C, H, W] and [N] -> means and log variances [N, 2 L]."""
@@ -291,7 +290,12 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         inputs = config.shape[0] + extra
-        self.told = bool(config.harmonics) and local is not None and local < latents
+        self.told = (
+            bool(config.harmonics)
+            and config.kind != "paper"
+            and local is not None
+            and local < latents
+        )
         self.layers: nn.Module
         if self.told:
             self.layers = AngleEncoder(config, latents, local or 0, inputs)
@@ -324,7 +328,7 @@ class Decoder(nn.Module):
         inputs = latents + self.local * (latents - self.local)
         self.layers: nn.Module = (
             ProductDecoder(config, latents, local)
-            if config.product and 0 < local < latents
+            if config.product and config.kind == "dense" and 0 < local < latents
             else {
                 "paper": lambda: PaperDecoder(inputs),
                 "convolutional": lambda: ConvolutionalDecoder(config, inputs),

@@ -84,7 +84,8 @@ class Trainer:
         )
         self.step = 0
         self.total = training.epochs * source.steps
-        self.recognition = (training.epochs - training.recognition) * source.steps  # its first step
+        last = min(training.recognition, training.epochs // 2)
+        self.recognition = (training.epochs - last) * source.steps  # its first step
         if training.recognition and not self.model.recogniser():
             raise UserError(
                 "Only an encoder that is told the angle, with a mean function, learns to recognise "

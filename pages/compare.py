@@ -19,4 +19,3 @@ with charts.last():
     compare.pictures(chosen)
     compare.context(own, missing)
     compare.scaling(own)
-    charts.file_format()

@@ -35,7 +35,6 @@ with charts.last():
     show()
     if screen != 3:  # only there they mean something
         query_params.write(points=None, kernel=None)
-        charts.file_format()
     with st.container(horizontal=True, horizontal_alignment="right"):
         if screen > 1:
             st.button(f"Back: {SCREENS[screen - 1][0]}", on_click=go_to, args=(screen - 1,))

@@ -48,4 +48,3 @@ with charts.last():
         object_page.page(choice)
     else:
         digit_page.page(choice, views, found, colour)
-    charts.file_format()

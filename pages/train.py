@@ -3,7 +3,7 @@
 import streamlit as st
 
 from fgpvae import background, runs
-from ui import charts, train
+from ui import train
 from ui.shell import frame
 
 TICK = 1.0  # seconds between two looks at a run that trains
@@ -18,4 +18,3 @@ train.fill()
 train.new_run()
 training = train.live(runs.list_runs(background.root())[0])
 st.fragment(train.watch, run_every=TICK if training else None)(training)
-charts.file_format()

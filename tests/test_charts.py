@@ -269,11 +269,10 @@ def script() -> None:
     with charts.last():
         charts.show(lambda: charts.figure(200), "early", 200, "an empty chart")
         st.caption("words")
-        charts.file_format()
     charts.show(lambda: charts.figure(200), "late", 200, "another")
 
 
-def test_charts_come_after_the_words_of_a_page_and_save_in_the_chosen_format():
+def test_charts_come_after_the_words_of_a_page_and_can_be_saved():
     order = []
     app = AppTest.from_function(script).run()
     assert not app.exception
@@ -284,9 +283,6 @@ def test_charts_come_after_the_words_of_a_page_and_save_in_the_chosen_format():
         "filename": "fgpvae-late",
         "scale": 2,
     }
-    app.segmented_control(key="chart_format").set_value("SVG").run()
-    config = json.loads(app.get("plotly_chart")[0].proto.config)
-    assert config["toImageButtonOptions"]["format"] == "svg"
     with charts.last():  # what is shown within is drawn when all else is done
         charts.show(lambda: order.append("chart") or charts.figure(200), "x", 200, "x")
         order.append("words")

@@ -170,8 +170,8 @@ def test_weights_are_packed_once_and_again_when_they_change():
 
 
 def test_unknown_layers_are_named():
-    with pytest.raises(UserError, match="Tanh"):
-        scenes.pack(nn.Sequential(nn.Linear(3, 4), nn.Tanh()), (1, 2, 2))
+    with pytest.raises(UserError, match="GELU"):
+        scenes.pack(nn.Sequential(nn.Linear(3, 4), nn.GELU()), (1, 2, 2))
 
 
 # --- the page's side ---

@@ -1,6 +1,7 @@
 """What has been loaded is not looked at again; the peak of a process is its own."""
 
 import gc
+import resource
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -36,5 +37,5 @@ def test_the_peak_has_the_unit_of_the_system(platform, unit, monkeypatch, tmp_pa
     monkeypatch.setattr(fgpvae.memory, "STATUS", tmp_path / "none")
     monkeypatch.setattr(sys, "platform", platform)
     usage = SimpleNamespace(ru_maxrss=300 * 2**20 // unit)
-    monkeypatch.setattr(fgpvae.memory.resource, "getrusage", lambda who: usage)
+    monkeypatch.setattr(resource, "getrusage", lambda who: usage)
     assert fgpvae.memory.peak_mb() == 300

@@ -331,7 +331,6 @@ def test_a_product_decoder_computes_a_style_once():
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ({"harmonics": 3}, "paper"),
         ({"kind": "dense", "harmonics": 65}, "harmonics"),
         ({"kind": "dense", "harmonics": 4, "widths": (9,)}, "even"),
         ({"kind": "dense", "product": True, "gated": True}, "not both"),

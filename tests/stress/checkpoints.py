@@ -258,7 +258,7 @@ def weights_of(place: Place, outcome: Outcome, number: int) -> None:
         digest = checkpoints._digest(description, tensors)
         path.write_bytes(save(tensors, known | {"model": description, "digest": digest}))
         outcome(f"weights: {name}", place.root, lambda: not load_model(path))
-    for version in ("0", "2", "99", "", "1.0", "x" * 1_000):
+    for version in ("0", "3", "99", "", "1.0", "x" * 1_000):
         path.write_bytes(save(tensors, known | {"format": version}))
         outcome(f"weights: format {version[:9]}", place.root, lambda: not load_model(path))
     place.restore()

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 Draw = Callable[[], None]
-FORMATS = ("PNG", "SVG")
-FORMAT_KEY = "chart_format"  # in the session state
 _waiting: ContextVar[list[Draw] | None] = ContextVar("waiting", default=None)
 
 
@@ -70,19 +68,6 @@ def show(
         waiting.append(draw)
 
 
-def file_format() -> None:
-    """A choice of what the camera above a chart saves."""
-    st.segmented_control(
-        "Charts are saved as",
-        FORMATS,
-        default=FORMATS[0],
-        required=True,
-        key=FORMAT_KEY,
-        persist_state="session",
-        help="By the camera that appears above a chart under the pointer or the keyboard's focus.",
-    )
-
-
 def phone() -> bool:
     """Whether the browser calls itself that of a phone."""
     return "Mobi" in st.context.headers.get("User-Agent", "")
@@ -94,9 +79,8 @@ def _customdata(key: str) -> list[Any]:
 
 
 def _config(key: str) -> dict[str, Any]:
-    kind = st.session_state.get(FORMAT_KEY) or FORMATS[0]
     name = "fgpvae-" + re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
     return {
         "modeBarButtonsToRemove": ["autoScale2d", "tableRotation", "resetCameraLastSave3d"],
-        "toImageButtonOptions": {"format": kind.lower(), "filename": name, "scale": 2},
+        "toImageButtonOptions": {"format": "png", "filename": name, "scale": 2},
     }
