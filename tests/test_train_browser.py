@@ -61,19 +61,22 @@ def shows(page, name, state):
     return entry
 
 
+def action(page, label):
+    """The button that can be pressed. While a run changes its state, the page shows for a moment
+    both the old row of buttons and the new one."""
+    actions = page.locator(".st-key-actions")
+    button = actions.get_by_role("button", name=label, exact=True, disabled=False)
+    expect(button).to_have_count(1, timeout=PATIENCE)
+    return button
+
+
 def press(page, label):
-    button = page.locator(".st-key-actions").get_by_role("button", name=label, exact=True)
-    expect(button).to_be_enabled(timeout=PATIENCE)
-    button.click()
+    action(page, label).click()
 
 
 def press_at_once(pages, label):
     """Click before any of the pages has heard of the other clicks."""
-    buttons = []
-    for page in pages:
-        button = page.locator(".st-key-actions").get_by_role("button", name=label, exact=True)
-        expect(button).to_be_enabled(timeout=PATIENCE)
-        buttons.append(button.element_handle())
+    buttons = [action(page, label).element_handle() for page in pages]
     for button in buttons:
         button.evaluate("button => button.click()")
 
