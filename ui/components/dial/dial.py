@@ -102,6 +102,7 @@ def dial(
     size: int = 470,
     lead: str = LEAD,
     scale: Scale | None = None,
+    places: Sequence[DeltaGenerator] | None = None,
 ) -> DialState:
     """Show a digit in a dial, with its style beside it (below it on a narrow screen).
 
@@ -110,7 +111,8 @@ def dial(
     a random style comes from; without it, from the prior. `held_out` are
     indices of views that nobody may add. `subject` says which digit it is: with another one the
     style goes back to the digit's own. On a line the dial is a track, and `angle` is a share of
-    the way, from 0 to 100. With a `scale` it reads in the unit of one's own views.
+    the way, from 0 to 100. With a `scale` it reads in the unit of one's own views. `places` are
+    where the dial and its style go, instead of two new columns.
     """
     record = _record(key)
     held = [held_out] if isinstance(held_out, int) else list(held_out)
@@ -124,7 +126,7 @@ def dial(
     with st.container(gap=None):
         there = scene.network.id in st.session_state.get(NETWORKS, ())
         _weights(key=f"{key}-weights", data=None if there else scene.network.blob)
-        left, right = st.columns([1.1, 1], gap="medium")
+        left, right = places or st.columns([1.1, 1], gap="medium")
         with left:
             _mount_dial(scene, key, record, held, held_out_text, editable, size, scale)
             below = st.container()
