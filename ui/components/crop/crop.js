@@ -8,7 +8,7 @@ const STILL = 5; // pixels: a pointer that moves less has clicked
 const HIT = 44; // pixels of a handle
 const CORNERS = ["left top", "right top", "left bottom", "right bottom"];
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const stages = new WeakMap();
+const croppings = new WeakMap();
 const same = (a, b) => a.every((edge, k) => Math.abs(edge - b[k]) < 0.002);
 
 class Cropping {
@@ -16,15 +16,15 @@ class Cropping {
   sent = null; // what the server has not yet answered
 
   constructor(root) {
-    for (const name of ["stage", "picture", "frame", "boxes", "handles", "hint", "whole"]) {
+    for (const name of ["cropping", "picture", "frame", "boxes", "handles", "hint", "whole"]) {
       this[name] = root.querySelector(`.${name}`);
     }
     this.corners = CORNERS.map((name) => this.handle(name));
     this.handles.append(...this.corners);
-    this.stage.addEventListener("pointerdown", (event) => this.down(event));
-    this.stage.addEventListener("pointermove", (event) => this.move(event));
+    this.cropping.addEventListener("pointerdown", (event) => this.down(event));
+    this.cropping.addEventListener("pointermove", (event) => this.move(event));
     for (const end of ["pointerup", "pointercancel"]) {
-      this.stage.addEventListener(end, (event) => this.up(event.type === "pointercancel"));
+      this.cropping.addEventListener(end, (event) => this.up(event.type === "pointercancel"));
     }
     this.whole.addEventListener("click", () => this.choose(WHOLE));
     new ResizeObserver(() => this.place()).observe(this.picture);
@@ -98,7 +98,7 @@ class Cropping {
       const far = Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY);
       if (far < STILL) return;
       this.dragged = true;
-      this.stage.setPointerCapture(pressed.pointerId);
+      this.cropping.setPointerCapture(pressed.pointerId);
     }
     const [x, y] = this.at(event);
     const [x0, y0] = pressed.from;
@@ -160,6 +160,6 @@ class Cropping {
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  if (!stages.has(parentElement)) stages.set(parentElement, new Cropping(parentElement));
-  stages.get(parentElement).update(data, (edges) => setTriggerValue("cropped", { edges }));
+  if (!croppings.has(parentElement)) croppings.set(parentElement, new Cropping(parentElement));
+  croppings.get(parentElement).update(data, (edges) => setTriggerValue("cropped", { edges }));
 }
