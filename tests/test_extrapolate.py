@@ -323,13 +323,13 @@ def test_blank_paper_can_be_corrected():
 def test_corrections_change_the_digit():
     app = upload(start(), ("three.png", drawing()))
     before = html(app, "Strokes")
-    thickness = next(s for s in app.slider if s.key and s.key.startswith("thickness-"))
+    thickness = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.thickness."))
     thickness.set_value(0.8).run()
     assert html(app, "Strokes") != before
-    across = next(s for s in app.slider if s.key and s.key.startswith("across-"))
+    across = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.across."))
     across.set_value((50, 50)).run()
     assert html(app, 'role="alert"')  # an empty crop is refused, and can be taken back
-    across = next(s for s in app.slider if s.key and s.key.startswith("across-"))
+    across = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.across."))
     across.set_value((0, 100)).run()
     assert not html(app, 'role="alert"')
     assert not app.exception
@@ -338,11 +338,11 @@ def test_corrections_change_the_digit():
 def test_corrections_stay_with_their_picture():
     a, b = ("a.png", drawing()), ("b.png", drawing(90))
     app = upload(start(), a, b)  # the last one is shown in detail
-    next(s for s in app.slider if s.key.startswith("thickness-")).set_value(0.8).run()
+    next(s for s in app.slider if s.key.startswith("extrapolate.thickness.")).set_value(0.8).run()
     upload(app, b)
-    assert next(s for s in app.slider if s.key.startswith("thickness-")).value == 0.8
+    assert next(s for s in app.slider if s.key.startswith("extrapolate.thickness.")).value == 0.8
     upload(app, b, b)
-    assert next(s for s in app.slider if s.key.startswith("thickness-")).value == 0.0
+    assert next(s for s in app.slider if s.key.startswith("extrapolate.thickness.")).value == 0.0
     assert not app.exception
 
 
