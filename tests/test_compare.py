@@ -209,7 +209,7 @@ def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):
     for name, title in results.METRICS.items():
         assert shown[title] == pytest.approx(expected[name])
     by_views = comparison.mse_by_views(model, 3)
-    drawn = traces(app, "chart-views")["runs/first"]
+    drawn = traces(app, "compare.chart.views")["runs/first"]
     assert drawn["x"] == list(by_views)
     assert drawn["y"] == pytest.approx(list(by_views.values()))
     assert next(b for b in app.button if b.label == "Evaluate").disabled
