@@ -72,7 +72,7 @@ def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
 
 def start(source: str = "Upload", name: str = "runs/turning") -> AppTest:
     app = open_page("extrapolate", model=name)
-    app.segmented_control(key="from").set_value(source).run()
+    app.segmented_control(key="extrapolate.source").set_value(source).run()
     assert not app.exception
     return app
 
@@ -209,12 +209,12 @@ def test_it_opens_with_an_example():
 
 def test_the_angle_of_an_example_can_be_said():
     app = open_page("extrapolate", model="runs/turning")
-    slider = app.slider(key="angle-slider-new-3-2-45")
+    slider = app.slider(key="extrapolate.slider.new-3-2-45")
     slider.set_value(120).run()
-    assert app.slider(key="angle-slider-new-3-2-45").value == 120
+    assert app.slider(key="extrapolate.slider.new-3-2-45").value == 120
     mode = next(button for button in app.button if button.label.endswith("%"))
     mode.click().run()
-    assert app.slider(key="angle-slider-new-3-2-45").value == int(mode.label.split("°")[0])
+    assert app.slider(key="extrapolate.slider.new-3-2-45").value == int(mode.label.split("°")[0])
     assert not app.exception
 
 
@@ -244,7 +244,7 @@ def test_a_link_opens_the_same_example(runs: Path):
     assert not app.exception
     assert "and two turned copies" in sentence(app)
     assert {name: linked(app, name) for name in link} == link
-    assert app.session_state["dial:extrapolate"].pose.angle == 12.5
+    assert app.session_state["extrapolate.record"].pose.angle == 12.5
 
 
 @pytest.mark.parametrize(("link", "shown"), [("3-12", "new-3-2"), ("7-12", "new-7-30")])
@@ -287,7 +287,7 @@ def test_an_upload_becomes_a_digit(kind: str):
 def test_several_files_are_several_views():
     app = upload(start(), ("a.png", drawing()), ("b.png", drawing(90)), ("c.png", drawing(200)))
     assert "From three pictures of your digit" in sentence(app)
-    app.segmented_control(key="view-of-3").set_value("3").run()
+    app.segmented_control(key="extrapolate.view.3").set_value("3").run()
     assert not app.exception
     upload(app, ("a.png", drawing()), ("b.png", drawing(90)))
     assert "From two pictures of your digit" in sentence(app)
@@ -339,7 +339,7 @@ def test_blank_paper_can_be_corrected():
 def test_corrections_change_the_digit():
     app = upload(start(), ("three.png", drawing()))
     before = html(app, "Strokes")
-    thickness = next(s for s in app.slider if s.key and s.key.startswith("thickness-"))
+    thickness = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.thickness."))
     thickness.set_value(0.8).run()
     assert html(app, "Strokes") != before
     assert not app.exception
@@ -349,7 +349,7 @@ def test_a_part_of_the_picture_can_be_chosen():
     app = upload(start(), ("pair.png", pair()))
     assert any("Which one?" in text.value for text in app.header)
     assert not html(app, 'role="alert"')
-    key = f"options:{sha256(pair()).hexdigest()[:12]}-0"
+    key = f"extrapolate.options.{sha256(pair()).hexdigest()[:12]}-0"
     app.session_state[key] = Options(crop=digit_boxes(pair())[1])
     app.run()
     assert "From one picture of your digit" in sentence(app)
@@ -393,9 +393,8 @@ def test_only_a_drawing_is_taken_from_the_canvas(sent: object, strokes: object):
 
 
 def test_strokes_are_drawn_where_the_pen_was():
-    picture = np.asarray(
-        Image.open(io.BytesIO(to_png((((0.25, 0.5), (0.75, 0.5)), ((0.5, 0.9),)))))
-    )
+    file = to_png((((0.25, 0.5), (0.75, 0.5)), ((0.5, 0.9),)))
+    picture = np.asarray(Image.open(io.BytesIO(file)))
     y, x = np.mgrid[0 : len(picture), 0 : len(picture)] / len(picture) + 0.5 / len(picture)
     bar = np.hypot(x - np.clip(x, 0.25, 0.75), y - 0.5)
     away = np.minimum(bar, np.hypot(x - 0.5, y - 0.9)) - 1 / 24  # from the edge of the ink
@@ -405,27 +404,27 @@ def test_strokes_are_drawn_where_the_pen_was():
 
 def test_a_drawing_stays_when_one_looks_elsewhere():
     app = start("Draw")
-    app.session_state["now:draw"] = (((0.3, 0.2), (0.6, 0.2), (0.4, 0.5), (0.6, 0.8)),)
+    app.session_state["extrapolate.now.draw"] = (((0.3, 0.2), (0.6, 0.2), (0.4, 0.5), (0.6, 0.8)),)
     app.run()
     assert "From one picture of your digit" in sentence(app)
-    app.segmented_control(key="from").set_value("Example").run()
+    app.segmented_control(key="extrapolate.source").set_value("Example").run()
     app.switch_page("pages/rotate.py").run()
     app.switch_page("pages/extrapolate.py").run()
-    app.segmented_control(key="from").set_value("Draw").run()
+    app.segmented_control(key="extrapolate.source").set_value("Draw").run()
     assert "From one picture of your digit" in sentence(app)
-    app.button(key="draw-keep").click().run()
-    assert app.session_state["kept:draw"]
-    assert "now:draw" not in app.session_state
+    app.button(key="extrapolate.keep.draw").click().run()
+    assert app.session_state["extrapolate.kept.draw"]
+    assert "extrapolate.now.draw" not in app.session_state
     assert "From one picture of your digit" in sentence(app)
     assert not app.exception
 
 
 def test_files_stay_when_one_looks_elsewhere():
     app = upload(start(), ("three.png", drawing()))
-    app.segmented_control(key="from").set_value("Example").run()
-    app.segmented_control(key="from").set_value("Upload").run()
+    app.segmented_control(key="extrapolate.source").set_value("Example").run()
+    app.segmented_control(key="extrapolate.source").set_value("Upload").run()
     assert "From one picture of your digit" in sentence(app)
-    app.button(key="upload-forget").click().run()
+    app.button(key="extrapolate.forget.upload").click().run()
     assert any("No digit yet" in text.value for text in app.header)
     assert not app.exception
 
@@ -433,11 +432,11 @@ def test_files_stay_when_one_looks_elsewhere():
 def test_corrections_stay_with_their_picture():
     a, b = ("a.png", drawing()), ("b.png", drawing(90))
     app = upload(start(), a, b)  # the last one is shown in detail
-    next(s for s in app.slider if s.key.startswith("thickness-")).set_value(0.8).run()
+    next(s for s in app.slider if s.key.startswith("extrapolate.thickness.")).set_value(0.8).run()
     upload(app, b)
-    assert next(s for s in app.slider if s.key.startswith("thickness-")).value == 0.8
+    assert next(s for s in app.slider if s.key.startswith("extrapolate.thickness.")).value == 0.8
     upload(app, b, b)
-    assert next(s for s in app.slider if s.key.startswith("thickness-")).value == 0.0
+    assert next(s for s in app.slider if s.key.startswith("extrapolate.thickness.")).value == 0.0
     assert not app.exception
 
 
@@ -459,20 +458,20 @@ def test_a_photo_is_a_view_and_more_can_be_added():
     app = start("Camera")
     app.get("camera_input")[0].set_value(shot(0)).run()
     assert "From one picture of your digit" in sentence(app)
-    app.button(key="camera-keep").click().run()
+    app.button(key="extrapolate.keep.camera").click().run()
     assert not app.exception
     app.get("camera_input")[0].set_value(shot(90)).run()
     assert "From two pictures of your digit" in sentence(app)
-    app.button(key="camera-forget").click().run()
+    app.button(key="extrapolate.forget.camera").click().run()
     assert any("No digit yet" in text.value for text in app.header)
 
 
 def test_a_random_digit_and_another():
     app = start("Random")
     assert "Nobody has written this digit" in sentence(app)
-    first = app.session_state["dial:extrapolate"].pose
-    app.button(key="extrapolate-another").click().run()
-    assert app.session_state["dial:extrapolate"].pose.style != first.style
+    first = app.session_state["extrapolate.record"].pose
+    app.button(key="extrapolate.another").click().run()
+    assert app.session_state["extrapolate.record"].pose.style != first.style
     assert linked(app, "seed") == "2"
     assert not app.exception
 

@@ -104,7 +104,7 @@ def finger(page: Page, points: list[tuple[float, float]]) -> None:
 
 def test_a_finger_draws_and_the_drawing_stays(browser: Browser, address: str):
     visit = Visit(browser, address, **PHONE)
-    page = visit.open("/extrapolate?from=Draw", ready=False)
+    page = visit.open("/extrapolate?extrapolate.source=Draw", ready=False)
     paper = page.locator("canvas.paper")
     undo, clear = (page.get_by_role("button", name=name, exact=True) for name in ("Undo", "Clear"))
     expect(paper).to_be_visible()
@@ -177,7 +177,7 @@ def test_one_of_several_digits_is_chosen_and_cropped_on_the_picture(browser: Bro
     photograph = several()
     boxes = [tuple(round(edge, 4) for edge in box) for box in digit_boxes(photograph)]
     visit = Visit(browser, address)
-    page = visit.open("/extrapolate?from=Upload", ready=False)
+    page = visit.open("/extrapolate?extrapolate.source=Upload", ready=False)
     page.set_input_files("input[type=file]", uploaded("page.jpg", photograph))
     expect(page.get_by_role("heading", name="Which one?", exact=True)).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -276,7 +276,7 @@ def remove(page: Page) -> None:
 
 def test_every_way_in_gives_the_same(browser: Browser, address: str):
     visit = Visit(browser, address, permissions=["clipboard-read", "clipboard-write"])
-    page = visit.open("/extrapolate?from=Upload", ready=False)
+    page = visit.open("/extrapolate?extrapolate.source=Upload", ready=False)
     expect(page.get_by_text("No digit yet")).to_be_visible()
     expected = normalise(drawing()).digit
     for way in ("choose", "drop", "clipboard", "button"):
@@ -349,7 +349,7 @@ def test_a_photograph_is_the_same_digit_and_turns(browser: Browser, address: str
     filming = browser.browser_type.launch(executable_path=executable_path(), args=FLAGS + camera)
     try:
         visit = Visit(filming, address, permissions=["camera"])
-        page = visit.open("/extrapolate?from=Camera", ready=False)
+        page = visit.open("/extrapolate?extrapolate.source=Camera", ready=False)
         take_photographs(page)
         settle(page)
         expect(heading(page)).to_contain_text("From one picture of your digit")

@@ -105,7 +105,7 @@ def linked(page: Page, name: str) -> str:
 
 
 def heading(page: Page) -> Locator:
-    return page.locator(".st-key-heading")
+    return page.locator(".st-key-shell-heading")
 
 
 def strip(page: Page) -> Locator:
@@ -120,7 +120,7 @@ def uploaded(name: str, content: bytes) -> dict:
 
 
 def test_a_deep_link_on_a_fresh_server(visit: Visit):
-    page = visit.open("/extrapolate?from=Example&digit=new-3-6&shown=90&angle=30")
+    page = visit.open("/extrapolate?extrapolate.source=Example&digit=new-3-6&shown=90&angle=30")
     expect(page.get_by_role("heading", name="Turn a digit of your own", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="How it works", exact=True)).to_be_visible()
     assert pose(page)["angle"] == 30

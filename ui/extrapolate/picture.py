@@ -53,7 +53,7 @@ class Piece:
 
 def normalise(brought: list[Brought]) -> list[Piece]:
     """Each picture as a 28 x 28 digit, with the corrections made so far."""
-    memory = st.session_state.setdefault("normalised", {})
+    memory = st.session_state.setdefault("extrapolate.normalised", {})
     pieces, kept, met = [], {}, Counter[str]()
     for number, picture in enumerate(brought, start=1):
         piece = Piece(picture, number, met[picture.id])
@@ -64,7 +64,7 @@ def normalise(brought: list[Brought]) -> list[Piece]:
             picture.content, options, _seen_before(memory, picture.id, options)
         )
         pieces.append(replace(piece, **kept[name]))
-    st.session_state["normalised"] = kept  # only what is in use
+    st.session_state["extrapolate.normalised"] = kept  # only what is in use
     return pieces
 
 
@@ -103,7 +103,7 @@ def _boxes(picture: Image.Image, invert: bool | None) -> tuple[Box, ...]:
 
 def corrected(key: str) -> Options:
     """The corrections that a person has made to a picture."""
-    return st.session_state.get(f"options:{key}", Options())
+    return st.session_state.get(f"extrapolate.options.{key}", Options())
 
 
 def show(pieces: list[Piece], visible: bool = False) -> Piece:
@@ -115,7 +115,7 @@ def show(pieces: list[Piece], visible: bool = False) -> Piece:
     number = names[0]
     if len(pieces) > 1:
         number = st.segmented_control(
-            "View", names, default=names[-1], required=True, key=f"view-of-{len(pieces)}"
+            "View", names, default=names[-1], required=True, key=f"extrapolate.view.{len(pieces)}"
         )
     piece = pieces[names.index(number)]
     options = corrected(piece.key)
@@ -126,7 +126,7 @@ def show(pieces: list[Piece], visible: bool = False) -> Piece:
             piece.shown.address,
             boxes,
             options.crop,
-            key=f"crop-{piece.key}",
+            key=f"extrapolate.crop.{piece.key}",
             label=f"Your picture {piece.brought.name}",
             hint=CHOOSE if boxes else CROP,
             on_crop=lambda box: _correct(piece.key, crop=box),
@@ -144,30 +144,34 @@ def show(pieces: list[Piece], visible: bool = False) -> Piece:
 def _corrections(key: str) -> None:
     """Widgets to correct how a picture becomes a digit."""
     now = corrected(key)
-    st.session_state[f"ink-{key}"] = next(name for name in INK if INK[name] is now.invert)
-    st.session_state[f"thickness-{key}"] = now.thickness
+    st.session_state[f"extrapolate.ink.{key}"] = next(
+        name for name in INK if INK[name] is now.invert
+    )
+    st.session_state[f"extrapolate.thickness.{key}"] = now.thickness
 
     def change() -> None:
         _correct(
             key,
-            invert=INK[st.session_state[f"ink-{key}"]],
-            thickness=round(st.session_state[f"thickness-{key}"], 1),
+            invert=INK[st.session_state[f"extrapolate.ink.{key}"]],
+            thickness=round(st.session_state[f"extrapolate.thickness.{key}"], 1),
         )
 
     with st.popover("Correct it"):
-        st.segmented_control("Ink", list(INK), required=True, key=f"ink-{key}", on_change=change)
+        st.segmented_control(
+            "Ink", list(INK), required=True, key=f"extrapolate.ink.{key}", on_change=change
+        )
         st.slider(
             "Thinner or thicker strokes",
             -1.0,
             1.0,
             step=0.1,
-            key=f"thickness-{key}",
+            key=f"extrapolate.thickness.{key}",
             on_change=change,
         )
 
 
 def _correct(key: str, **changes: Any) -> None:
-    st.session_state[f"options:{key}"] = replace(corrected(key), **changes)
+    st.session_state[f"extrapolate.options.{key}"] = replace(corrected(key), **changes)
 
 
 def steps(normalised: Normalised) -> None:

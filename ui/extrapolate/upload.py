@@ -29,34 +29,36 @@ def uploaded() -> list[Brought]:
     """Files that were chosen, dropped or pasted."""
 
     def changed() -> None:
-        files = st.session_state["upload"][:MOST]
-        st.session_state["now:upload"] = [Brought(file.name, file.getvalue()) for file in files]
+        files = st.session_state["extrapolate.upload"][:MOST]
+        st.session_state["extrapolate.now.upload"] = [
+            Brought(file.name, file.getvalue()) for file in files
+        ]
 
     files = st.file_uploader(
         f"{images.ACCEPTED}, photo or scan; several files are several views of one digit.",
         accept_multiple_files=True,
-        key="upload",
+        key="extrapolate.upload",
         on_change=changed,
         help="Pictures stay in memory while this page is open; nothing is written to disk.",
     )
-    paste("paste")
+    paste("extrapolate.paste")
     if len(files) > MOST:
         notices.note(f"Only the first {MOST} pictures are used.")
-    now: list[Brought] = st.session_state.get("now:upload", [])
+    now: list[Brought] = st.session_state.get("extrapolate.now.upload", [])
     if now and not files:  # the uploader forgets its files when it is out of sight
         _start_again("upload")
     return now
 
 
 def photographed() -> list[Brought]:
-    key = f"camera-{_round('camera')}"
+    key = f"extrapolate.camera.{_round('camera')}"
 
     def changed() -> None:
         shot = st.session_state[key]
         photo = [] if shot is None else [Brought("photo", shot.getvalue())]
-        st.session_state["now:camera"] = photo
+        st.session_state["extrapolate.now.camera"] = photo
 
-    now: list[Brought] = st.session_state.get("now:camera", [])
+    now: list[Brought] = st.session_state.get("extrapolate.now.camera", [])
     st.camera_input(
         "A digit on paper, well lit, filling most of the picture.",
         key=key,
@@ -68,17 +70,17 @@ def photographed() -> list[Brought]:
 
 def drawn() -> list[Brought]:
     def changed(strokes: Strokes) -> None:
-        st.session_state["now:draw"] = strokes
+        st.session_state["extrapolate.now.draw"] = strokes
 
-    strokes: Strokes = st.session_state.get("now:draw", ())
+    strokes: Strokes = st.session_state.get("extrapolate.now.draw", ())
     st.caption("Draw one digit.")
-    canvas(strokes, key="canvas", sheet=str(_round("draw")), on_drawn=changed)
+    canvas(strokes, key="extrapolate.canvas", sheet=str(_round("draw")), on_drawn=changed)
     return _with_kept("draw", [Brought("drawing", to_png(strokes))] if strokes else [], "draw")
 
 
 def _with_kept(source: str, now: list[Brought], verb: str) -> list[Brought]:
     """What was kept before and what is there now, with the button that keeps it."""
-    kept: list[Brought] = st.session_state.setdefault(f"kept:{source}", [])
+    kept: list[Brought] = st.session_state.setdefault(f"extrapolate.kept.{source}", [])
     with st.container(horizontal=True, gap="small"):
         st.button(
             "Add another view",
@@ -86,7 +88,7 @@ def _with_kept(source: str, now: list[Brought], verb: str) -> list[Brought]:
             help=f"Keeps this one and lets you {verb} the same digit once more, turned.",
             on_click=_keep,
             args=(source, now),
-            key=f"{source}-keep",
+            key=f"extrapolate.keep.{source}",
         )
         if kept:
             _start_again(source)
@@ -94,11 +96,11 @@ def _with_kept(source: str, now: list[Brought], verb: str) -> list[Brought]:
 
 
 def _start_again(source: str) -> None:
-    st.button("Start again", on_click=_forget, args=(source,), key=f"{source}-forget")
+    st.button("Start again", on_click=_forget, args=(source,), key=f"extrapolate.forget.{source}")
 
 
 def _keep(source: str, now: list[Brought]) -> None:
-    _begin(source, [*st.session_state[f"kept:{source}"], *now])
+    _begin(source, [*st.session_state[f"extrapolate.kept.{source}"], *now])
 
 
 def _forget(source: str) -> None:
@@ -107,10 +109,10 @@ def _forget(source: str) -> None:
 
 def _begin(source: str, kept: list[Brought]) -> None:
     """Empty what the person draws or photographs on; widgets get another key for it."""
-    st.session_state[f"kept:{source}"] = kept
-    st.session_state.pop(f"now:{source}", None)
-    st.session_state[f"round:{source}"] = _round(source) + 1
+    st.session_state[f"extrapolate.kept.{source}"] = kept
+    st.session_state.pop(f"extrapolate.now.{source}", None)
+    st.session_state[f"extrapolate.round.{source}"] = _round(source) + 1
 
 
 def _round(source: str) -> int:
-    return st.session_state.get(f"round:{source}", 0)
+    return st.session_state.get(f"extrapolate.round.{source}", 0)
