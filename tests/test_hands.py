@@ -102,6 +102,20 @@ def finger(page: Page, points: list[tuple[float, float]]) -> None:
     touch("touchEnd")
 
 
+def turn_to(page: Page, name: str) -> None:
+    """Another page by the menu, which covers a narrow screen while it is open."""
+    menu = page.get_by_test_id("stSidebar")
+    if menu.get_attribute("data-collapsed") == "true":
+        page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("link", name=name, exact=True).click()
+    expect(page).to_have_title(f"{name} · fgpvae")
+    settle(page)
+    if menu.get_attribute("data-collapsed") == "false":
+        menu.hover()  # its button appears
+        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+        expect(menu).to_have_attribute("data-collapsed", "true")
+
+
 def test_a_finger_draws_and_the_drawing_stays(browser: Browser, address: str):
     visit = Visit(browser, address, **PHONE)
     page = visit.open("/extrapolate?extrapolate.source=Draw", ready=False)
@@ -149,13 +163,8 @@ def test_a_finger_draws_and_the_drawing_stays(browser: Browser, address: str):
     page.get_by_text("Example", exact=True).click()
     expect(paper).to_have_count(0)
     ready(page)
-    page.get_by_test_id("stExpandSidebarButton").click()
-    page.get_by_role("link", name="How it works", exact=True).click()
-    expect(page.get_by_role("heading", name="How it works").first).to_be_visible()
-    settle(page)
-    if not page.get_by_role("link", name="Extrapolate", exact=True).is_visible():
-        page.get_by_test_id("stExpandSidebarButton").click()
-    page.get_by_role("link", name="Extrapolate", exact=True).click()
+    turn_to(page, "How it works")
+    turn_to(page, "Extrapolate")
     ready(page)
     page.get_by_text("Draw", exact=True).click()
     expect(paper).to_have_accessible_name("Your drawing, strokes: 1")
