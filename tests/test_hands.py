@@ -336,15 +336,20 @@ def take_photographs(page: Page, most: int = 12) -> None:
     """One after the other until one has a digit: a camera that has just started may see none."""
     shutter = page.get_by_role("button", name="Take Photo", exact=True)
     again = page.get_by_role("button", name="Clear photo", exact=True)
+    answer = page.locator("[data-ready=yes], .notice.problem")
     for _ in range(most):
-        expect(shutter.or_(again)).to_be_enabled()
-        (again if again.is_visible() else shutter).click()
-        settle(page, PATIENCE)
+        expect(shutter).to_be_enabled()
+        shutter.click()
         try:
-            page.wait_for_selector("[data-ready=yes]", timeout=PATIENCE / most)
+            again.wait_for(timeout=PATIENCE / most)
         except TimeoutError:
             continue
-        return
+        expect(answer.first).to_be_visible()
+        settle(page)
+        if page.locator("[data-ready=yes]").count():
+            return
+        again.click()
+        expect(answer).to_have_count(0)
     raise AssertionError("no photograph had a digit")
 
 
