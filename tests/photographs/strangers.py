@@ -135,11 +135,19 @@ def digits(which: str, count: int) -> Iterator[np.ndarray | None]:
 
 
 def _view(drawn: pens.Shape, rng: np.random.Generator) -> np.ndarray | None:
-    """A drawing, dark on white and turned by any angle, as the package sees it."""
-    side, angle = 240, rng.uniform(0, 2 * np.pi)
+    """A drawing, turned by any angle, as the package sees it."""
+    return turned_drawing(drawn, rng.uniform(0, 2 * np.pi), rng.uniform(0.03, 0.07))
+
+
+def turned_drawing(drawn: pens.Shape, angle: float, half: float) -> np.ndarray | None:
+    """A drawing with a pen of so much half width, dark on white, turned counter-clockwise.
+
+    As the package sees it; None where it is refused.
+    """
+    side = 240
     y, x = (np.mgrid[0:side, 0:side] - (side - 1) / 2) / 150
     turned = np.cos(angle) * x - np.sin(angle) * y, np.sin(angle) * x + np.cos(angle) * y
-    half = 0.0 if drawn.outlined else rng.uniform(0.03, 0.07)
+    half = 0.0 if drawn.outlined else half
     ink = np.clip((half - drawn.distance(*turned)) * 150 + 0.5, 0, 1)
     try:
         return normalise(1 - ink).digit
