@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from fgpvae import class_styles
 from fgpvae.metrics import circular_error
 from fgpvae.models import Model
 
@@ -20,11 +21,20 @@ class Mode:
 
 
 @torch.no_grad()
-def belief(model: Model, image: np.ndarray) -> np.ndarray | None:
-    """Posterior [GRID] over the angle of an image [H, W]; None if the model cannot tell."""
+def belief(model: Model, image: np.ndarray, label: int | None = None) -> np.ndarray | None:
+    """Posterior [GRID] over the angle of an image [H, W]; None if the model cannot tell.
+
+    Where it is known which digit it is, p(w | y, digit) ∝ p(w | y) p(digit | style at w).
+    """
     if not model.tells_angle:
         return None
-    return model.orientation(torch.as_tensor(image)[None], torch.as_tensor(grid()))[0].numpy()
+    w = torch.as_tensor(grid())
+    found = model.orientation(torch.as_tensor(image)[None], w)[0]
+    if label is not None and model.separates_style:
+        styles = class_styles.styles_at(model, image, w)
+        of_digit = class_styles.of_model(model).log_class(styles)[:, label]
+        found = (found.clamp(min=1e-12).log() + of_digit).softmax(-1)
+    return found.numpy()
 
 
 def grid() -> np.ndarray:

@@ -15,6 +15,7 @@ from tests.photographs.sets import REPORT, TUNING, training_digits
 
 LETTERS = "AEFGHKMNPRTUWXYadefhkmnprtwxy"
 Lines = list[np.ndarray]  # each [n, 2] x and y in the unit square
+_SIDE, _UNIT = 144, 90  # pixels of a drawing, and of its longer extent
 _SEEDS = {TUNING: 303, REPORT: 40_404}
 
 
@@ -144,11 +145,10 @@ def turned_drawing(drawn: pens.Shape, angle: float, half: float) -> np.ndarray |
 
     As the package sees it; None where it is refused.
     """
-    side = 240
-    y, x = (np.mgrid[0:side, 0:side] - (side - 1) / 2) / 150
+    y, x = (np.mgrid[0:_SIDE, 0:_SIDE] - (_SIDE - 1) / 2) / _UNIT
     turned = np.cos(angle) * x - np.sin(angle) * y, np.sin(angle) * x + np.cos(angle) * y
     half = 0.0 if drawn.outlined else half
-    ink = np.clip((half - drawn.distance(*turned)) * 150 + 0.5, 0, 1)
+    ink = np.clip((half - drawn.distance(*turned)) * _UNIT + 0.5, 0, 1)
     try:
         return normalise(1 - ink).digit
     except UserError:
