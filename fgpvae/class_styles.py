@@ -64,10 +64,3 @@ def of_model(model: Model) -> ClassStyles:
         style, _ = model.infer(views, torch.zeros(len(digits), 1)).style()
         _FITTED[model] = fit(style, digits.labels)
     return _FITTED[model]
-
-
-@torch.no_grad()
-def styles_at(model: Model, image: np.ndarray, w: Tensor) -> Tensor:
-    """The style [G, S] of one picture [H, W] as if it were seen at each of some angles [G]."""
-    same = torch.as_tensor(image).expand(len(w), 1, *image.shape)
-    return model.infer(same, w[:, None]).style()[0]

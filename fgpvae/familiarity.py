@@ -6,7 +6,7 @@ from enum import Enum
 import numpy as np
 import torch
 
-from fgpvae import class_styles
+from fgpvae import class_styles, picture_scores
 from fgpvae.models import Model
 
 STEPS = 72  # angles that are tried
@@ -19,7 +19,6 @@ class Familiarity(Enum):
     NO_DIGIT = "no digit"
 
 
-@torch.no_grad()
 def unfamiliarity(model: Model, image: np.ndarray) -> float:
     """How unlike known digits a picture [H, W] is, at whatever angle suits it best.
 
@@ -27,10 +26,9 @@ def unfamiliarity(model: Model, image: np.ndarray) -> float:
     those of the training digits of a class. Each is taken at its own best angle.
     """
     w = torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
-    view = model.given(torch.as_tensor(image)[None, None], torch.zeros(1, 1))
-    error = -model.angle_scores(view, w)[0].max()
-    density = class_styles.of_model(model).log_density(class_styles.styles_at(model, image, w))
-    return float(error.clamp(min=1e-6).log() - DENSITY * density.max())
+    scores = picture_scores.score(model, image, w)
+    density = class_styles.of_model(model).log_density(scores.styles)
+    return float(2 * scores.error.min().clamp(min=1e-3).log() - DENSITY * density.max())
 
 
 def familiarity(model: Model, image: np.ndarray) -> Familiarity | None:

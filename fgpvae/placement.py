@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fgpvae import orientation
-from fgpvae.class_styles import styles_at
+from fgpvae import orientation, picture_scores
 from fgpvae.models import Model
 
 # squared distances of styles, as shares of that between two draws of the prior; of training digits
@@ -38,22 +37,22 @@ def place(
     said: Sequence[float | None] = (),
     label: int | None = None,
 ) -> Placement | None:
-    """Place views [H, W] of one digit; None if the model cannot tell angles.
+    """Place views [H, W] of one digit; None if the model cannot tell angles from styles.
 
     `said` are angles in radians that are known, `label` says which digit it is.
     """
-    single = [orientation.belief(model, image, label) for image in images]
-    beliefs = np.stack([each for each in single if each is not None]) if single else np.empty(0)
-    if len(beliefs) < len(images) or not len(images):
+    if not (model.tells_angle and model.separates_style and len(images)):
         return None
+    grid = torch.as_tensor(orientation.grid())
+    scores = [picture_scores.score(model, image, grid) for image in images]
+    beliefs = np.stack([orientation.of_scores(model, each, label) for each in scores])
     G = orientation.GRID
     log_belief = torch.as_tensor(np.log((1 - MISTAKEN) * beliefs + MISTAKEN / G))
     known = list(said) or [None] * len(images)
     for view, angle in enumerate(known):
         if angle is not None:
             log_belief[view] = _only(angle, G)
-    grid = torch.as_tensor(orientation.grid())
-    apart = _distances(torch.stack([styles_at(model, image, grid) for image in images]).float())
+    apart = _distances(torch.stack([each.styles for each in scores]).float())
     fits = -apart.clamp(max=FAR).double() / SPREAD
     at = _best(log_belief, fits)
     angles = grid[at].numpy()
