@@ -10,7 +10,7 @@ from fgpvae.models import Model
 from ui.catalog import digits
 from ui.catalog.digits import Digit
 from ui.catalog.models import Choice
-from ui.extrapolate import angle_control, upload
+from ui.extrapolate import angle_control, upload, view_angles
 from ui.extrapolate.upload import Piece
 from ui.extrapolate.user_views import View
 from ui.shell import notices, query_params
@@ -94,6 +94,7 @@ def of_pieces(pieces: list[Piece], model: Model) -> list[View]:
         number = st.segmented_control(
             "View", names, default=names[-1], required=True, key=f"extrapolate.view.{len(pieces)}"
         )
+    view_angles.together(model, {p.key: p.normalised.digit for p in pieces if p.normalised})
     piece, known = pieces[names.index(number)], dict[str, float]()
     if piece.normalised is None:
         notices.problem(piece.error, "The other views were kept." if len(pieces) > 1 else "")
