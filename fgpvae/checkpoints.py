@@ -210,7 +210,7 @@ def read_part(run: Path, name: str, limit: int) -> bytes:
 
 def load_config(run: Path) -> RunConfig:
     """The config of a run, from its directory or archive."""
-    return _parse_config(read_part(run, CONFIG, files.LARGEST_JSON), f"{run.name}/{CONFIG}")
+    return parse_config(read_part(run, CONFIG, files.LARGEST_JSON), f"{run.name}/{CONFIG}")
 
 
 def load_objects(run: Path) -> Objects:
@@ -233,10 +233,11 @@ def load_objects(run: Path) -> Objects:
 def shipped_config(name: str) -> RunConfig:
     """The config that a shipped model was trained with."""
     path = PRETRAINED / f"{name}.json"
-    return _parse_config(files.read(path, files.LARGEST_JSON), path.name)
+    return parse_config(files.read(path, files.LARGEST_JSON), path.name)
 
 
-def _parse_config(content: bytes, name: str) -> RunConfig:
+def parse_config(content: bytes, name: str) -> RunConfig:
+    """The config of a run from the content of its file."""
     values = files.parse_json(content, name)
     if not isinstance(values, dict) or values.get("format") not in (1, FORMAT):
         raise UserError(f"'{name}' was not written by this version of fgpvae.")

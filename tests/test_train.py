@@ -302,6 +302,16 @@ def test_names_and_messages_of_a_run_are_no_markdown(own, root):
     assert train().warning[0].value.endswith(escaped)
 
 
+def test_a_link_to_a_run_that_is_gone_says_so_and_opens_no_other(own):
+    app = AppTest.from_file(str(tiny.ROOT / "app.py"), default_timeout=120).run()
+    app.query_params["run"] = "deleted"
+    app.switch_page("pages/train.py").run()
+    assert "no run 'deleted'" in texts(app)
+    assert not [b for b in app.button if b.label == "Delete"]
+    press(app, "Show the newest run")
+    assert [b for b in app.button if b.label == "Delete"]
+
+
 def test_deleting_asks_first(own):
     app = train()
     press(app, "Delete")
