@@ -16,15 +16,15 @@ def go_to(number: int) -> None:
 
 asked = st.query_params.get("screen", "")
 if asked in map(str, SCREENS):
-    st.session_state["how_screen"] = int(asked)
-st.session_state.setdefault("how_screen", 1)
+    st.session_state["how.screen"] = int(asked)
+st.session_state.setdefault("how.screen", 1)
 screen = st.segmented_control(
     "Screen",
     list(SCREENS),
     format_func=lambda number: f"{number} · {SCREENS[number][0]}",
     required=True,
-    key="how_screen",
-    on_change=lambda: go_to(st.session_state["how_screen"]),
+    key="how.screen",
+    on_change=lambda: go_to(st.session_state["how.screen"]),
     persist_state="session",
     label_visibility="collapsed",
 )

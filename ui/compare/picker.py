@@ -10,7 +10,7 @@ from ui.compare.files import KEEP
 from ui.shell import frame, notices
 
 TICK = 0.7  # seconds between two looks at a test
-GONE = "compare-gone"  # in the session state: models of the link that are not here
+GONE = "compare.gone"  # in the session state: models of the link that are not here
 
 
 def choose() -> list[Choice]:

@@ -29,8 +29,8 @@ TOLD = {  # what the recorded runs show
     "error comes back to κ² and stays there. Dotted: the paper's κ² = 0.02, which is out of "
     "reach. Recorded by `python -m fgpvae train --preset paper --set "
     "objective.kappa_squared=0.04 --set training.epochs=160`.",
-    "paper": "κ² = 0.02, as the paper has it, is out of reach of its networks on this training set: "
-    "λ stays at its bound to the end.",
+    "paper": "κ² = 0.02, as the paper has it, is out of reach of its networks on this training "
+    "set: λ stays at its bound to the end.",
 }
 UNITS = {"mse": "mean squared error", "kl": "nats a digit", "multiplier": "λ"}
 
@@ -79,11 +79,11 @@ def learning() -> None:
         ):
             st.page_link(frame.page("train"), label="Train a model")
         return
-    linked = st.query_params.get("r_run")
+    linked = st.query_params.get("how.learning.run")
     if linked and linked not in shipped and linked not in own:
         notices.problem(models.missing(linked))
     with st.container(horizontal=True, gap="medium"):
-        name = st.selectbox("Run", [*shipped, *own], key="r_run", width=220, **KEPT)
+        name = st.selectbox("Run", [*shipped, *own], key="how.learning.run", width=220, **KEPT)
         if name in shipped:
             lines = record(shipped[name], shipped[name].stat().st_mtime)
         else:
@@ -94,9 +94,11 @@ def learning() -> None:
             config = None
         objective = None if config is None else config.objective
         last = len(lines)
-        if st.session_state.get("r_epoch", 1) > last:
-            st.session_state["r_epoch"] = last
-        epoch = st.slider("Epoch", 1, last, min(40, last), key="r_epoch", width=420, **KEPT)
+        if st.session_state.get("how.learning.epoch", 1) > last:
+            st.session_state["how.learning.epoch"] = last
+        epoch = st.slider(
+            "Epoch", 1, last, min(40, last), key="how.learning.epoch", width=420, **KEPT
+        )
     if name in TOLD:
         st.caption(TOLD[name])
     line = lines[epoch - 1]
@@ -113,10 +115,10 @@ def learning() -> None:
     )
     columns = st.columns(3, gap="medium")
     for column, (what, title, sentence) in zip(columns, plots, strict=True):
-        with column, card(title, sentence, key=f"record-{what}"):
+        with column, card(title, sentence, key=f"how.learning.{what}"):
             charts.show(
                 partial(history, lines, what, epoch, target, beside),
-                f"r_{what}",
+                f"how.learning.{what}",
                 HEIGHT,
                 f"{title} over the epochs, from {lines[0][what]:.4g} to {lines[-1][what]:.4g}; "
                 f"{line[what]:.4g} at epoch {epoch}",

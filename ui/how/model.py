@@ -100,7 +100,7 @@ def the_model() -> None:
         "From some views to any view",
         "Warm is what turns with the digit, cool what stays: z = (local, global).",
     ):
-        sketch.show(picture(), key="how-model", width=980)
+        sketch.show(picture(), key="how.model", width=980)
     left, right = st.columns(2, gap="medium")
     with left, card("The latent code", "L numbers a view, of which the first J are local."):
         formula(

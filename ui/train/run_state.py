@@ -21,7 +21,7 @@ STOPPING = "stopping"
 
 def select(name: str | None) -> None:
     """Show a run from now on, or none in particular; in a callback."""
-    st.session_state["train-run"] = name
+    st.session_state["train.run"] = name
     query_params.write(run=name)
 
 
@@ -29,14 +29,14 @@ def link() -> None:
     """What the address says is shown; where it says nothing, the run that was chosen before."""
     linked = st.query_params.get("run")
     if linked is None:
-        query_params.write(run=st.session_state.get("train-run"))
+        query_params.write(run=st.session_state.get("train.run"))
     else:
-        st.session_state["train-run"] = linked
+        st.session_state["train.run"] = linked
 
 
 def say(sentence: str) -> None:
     """An error to be shown on top of the page by its next run."""
-    st.session_state["train-said"] = sentence
+    st.session_state["train.said"] = sentence
 
 
 def redraw() -> None:
@@ -45,18 +45,18 @@ def redraw() -> None:
     Buttons of this page act in callbacks: Streamlit calls these before a run, so that no look at
     the runs, which may interrupt it, makes a click come to nothing.
     """
-    st.session_state["train-redraw"] = True
+    st.session_state["train.redraw"] = True
 
 
 def redrawn() -> None:
     """In a fragment: run the whole page if a callback asked for it."""
-    if st.session_state.pop("train-redraw", False):
+    if st.session_state.pop("train.redraw", False):
         st.rerun()
 
 
 def selected(found: list[Run]) -> Run | None:
     """The run that was chosen, or the newest if none was; None if it is not there."""
-    wanted = st.session_state.get("train-run")
+    wanted = st.session_state.get("train.run")
     if wanted is None:
         return found[0] if found else None
     return next((run for run in found if run.name == wanted), None)
