@@ -193,11 +193,7 @@ def read_part(run: Path, name: str, limit: int) -> bytes:
     if run.suffix != ".zip" or run.is_dir():
         return files.read(run / name, limit)
     content = files.read(run, LARGEST_FILE)
-    # one plain end record, so that the list of files is as short as it says
-    end = content[-22:]
-    listed = int.from_bytes(end[12:16], "little")
-    if end[:4] != b"PK\x05\x06" or b"PK\x06\x07" in content[-42:] or listed > LARGEST_DIRECTORY:
-        raise UserError(f"'{run.name}' is not an archive of a run.")
+    check_archive(content, run.name)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(name) as file:
             part = file.read(limit + 1)
@@ -206,6 +202,14 @@ def read_part(run: Path, name: str, limit: int) -> bytes:
     if len(part) > limit:
         raise UserError(f"'{name}' in '{run.name}' is too large.")
     return part
+
+
+def check_archive(content: bytes, name: str) -> None:
+    """Before it is opened: has it one plain end record, so that its list is as short as it says?"""
+    end = content[-22:]
+    listed = int.from_bytes(end[12:16], "little")
+    if end[:4] != b"PK\x05\x06" or b"PK\x06\x07" in content[-42:] or listed > LARGEST_DIRECTORY:
+        raise UserError(f"'{name}' is not an archive of a run.")
 
 
 def load_config(run: Path) -> RunConfig:

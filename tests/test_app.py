@@ -95,6 +95,13 @@ def test_the_app_opens_with_its_first_page_and_a_menu(app):
     assert "by hand" in at.sidebar.caption[0].value
     links = [each.proto.label for each in at.sidebar.get("page_link")]
     assert links == [title for _, title in frame.PAGES]
+    at.sidebar.button(key="shell.about").click().run()
+    said = " ".join(each.value for each in at.markdown)
+    assert fine(at), at.exception
+    assert "](https://arxiv.org/abs/2011.07255)" in said
+    assert "MIT licence" in said
+    assert len(about.GLOSSARY) == 10
+    assert all(f"**{word}**" in said for word in about.GLOSSARY)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -114,17 +121,6 @@ def test_every_page_starts_with_the_guard(page):
 def test_the_entry_only_routes():
     lines = (ROOT / "app.py").read_text().splitlines()
     assert len([line for line in lines if line.strip()]) < 12
-
-
-def test_about_names_the_paper_the_licence_and_ten_words(app):
-    at = app("compare")
-    at.button(key="shell.about").click().run()
-    said = " ".join(each.value for each in at.markdown)
-    assert fine(at)
-    assert "](https://arxiv.org/abs/2011.07255)" in said
-    assert "MIT licence" in said
-    assert len(about.GLOSSARY) == 10
-    assert all(f"**{word}**" in said for word in about.GLOSSARY)
 
 
 def test_icon_goes_once_around_the_circle():

@@ -22,11 +22,14 @@ def choose() -> list[Choice]:
     gone += [name for name in st.query_params.get_all("models") if name not in every]
     for name in dict.fromkeys(gone):
         notices.problem(models.missing(name))
+    if "models" not in st.session_state and "models" not in st.query_params:
+        held = every.get(st.session_state.get("model", ""))  # on the page that one comes from
+        mine = [held.name] if held is not None and held.own else []
+        st.session_state["models"] = [*mine, *models.baselines()]
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     names = left.multiselect(
         "Models",
         list(every),
-        default=models.baselines(),
         key="models",
         on_change=gone.clear,
         placeholder="Choose models",
