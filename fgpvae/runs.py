@@ -185,6 +185,7 @@ def execute(
             )
         if config == run.config and run.state == FINISHED:
             return
+        check_state(directory)
         if lock is None:
             with files.explained(directory / STOP, "removed"):
                 (directory / STOP).unlink(missing_ok=True)
@@ -192,6 +193,15 @@ def execute(
         if config != run.config:
             save_config(config, directory)
         yield from _Recorder(directory, config, run.epoch, workers or Workers(), device).run()
+
+
+def check_state(directory: Path) -> None:
+    """Refuse to go on with a run that has weights but not all that is needed to go on from them."""
+    if (directory / WEIGHTS).exists() and not (directory / STATE).exists():
+        raise UserError(
+            f"'{directory.name}' cannot be trained further: an archive holds its weights, but not "
+            "the state of its training. Start a new run with its settings instead."
+        )
 
 
 def assist(

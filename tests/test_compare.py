@@ -286,9 +286,10 @@ def test_every_question_can_be_asked(app):
     assert any("No model chosen" in block.value for block in app.header)
 
 
-def test_a_link_to_a_model_that_is_gone_opens_the_page(app):
+def test_a_link_to_a_model_that_is_gone_says_so_and_opens_the_others(app):
     app.query_params["models"] = ["runs/gone", "runs/first"]
     compare(app)
+    assert "no run &#x27;gone&#x27;" in html(app)
     app.segmented_control(key="compare.sort").set_value("difference").run()  # with itself alone
     assert not app.exception
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import Literal, NoReturn
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ import fgpvae
 from fgpvae import background, checkpoints, runs
 from fgpvae.configs import OBJECTS, RunConfig
 from fgpvae.models import MODELS
-from ui.shell import frame
+from ui.shell import frame, query_params
 
 BEST = "best"  # what pages start with, if it is there
 BASELINES = 3  # shipped models on Compare to begin with
@@ -105,21 +105,45 @@ def pick(
             st.page_link(frame.page("train"), label="Train a model")
         st.stop()
     names = list(choices)
-    # a widget forgets its value on another page unless it is said again
-    if st.session_state.get(key) in choices and key not in st.query_params:
-        st.session_state[key] = st.session_state[key]
+    linked = st.query_params.get(key)
+    if linked and find(linked) is None:
+        _gone(key, linked, names[0])
+    query_params.follow(key, choices, default if default in choices else names[0])
     name = st.selectbox(
         label,
         names,
-        index=names.index(default) if default in choices else 0,
         key=key,
-        bind="query-params",
+        on_change=query_params.keep,
+        args=(key,),
         persist_state="session",
         width=width,
         label_visibility=label_visibility,
         help="Models that come with the app, then your own runs, newest first.",
     )
     return choices[name]
+
+
+def _gone(key: str, name: str, first: str) -> NoReturn:
+    """Say that a link leads to a model that is not here, and end the page."""
+    with st._main:  # the box may be in a narrow column
+        frame.heading("Not here any more", frame.plain(missing(name)))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                f"Show {frame.plain(first)} instead",
+                type="primary",
+                on_click=query_params.write,
+                kwargs={key: first},
+            )
+            st.page_link(frame.page("train"), label="See all runs")
+    st.stop()
+
+
+def missing(name: str) -> str:
+    """Why a model that a link names cannot be shown."""
+    kind, bare = ("run", name.removeprefix(OWN)) if name.startswith(OWN) else ("model", name)
+    return (
+        f"There is no {kind} '{bare[:60]}': it was deleted or renamed, or is on another computer."
+    )
 
 
 def _choice(name: str, path: Path) -> Choice | None:

@@ -6,6 +6,7 @@ import streamlit as st
 from fgpvae.data import ANGLES, Views
 from fgpvae.latents import Latents
 from ui.catalog import Choice
+from ui.components import hover_picture
 from ui.latents import legends, pca, spaces
 from ui.latents.channels import channel_panels
 from ui.latents.codes import CHANNELS, DEGREES, KEPT, LABELS, strongest
@@ -89,6 +90,7 @@ def _spaces(
         st.session_state["latents.space"] == "3-D",
         picked(choice, views, pca.names(views)[digit], digit, view, given),
         pca.choose,
+        hover_picture.Thumbnails(views.images[:, 0].numpy(), DEGREES),
     )
     pca.circled(views, together)
 

@@ -13,7 +13,7 @@ from ui import charts
 from ui.catalog import objects
 from ui.catalog.models import Choice
 from ui.catalog.objects import ObjectSet
-from ui.components import pictures
+from ui.components import hover_picture, pictures
 from ui.latents import channels, correlations, spaces
 from ui.latents.traversals import traversals
 from ui.shell import frame, notices, numbers, palette
@@ -81,6 +81,7 @@ def page(choice: Choice) -> None:
             spatial,
             _picked(model, codes[row, place], f"{names[row]}, {labels[place]}"),
             _choose,
+            hover_picture.Thumbnails(_middles(found, shown)),
         )
 
     with frame.card(
@@ -98,6 +99,11 @@ def page(choice: Choice) -> None:
         strength = np.abs(latents.channel_correlation(codes))
         correlations.show_channels(strength, "latents.object_channels", model.config.local)
     notices.note(LEFT_OUT)
+
+
+def _middles(found: ObjectSet, shown: list[int]) -> np.ndarray:
+    """The view of each object in the middle of the track."""
+    return np.stack([found.pixels(number)[found.middle(number)] for number in shown])
 
 
 def _shown(found: ObjectSet) -> list[int]:

@@ -24,6 +24,7 @@ LOST_NOTHING = (
     "Its process ended before the run did. Nothing is lost: it goes on from where it was."
 )
 CLONE = "Put them into the form above."
+UPLOADED = "It came as a file, without what is needed to train further: clone its settings instead."
 USES = {"Rotate": "model", "Compare": "models", "Latents": "model"}  # pages and what they ask for
 
 
@@ -115,16 +116,29 @@ def summary(run: Run, lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 def actions(run: Run) -> None:
     busy = run.active or run.state == runs.QUEUED
+    uploaded = (run.path / WEIGHTS).exists() and not (run.path / runs.STATE).exists()
     with st.container(horizontal=True, vertical_alignment="center", key="train.actions"):
         if busy:
             stopping = state(run) == STOPPING
             button("Stop", "train.action.stop", act, background.stop, run, disabled=stopping)
         elif run.state in RESUMABLE:
-            button("Resume", "train.action.resume", act, background.resume, run, type="primary")
+            button(
+                "Resume",
+                "train.action.resume",
+                act,
+                background.resume,
+                run,
+                type="primary",
+                disabled=uploaded,
+                help=UPLOADED if uploaded else None,
+            )
         else:
-            button("More epochs", "train.action.more", ask, "more", run)
+            more = UPLOADED if uploaded else None
+            button(
+                "More epochs", "train.action.more", ask, "more", run, disabled=uploaded, help=more
+            )
         own = run.config.data.split == OBJECTS
-        clone = "Own objects are trained from the command line." if own else CLONE
+        clone = "Bring the data again, under your own data." if own else CLONE
         button("Clone settings", "train.action.clone", copy_settings, run, disabled=own, help=clone)
         why = "Stop it first." if busy else None
         button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=why)
@@ -136,7 +150,7 @@ def actions(run: Run) -> None:
                 "application/zip",
                 key="train.action.download",
                 on_click="ignore",
-                help="Settings, weights and curves; load_pretrained takes the file.",
+                help="Settings, weights and curves. It can be brought back above.",
             )
         button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=why)
     if run.epoch > 0:
