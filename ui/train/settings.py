@@ -175,6 +175,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "How finely the encoder is told the angle; 0: it sees the picture alone.",
             used=_has("local"),
         ),
+        Setting(
+            "model.network.recogniser",
+            "Recogniser",
+            "Filters of a network that reads the angle of a picture, taught in the last epochs; "
+            "0: there is none.",
+            used=_recognises,
+        ),
     ),
     "Data": (
         Setting(
