@@ -219,6 +219,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             used=_is("data.split", "factorized", "shuffled"),
         ),
         Setting(
+            "data.keep_back",
+            "Kept back",
+            "Of each validation digit all views, or one that is found from the others.",
+            options=("digits", "views"),
+            used=lambda chosen: chosen["data.validation"] not in (0, "0"),
+        ),
+        Setting(
             "data.warp",
             "Deformation",
             "How strongly digits are bent, anew each time and the same at all angles; 0 is never.",
