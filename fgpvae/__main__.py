@@ -219,6 +219,7 @@ def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
             runs=Path(options.runs),
             results=Path(options.results),
             models=tuple(options.models.split(",")) if options.models else MODELS,
+            reuse=options.reuse,
             changes=tuple(options.set),
             progress=bar.set_description_str,
         )
@@ -358,11 +359,15 @@ def parser() -> argparse.ArgumentParser:
         "Make a table or figure of the paper anew.",
         "table1 --seeds 5 --json",
     )
-    command.add_argument("name", choices=("table1", "extrapolation", "scaling", "disentanglement"))
+    names = ("table1", "extrapolation", "one-view", "rates", "scaling", "disentanglement")
+    command.add_argument("name", choices=names)
     command.add_argument("--seeds", type=int, default=5)
     command.add_argument("--models", help="presets, comma-separated, instead of all")
     command.add_argument("--runs", default="runs/experiments", help="finished runs are reused")
     command.add_argument("--results", default="results")
+    command.add_argument(
+        "--reuse", action="store_true", help="keep rows of table1 as published that are there"
+    )
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
 
     command = add("card", card, "Measure a model for its card.", "best --out docs/models/best.md")

@@ -43,6 +43,7 @@ class DataConfig:
     digits: int = TRAIN_DIGITS  # of each class, in the fixed splits
     views: int = 11  # Q, views of a digit in a batch
     validation: int = 0  # training digits of each class kept back to choose models by
+    keep_back: str = "digits"  # what of a validation digit: all of it, or one of its "views"
     warp: float = 0.0  # strength of random smooth deformations, the same for all views of a digit
     track: Track = field(default_factory=Track)  # of the views of one's own objects
 
@@ -69,6 +70,8 @@ class DataConfig:
             raise UserError(f"digits must be from 1 to {TRAIN_DIGITS}, not {self.digits}.")
         if not 0 <= self.validation <= 90:
             raise UserError(f"validation must be from 0 to 90 digits, not {self.validation}.")
+        if self.keep_back not in ("digits", "views"):
+            raise UserError(f"keep_back must be digits or views, not '{self.keep_back:.60}'.")
         if not 0 <= self.warp <= 5:
             raise UserError(f"warp must be from 0 to 5, not {self.warp:g}.")
 

@@ -25,7 +25,16 @@ from fgpvae.configs import (
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.kernels import PERIODIC
-from fgpvae.models import AmortisedGPVAEConfig, CVAEConfig, FGPVAEConfig, GPVAEConfig, VAEConfig
+from fgpvae.models import (
+    AmortisedGPVAEConfig,
+    AmortisedSVGPVAEConfig,
+    CVAEConfig,
+    DeepSVGPConfig,
+    FGPVAEConfig,
+    GPVAEConfig,
+    SVGPVAEConfig,
+    VAEConfig,
+)
 from fgpvae.networks import NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
 
@@ -167,6 +176,29 @@ PRESETS: dict[str, RunConfig] = {
         data=DataConfig("shuffled"),
         objective=ObjectiveConfig("elbo", pixel_variance=0.01),
         training=TrainingConfig(epochs=200, learning_rate=3e-3, schedule="cosine"),
+    ),
+    # the strongest follower with the settings of its program, λ bounded; batches are of whole
+    # digits, about 225 images in place of 256
+    "svgpvae": RunConfig(
+        preset="svgpvae",
+        model=SVGPVAEConfig(),
+        data=DataConfig("shuffled"),
+        objective=ObjectiveConfig("geco", kappa_squared=0.020),
+        training=TrainingConfig(epochs=1000),
+    ),
+    "svgpvae-amortised": RunConfig(
+        preset="svgpvae-amortised",
+        model=AmortisedSVGPVAEConfig(),
+        data=DataConfig("shuffled"),
+        objective=ObjectiveConfig("geco", kappa_squared=0.020),
+        training=TrainingConfig(epochs=1000),
+    ),
+    "deep-svgp": RunConfig(
+        preset="deep-svgp",
+        model=DeepSVGPConfig(),
+        data=DataConfig("shuffled"),
+        objective=ObjectiveConfig("geco", kappa_squared=0.020),
+        training=TrainingConfig(epochs=1000),
     ),
 }
 

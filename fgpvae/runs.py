@@ -93,9 +93,14 @@ def build_source(
     if settings.source != "embedded":
         raise UserError("The fixed splits are of the embedded digits; use the continuous split.")
     views, task = evaluation.training_views(settings, config.seed), None
-    if settings.validation:
+    if settings.validation and settings.keep_back == "views":
+        views, task = data.keep_views_back(views, settings.validation)
+    elif settings.validation:
         if not kind.takes_new_digits:
-            raise UserError("This model cannot take new digits: set data.validation to 0.")
+            raise UserError(
+                "This model cannot take new digits: set data.validation to 0, or data.keep_back "
+                "to views."
+            )
         views, kept = data.split_validation(views, settings.validation)
         task = data.leave_one_out(kept)
     return FixedViews(views, size, config.seed, settings.warp), task
@@ -246,6 +251,7 @@ class _Recorder:
         self.sums: dict[str, float] = {}
         self.best = math.inf  # validation error of the weights that are kept
         self.spent = 0.0  # seconds in steps since the run began, over all its processes
+        self.cpu = 0.0  # processor seconds of the same
         self.seen = (0.0, 0.0)  # seconds spent, and waited for batches, when the epoch began
 
     def run(self) -> Generator[Progress, None, None]:
@@ -279,10 +285,11 @@ class _Recorder:
         self.seen = (self.spent, trainer.waited)
         self.report(state=RUNNING, epoch=first / trainer.source.steps)
         while trainer.step < trainer.total and not self.workers.stopping:
-            before = time.monotonic()
+            before, worked = time.monotonic(), time.process_time()
             step = trainer.advance()
             now = time.monotonic()
             self.spent += now - before
+            self.cpu += time.process_time() - worked
             line = self.account(trainer, step, validation)
             if now - beat > HEARTBEAT_SECONDS:
                 left = (now - began) / (step.step - first) * (trainer.total - step.step)
@@ -317,6 +324,7 @@ class _Recorder:
         line: dict[str, Any] = {"epoch": epoch, "step": step.step}
         line |= {name: total / steps for name, total in self.sums.items()}
         line |= {"multiplier": step.multiplier, "seconds": round(self.spent, 3)}
+        line["cpu_seconds"] = round(self.cpu, 3)
         spent, waited = self.spent - self.seen[0], trainer.waited - self.seen[1]
         line["waiting"] = round(waited / spent, 4)  # share of the time without a batch to work on
         self.seen = (self.spent, trainer.waited)
@@ -353,6 +361,7 @@ class _Recorder:
             "sums": self.sums,
             "best": self.best,
             "spent": self.spent,
+            "cpu": self.cpu,
             "threads": torch.get_num_threads(),
             "workers": self.workers.count,
         }
@@ -380,6 +389,7 @@ class _Recorder:
             self.sums = {str(name): float(total) for name, total in state["sums"].items()}
             self.best = float(state.get("best", math.inf))
             self.spent = float(state["spent"])
+            self.cpu = float(state.get("cpu", 0.0))
             # sums of floats depend on how they are shared out
             if state.get("workers", 1) == self.workers.count:
                 threads = int(state.get("threads", torch.get_num_threads()))

@@ -84,7 +84,7 @@ def digits(config: RunConfig) -> int:
     """How many digits a run is trained on."""
     data = config.data
     if data.split != "continuous":
-        return len(data.classes) * (data.digits - data.validation)
+        return len(data.classes) * (data.digits - data.validation * (data.keep_back == "digits"))
     if data.source == "embedded":
         return len(data.classes) * TRAIN_DIGITS
     kept_back = DIGITS_PER_CLASS - TRAIN_DIGITS

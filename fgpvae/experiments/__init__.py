@@ -11,12 +11,16 @@ from fgpvae.experiments import report
 from fgpvae.experiments.common import MODELS, Experiment
 from fgpvae.experiments.disentanglement import disentanglement
 from fgpvae.experiments.extrapolation import extrapolation
+from fgpvae.experiments.one_view import one_view
+from fgpvae.experiments.rates import rates
 from fgpvae.experiments.scaling import scaling
 from fgpvae.experiments.table1 import table1
 
 EXPERIMENTS: dict[str, Callable[[Experiment], dict[str, Any]]] = {
     "table1": table1,
     "extrapolation": extrapolation,
+    "one-view": one_view,
+    "rates": rates,
     "scaling": scaling,
     "disentanglement": disentanglement,
 }

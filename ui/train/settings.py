@@ -113,6 +113,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             used=_has("digit_rank"),
         ),
         Setting(
+            "model.inducing",
+            "Inducing points",
+            "Through how many points a sparse Gaussian process sees all images.",
+            "M",
+            used=_has("inducing"),
+        ),
+        Setting(
             "model.phases",
             "Phases",
             "The shares of the training after which the joint process, then both, are learned.",
@@ -210,6 +217,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "Validation digits",
             "Training digits of each class kept back to see how the model does on new ones.",
             used=_is("data.split", "factorized", "shuffled"),
+        ),
+        Setting(
+            "data.keep_back",
+            "Kept back",
+            "Of each validation digit all views, or one that is found from the others.",
+            options=("digits", "views"),
+            used=lambda chosen: chosen["data.validation"] not in (0, "0"),
         ),
         Setting(
             "data.warp",
@@ -344,6 +358,9 @@ PRESET_LINES = {
     "cvae-published": "The CVAE as the paper ran it.",
     "gpvae": "Casale's GP-VAE: one Gaussian process over all images.",
     "gpvae-amortised": "Appendix C: the digit vectors come from a network, so new digits fit in.",
+    "svgpvae": "The SVGP-VAE: one Gaussian process over all images through 32 inducing points.",
+    "svgpvae-amortised": "The SVGP-VAE with digit vectors from a network, so new digits fit in.",
+    "deep-svgp": "The same process and decoder without an encoder.",
 }
 OPTION_NAMES = {
     "elbo": "evidence lower bound (ELBO)",
