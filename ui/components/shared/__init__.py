@@ -52,4 +52,4 @@ def rounded(values: Iterable[float]) -> list[float]:
     return [float(f"{value:.7g}") for value in values]
 
 
-__all__ = ["Component", "rounded"]
+__all__ = ["Component", "read", "rounded"]
