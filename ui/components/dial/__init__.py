@@ -13,4 +13,15 @@ from ui.components.dial.dial import (
 from ui.components.dial.standalone import Standalone
 from ui.components.style_sliders import Morph
 
-__all__ = ["Beside", "DialState", "Morph", "Pose", "Scale", "Standalone", "context", "dial", "move", "pose"]
+__all__ = [
+    "Beside",
+    "DialState",
+    "Morph",
+    "Pose",
+    "Scale",
+    "Standalone",
+    "context",
+    "dial",
+    "move",
+    "pose",
+]

@@ -1,10 +1,10 @@
 // The dial: a ring of angles around the digit, drawn by the decoder in the browser.
+import { mount } from "../shared/mount.js";
 import { hub, poseOf } from "../shared/pose.js";
 import { Circle } from "./circle.js";
 import { Degrees } from "./degrees.js";
 import { Gestures } from "./gestures.js";
 import { Hint } from "./hint.js";
-import { mount } from "./mount.js";
 import { Picture } from "./picture.js";
 import { Player } from "./player.js";
 import { Views } from "./views.js";

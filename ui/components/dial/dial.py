@@ -123,7 +123,7 @@ def dial(
     indices of views that nobody may add. `subject` says which digit it is: with another one the
     style goes back to the digit's own. On a line the dial is a track, and `angle` is a share of
     the way, from 0 to 100. With a `scale` it reads in the unit of one's own views. `beside` is the
-    same digit as a second model sees it, turned together with the first, whose `name` is shown then.
+    same digit as a second model sees it, turned together with the first; both are named then.
     """
     record = _record(key)
     held = [held_out] if isinstance(held_out, int) else list(held_out)
@@ -169,13 +169,14 @@ def dial(
                 style_sliders(sliders)
             aside = st.container()
     pose = record.pose
+    page = Standalone(scene.network, data, sliders, pose.angle, pose.style)
     return DialState(
         angle=pose.angle,
         style=None if pose.style is None else list(pose.style),
         context=np.flatnonzero(scene.observed).tolist(),
         aside=aside,
         below=below,
-        page=None if scene.line else Standalone(scene.network, data, sliders, pose.angle, pose.style),
+        page=None if scene.line else page,
     )
 
 

@@ -1,8 +1,8 @@
 // The track: the dial for views on a line. An "angle" of it is a share of the way, from 0 to 100.
 import { clamp } from "../shared/geometry.js";
+import { mount } from "../shared/mount.js";
 import { Circle } from "./circle.js";
 import { Dial } from "./dial.js";
-import { mount } from "./mount.js";
 import { RADIUS, Ring } from "./ring.js";
 import { Table } from "./series.js";
 

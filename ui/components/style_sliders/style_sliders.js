@@ -1,8 +1,8 @@
 // The style card: sliders for what stays the same when the digit turns.
+import { mount } from "../shared/mount.js";
 import { poseOf } from "../shared/pose.js";
 
 const SHOWN = 8;
-const cards = new WeakMap();
 const signed = (value) => `${value < -0.049 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
 
 // the value of a slider at a style
@@ -231,12 +231,4 @@ class StyleCard {
   }
 }
 
-export default function ({ data, parentElement }) {
-  if (!cards.has(parentElement)) cards.set(parentElement, new StyleCard(parentElement));
-  const card = cards.get(parentElement);
-  card.update(data);
-  return () => {
-    card.destroy();
-    cards.delete(parentElement);
-  };
-}
+export default mount((root) => new StyleCard(root));
