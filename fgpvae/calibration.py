@@ -16,6 +16,7 @@ from fgpvae.data.digits import DIGITS_PER_CLASS
 from fgpvae.evaluation import views_task
 from fgpvae.metrics import circular_error
 from fgpvae.models import Calibration, Model
+from fgpvae.recogniser import centred
 
 VIEWS = (1, 4, 11)  # numbers of views at which the bands are fitted
 SAMPLES = 64
@@ -78,8 +79,12 @@ def stated(belief: Tensor, grid: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores [P, STEPS, 3] of turned digits on a grid [STEPS], and their angles [P]."""
+    """Scores [2 P, STEPS, 3] of turned digits on a grid [STEPS], and their angles [2 P].
+
+    Each digit where MNIST puts it, and centred, as a person's picture is.
+    """
     images, true = turned(digits, seed)
+    images, true = torch.cat([images, centred(images)]), torch.cat([true, true])
     grid = torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
     scores = model.angle_scores(model.given(images[:, None], torch.zeros(len(true), 1)), grid)
     stacked = torch.stack(scores, -1)

@@ -68,14 +68,14 @@ else:
 with above:
     known = digits.known(digit, choice)
     frame.heading("Rotate a digit", captions.rotating(model, digit, len(seen), state.style, known))
-with state.below, frame.card(key="views"):
-    context_views.slider(KEY, seen, disabled=kept is not None)
-with state.aside, frame.card("Against the truth"):
+with state.below, frame.card("Against the truth"):
     if turning.scene is None:
         true, mean = digit.at(state.radians), digits.mean_image(digit.label, state.radians)
         truth.show(verdict(turning, state.radians, true, mean=mean))
     else:
         truth.follow(turning, choice, digit, KEY, subject)
+with state.aside, frame.card(key="rotate.views"):
+    context_views.slider(KEY, seen, disabled=kept is not None)
 if lacking := captions.missing(model):
     with state.aside:
         notices.note(lacking)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from fgpvae.digit_view import Turning
+from fgpvae.digit_view import DigitView
 from fgpvae.images import enlarged, to_gif, to_png
 from ui.components.copy_link import copy_link
 from ui.components.dial import DialState
@@ -22,7 +22,7 @@ SIDE = 1024  # pixels of a picture
 FRAMES, FRAME_SIDE, MILLISECONDS = 60, 384, 60  # of a full turn
 
 
-def save(turning: Turning, state: DialState, name: str, title: str, key: str) -> None:
+def save(turning: DigitView, state: DialState, name: str, title: str, key: str) -> None:
     """Buttons that make their file when they are pressed; `title` says what turns."""
     name = name.replace("/", "-")
     w, style, file = state.radians, state.style, f"{name}-{state.angle:g}"
@@ -60,17 +60,17 @@ def save(turning: Turning, state: DialState, name: str, title: str, key: str) ->
         copy_link(key)
 
 
-def picture(turning: Turning, w: float, style: Sequence[float] | None) -> bytes:
+def picture(turning: DigitView, w: float, style: Sequence[float] | None) -> bytes:
     return to_png(enlarged(turning.images(np.array([w]), style)[0], SIDE), scale=1)
 
 
-def full_turn(turning: Turning, style: Sequence[float] | None) -> bytes:
+def full_turn(turning: DigitView, style: Sequence[float] | None) -> bytes:
     around = np.linspace(0, 2 * np.pi, FRAMES, endpoint=False)
     large = enlarged(turning.images(around, style), FRAME_SIDE)
     return to_gif(large, scale=1, milliseconds=MILLISECONDS)
 
 
-def latents(turning: Turning, w: float, style: Sequence[float] | None) -> dict[str, Any]:
+def latents(turning: DigitView, w: float, style: Sequence[float] | None) -> dict[str, Any]:
     """The code at an angle, with what the model was given."""
     assert turning.scene is not None
     rest = "angle" if turning.model.told_angle else "local"
@@ -111,7 +111,7 @@ def _button(
         data,
         file_name=file_name,
         mime=mime,
-        key=f"{key}-{label}",
+        key=f"{key}.download.{label}",
         on_click="ignore",
         help=help,
     )

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from fgpvae.data import ANGLES
-from fgpvae.digit_view import Turning, Verdict
+from fgpvae.digit_view import DigitView, Verdict
 from fgpvae.metrics import mse
 from ui.catalog import digits
 from ui.catalog.digits import Digit
@@ -37,7 +37,7 @@ WHY = (
 SILENT = "This style is not the digit's own, so there is no true picture to compare with."
 
 
-def follow(turning: Turning, choice: Choice, digit: Digit, key: str, subject: Hashable) -> None:
+def follow(turning: DigitView, choice: Choice, digit: Digit, key: str, subject: Hashable) -> None:
     """Against the true picture while the dial `key` turns, as long as the style is the digit's."""
     observed = tuple(np.flatnonzero(turning.observed).tolist())
     truth(
@@ -54,7 +54,7 @@ def follow(turning: Turning, choice: Choice, digit: Digit, key: str, subject: Ha
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def _all_round(
-    choice: Choice, digit: Digit, observed: tuple[int, ...], _turning: Turning
+    choice: Choice, digit: Digit, observed: tuple[int, ...], _turning: DigitView
 ) -> list[float] | None:
     """The standard deviation of a pixel all round."""
     around = np.linspace(0, 2 * np.pi, SPREADS, endpoint=False)
@@ -73,7 +73,7 @@ def show(verdict: Verdict) -> None:
         st.caption(WHY)
 
 
-def show_reference(turning: Turning, w: float, style: Sequence[float] | None) -> None:
+def show_reference(turning: DigitView, w: float, style: Sequence[float] | None) -> None:
     """Against the digit's own picture, turned geometrically, where there is no truth."""
     made = turning.images(np.array([w, *ANGLES]), style)
     turned = np.stack([turning.geometric(float(at)) for at in (w, *ANGLES)])

@@ -16,12 +16,12 @@ NONE = "none"
 
 
 def pick(choice: Choice, digit: Digit) -> Choice | None:
-    """A box to choose the second model, in the link as ?beside=name."""
+    """A box to choose the second model, in the link as ?rotate.beside=name."""
     offered = {each.name: each for each in models.available() if _fits(each, choice, digit)}
     name = st.selectbox(
         "Beside",
         [NONE, *offered],
-        key="beside",
+        key="rotate.beside",
         bind="query-params",
         persist_state="session",
         help="A second model in the same ring. Both turn together; the style sliders move the "

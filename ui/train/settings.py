@@ -24,7 +24,7 @@ class Setting:
 
     @property
     def key(self) -> str:
-        return f"set-{self.path}"
+        return f"train.setting.{self.path}"
 
     @property
     def title(self) -> str:
@@ -167,6 +167,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "Harmonics",
             "How finely the encoder is told the angle; 0: it sees the picture alone.",
             used=_has("local"),
+        ),
+        Setting(
+            "model.network.recogniser",
+            "Recogniser",
+            "Filters of a network that reads the angle of a picture, taught in the last epochs; "
+            "0: there is none.",
+            used=_recognises,
         ),
     ),
     "Data": (

@@ -11,4 +11,4 @@ _component = Component(
 
 
 def copy_link(key: str) -> None:
-    _component(key=f"{key}-link", data={}, width="content")
+    _component(key=f"{key}.copy_link", data={}, width="content")

@@ -31,7 +31,7 @@ from ui.shell import palette
 
 LEAD = "What stays the same when the digit turns."
 KEEP = "keep"
-NETWORKS = "dial networks"  # in the session: ids of the decoders that its browser has
+NETWORKS = "components.networks"  # in the session: ids of the decoders that its browser has
 
 _weights = Component("weights", "dial/weights.js")
 _dial = Component("dial", "dial/dial.js", "dial/dial.html", ("shared/common.css", "dial/dial.css"))
@@ -157,7 +157,7 @@ def dial(
         left, right = st.columns([1.1, 1], gap="medium")
         with left:
             (_track if scene.line else _dial)(
-                key=key,
+                key=f"{key}.dial",
                 data=data,
                 on_pose_change=lambda: _take_pose(key),
                 on_context_change=lambda: _take_context(key),
@@ -206,7 +206,7 @@ def move(key: str, angle: float | None = None, style: Sequence[float] | str | No
 
 
 def _record(key: str) -> _Record:
-    name = f"dial:{key}"
+    name = f"{key}.record"
     if name not in st.session_state:
         st.session_state[name] = _Record()
     return st.session_state[name]
@@ -240,9 +240,9 @@ def _style(style: Sequence[float] | None, scene: Scene) -> tuple[float, ...] | N
 def _send_weights(key: str, scene: Scene, beside: Beside | None) -> None:
     """The decoders that this browser is not known to have."""
     there = st.session_state.get(NETWORKS, ())
-    networks = {f"{key}-weights": scene.network}
+    networks = {f"{key}.weights": scene.network}
     if beside is not None:
-        networks[f"{key}-weights-beside"] = beside.scene.network
+        networks[f"{key}.weights_beside"] = beside.scene.network
     for name, network in networks.items():
         _weights(key=name, data=None if network.id in there else network.blob)
 
@@ -298,7 +298,7 @@ def _take_context(key: str) -> None:
 
 def _sent(key: str, name: str) -> Mapping[str, Any]:
     """A message of the dial; each says as well which decoders the browser has."""
-    value = (st.session_state.get(key) or {}).get(name)
+    value = (st.session_state.get(f"{key}.dial") or {}).get(name)
     if not isinstance(value, Mapping):
         return {}
     st.session_state[NETWORKS] = frozenset(map(str, value.get("have", ())))

@@ -66,7 +66,7 @@ class FilmButton {
     if (live.beside) pictures.push({ picture: live.beside, style: live.beside.scene.own });
     this.button.disabled = true;
     try {
-      const say = (share) => (this.button.textContent = `Filming ${Math.round(100 * share)}%`);
+      const say = (share) => (this.button.textContent = `${Math.round(100 * share)}%`);
       const film = await record(pictures, live.angle, say);
       this.save(film);
       this.button.textContent = this.word;

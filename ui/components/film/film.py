@@ -9,4 +9,4 @@ _component = Component(
 
 def film(key: str, name: str) -> None:
     """A button that records what the dial `key` shows, and saves it under a name."""
-    _component(key=f"{key}-film", data={"key": key, "name": name}, width="content")
+    _component(key=f"{key}.film", data={"key": key, "name": name}, width="content")

@@ -28,7 +28,7 @@ class Morph:
 
 def style_sliders(data: Mapping[str, Any]) -> None:
     """Show sliders as `slider_data` describes them."""
-    _component(key=f"{data['key']}-styles", data=data)
+    _component(key=f"{data['key']}.styles", data=data)
 
 
 def slider_data(

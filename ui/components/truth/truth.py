@@ -40,4 +40,4 @@ def truth(
         "texts": dict(texts),
         "hints": dict(hints),
     }
-    _component(key=f"{key}-truth", data=data)
+    _component(key=f"{key}.truth", data=data)
