@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import digit_view
+from fgpvae import digit_view, load_pretrained
 from fgpvae.checkpoints import WEIGHTS, save_config
 from fgpvae.configs import DataConfig, RunConfig
 from fgpvae.data import ANGLES, HELD_OUT_INDEX, embedded, rotate, unseen
@@ -317,6 +317,49 @@ def test_choosing_a_class_shows_a_digit_of_it_and_a_is_never_b(runs: Path):
     assert "this seven" in sentence(app)
     assert linked(app, "digit") == "new-7-30"
     assert linked(app, "other") == "new-3-10"
+
+
+def test_both_digits_are_there_again_after_a_model_that_cannot_turn_them(runs: Path):
+    app = open_page(model="runs/turning", digit="new-7-3", other="new-3-5")
+    for name, a, b in (
+        ("runs/gpvae", "7-30", "3-2"),
+        ("gpvae", "3-2", "3-3"),  # threes only: one stands in for both
+        ("runs/turning", "new-7-3", "new-3-5"),
+    ):
+        app.selectbox(key="model").set_value(name).run()
+        app.run()  # the gallery of the model has been there
+        assert not app.exception
+        assert (linked(app, "digit"), linked(app, "other")) == (a, b)
+
+
+def test_a_second_model_turns_beside_the_first(runs: Path):
+    app = open_page(model="runs/turning", digit="new-3-2", **{"rotate.beside": "paper"})
+    assert not app.exception
+    (shown,) = sent(app, "beside")
+    assert (shown["name"], shown["beside"]["name"]) == ("runs/turning", "paper")
+    digit = Digit(3, 2)
+    seen = context_views.mask([0, 2, 4, 6, 8, 10, 12, 14])
+    scene = digit_view.turn(load_pretrained("paper"), digit.views(), ANGLES, seen).scene
+    np.testing.assert_allclose(shown["beside"]["code"]["values"], scene.code.ravel(), rtol=1e-5)
+    assert any("The paper's small FGP-VAE" in each.value for each in app.caption)
+    options = app.selectbox(key="rotate.beside").options
+    assert "runs/turning" not in options  # it is the first
+    assert "runs/vae" not in options  # it turns nothing
+    assert "runs/gpvae" not in options  # it knows no new digit
+    (classes,) = [each for each in app.get("button_group") if each.label == "Class"]
+    classes.set_value(7).run()
+    assert html(app, "paper has only ever met threes")
+    app.selectbox(key="model").set_value("paper").run()
+    assert not app.exception
+    (shown,) = sent(app, "beside")
+    assert shown["beside"] is None
+
+
+def test_every_model_says_in_one_line_what_it_is(runs: Path):
+    lines = {choice.name: choice.line for choice in models.available()}
+    assert lines["runs/turning"] == "Your FGP-VAE for the digits 3 and 7."
+    assert all(line.endswith(".") and len(line) < 70 for line in lines.values())
+    assert set(models.LINES) == {name for name in lines if not name.startswith("runs/")}
 
 
 def test_another_model_keeps_a_digit_that_it_knows(runs: Path):
