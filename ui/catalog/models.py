@@ -1,7 +1,7 @@
 """The models that a page can show: those that ship with the package, and one's own runs."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -19,6 +19,16 @@ BEST = "best"  # what pages start with, if it is there
 BASELINES = 3  # shipped models on Compare to begin with
 OWN = "runs/"  # the names of own runs begin with this
 MOST = 12  # models kept in memory
+
+
+LINES = {  # what each shipped model is
+    "best": "FGP-VAE for every digit, made to need one view only.",
+    "paper": "The paper's small FGP-VAE, for threes.",
+    "wide": "FGP-VAE with larger networks, for threes.",
+    "cvae": "CVAE for threes: it is told the angle.",
+    "vae": "Plain VAE for threes: it knows no angle.",
+    "gpvae": "GP-VAE of Casale et al.: it knows its training threes only.",
+}
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,16 @@ class Choice:
     def title(self) -> str:
         """What kind of model it is, as tables and pages call it."""
         return MODELS[self.config.model.name].title
+
+    @property
+    def line(self) -> str:
+        """What it is, in one line."""
+        if not self.own and self.name in LINES:
+            return LINES[self.name]
+        if self.objects:
+            return f"{self.title} for objects of your own."
+        classes = "every digit" if len(self.classes) == 10 else _listed(sorted(self.classes))
+        return f"{'Your ' if self.own else ''}{self.title} for {classes}."
 
     @property
     def objects(self) -> bool:
@@ -118,7 +138,7 @@ def pick(
         persist_state="session",
         width=width,
         label_visibility=label_visibility,
-        help="Models that come with the app, then your own runs, newest first.",
+        help=_help(choices.values()),
     )
     return choices[name]
 
@@ -146,11 +166,23 @@ def missing(name: str) -> str:
     )
 
 
+def _listed(classes: Sequence[int]) -> str:
+    """The digit 3; the digits 3, 7 and 8."""
+    *most, last = map(str, classes)
+    return f"the digits {', '.join(most)} and {last}" if most else f"the digit {last}"
+
+
 def _choice(name: str, path: Path) -> Choice | None:
     try:
         return Choice(name, path, path.stat().st_mtime)
     except OSError:
         return None  # a run before its first checkpoint, or one that was just deleted
+
+
+def _help(choices: Iterable[Choice]) -> str:
+    """A line for each model that comes with the app."""
+    shipped = [f"- **{each.name}**: {each.line}" for each in choices if not each.own]
+    return "\n".join([*shipped, "- then your own runs, newest first."])
 
 
 class ModelCache:
