@@ -282,7 +282,7 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument(
         "picture",
-        help="any picture of one digit; for a model of cubes moves such as 'x3 y2 -z2 x2'",
+        help="any picture of one digit; for a model of cubes moves: 'x3 y2 -z2 x2'",
     )
     command.add_argument("--model", default="best")
     command.add_argument(

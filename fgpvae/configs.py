@@ -66,7 +66,7 @@ class DataConfig:
             )
         if not 0 <= self.figures <= cubes.MOST_FIGURES:
             raise UserError(
-                f"figures must be from 0 to {cubes.MOST_FIGURES:,} further ones, not {self.figures}."
+                f"figures must be from 0 to {cubes.MOST_FIGURES} more, not {self.figures}."
             )
         if self.split == "continuous" and self.validation:
             raise UserError(

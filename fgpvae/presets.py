@@ -122,7 +122,7 @@ PRESETS: dict[str, RunConfig] = {
         data=DataConfig(CUBES, "drawn", views=6, figures=4000),
         objective=ObjectiveConfig("elbo", pixel_variance=0.005),
         training=TrainingConfig(
-            epochs=66,
+            epochs=110,
             batch=48,
             learning_rate=3e-3,
             schedule="cosine",
