@@ -14,7 +14,18 @@ from typing import Any, NoReturn
 import torch
 from tqdm import tqdm
 
-from fgpvae import background, cards, data, distributed, evaluation, files, presets, runs, turning
+from fgpvae import (
+    background,
+    cards,
+    cube_cards,
+    data,
+    distributed,
+    evaluation,
+    files,
+    presets,
+    runs,
+    turning,
+)
 from fgpvae.bench import bench
 from fgpvae.checkpoints import load_config, load_objects, load_pretrained
 from fgpvae.configs import CUBES, OBJECTS, RunConfig
@@ -199,7 +210,13 @@ def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
 def card(options: argparse.Namespace) -> dict[str, Any]:
     model, config = load_pretrained(options.model), evaluation.config_of(options.model)
     if config.data.split == OBJECTS:
-        raise UserError("Cards are written for models of digits only.")
+        raise UserError("Cards are not written for models of own objects.")
+    if config.data.split == CUBES:
+        measured = cube_cards.measure(model)
+        if options.out:
+            text = cube_cards.markdown(options.model, cards.about(model, config), measured)
+            files.write(Path(options.out), text.encode())
+        return measured
     others = None
     if options.data:
         file = data.load_idx(options.data, train=False)

@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from fgpvae import data
-from fgpvae.data import TRAIN_DIGITS, Digits, Task
+from fgpvae.data import TRAIN_DIGITS, Digits, Task, cubes
 from fgpvae.data.digits import DIGITS_PER_CLASS
 from fgpvae.evaluation import views_task
 from fgpvae.metrics import circular_error
 from fgpvae.models import Calibration, Model
+from fgpvae.recogniser import centred
 
 VIEWS = (1, 4, 11)  # numbers of views at which the bands are fitted
 SAMPLES = 64
@@ -24,6 +25,8 @@ WITHIN = math.radians(15)  # an angle this near is right
 SURE = 0.95  # a belief that is stated as sure
 MARGIN = 0.965  # of those stated as sure, so many must be right where they are fitted
 MOST_SCALINGS = 40
+FIGURES_AT_ONCE = 8
+FIGURES_EACH = 4  # every fourth copy of the validation shapes
 INKED = 0.05  # a pixel with so much ink, true or imagined, is one that a band is about
 
 
@@ -36,6 +39,32 @@ def kept_back(classes: Sequence[int]) -> Digits:
 def fit(model: Model, digits: Digits) -> Calibration:
     """Fit bands and beliefs of a model that tells angles to upright digits new to it."""
     found = [residuals(model, views_task(digits, views)) for views in VIEWS]
+    return _bands(found, VIEWS, _fit_angle(model, digits))
+
+
+def fit_cubes(model: Model) -> Calibration:
+    """Fit bands to figures of the validation shapes; no view says in which quarter one stands."""
+    size = model.config.network.shape[1]
+    copies = cubes.turned_copies(cubes.splits().validation)[::FIGURES_EACH]
+    images = cubes.views_of(copies, size)
+    found = [cube_residuals(model, images, given) for given in cubes.GIVEN]
+    return _bands(found, cubes.GIVEN, (0.0, 0.0, 0.0))
+
+
+def cube_residuals(model: Model, images: Tensor, given: int) -> tuple[np.ndarray, np.ndarray]:
+    """`residuals` of figures [P, 24, H, W] from some of their views, some first at 0, 15 or 30."""
+    parts = []
+    for k, part in enumerate(torch.split(images, FIGURES_AT_ONCE)):
+        parts.append(residuals(model, cubes.task(part, given, k % 3), seed=k))
+    error, variance = zip(*parts, strict=True)
+    return np.concatenate(error), np.concatenate(variance)
+
+
+def _bands(
+    found: list[tuple[np.ndarray, np.ndarray]],
+    views: tuple[int, ...],
+    angle: tuple[float, float, float],
+) -> Calibration:
     # the noise of a pixel that its variance over samples leaves unexplained, from many views
     error, variance = found[-1]
     pixel_variance = max(float((error**2 - variance).mean()), 1e-6)
@@ -44,7 +73,7 @@ def fit(model: Model, digits: Digits) -> Calibration:
         relative = np.abs(error) / np.sqrt(variance + pixel_variance)
         half.append(float(np.quantile(relative, 0.5)))
         most.append(float(np.quantile(relative, 0.9)))
-    return Calibration(pixel_variance, VIEWS, tuple(half), tuple(most), _fit_angle(model, digits))
+    return Calibration(pixel_variance, views, tuple(half), tuple(most), angle)
 
 
 @torch.no_grad()
@@ -78,8 +107,12 @@ def stated(belief: Tensor, grid: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores [P, STEPS, 3] of turned digits on a grid [STEPS], and their angles [P]."""
+    """Scores [2 P, STEPS, 3] of turned digits on a grid [STEPS], and their angles [2 P].
+
+    Each digit where MNIST puts it, and centred, as a person's picture is.
+    """
     images, true = turned(digits, seed)
+    images, true = torch.cat([images, centred(images)]), torch.cat([true, true])
     grid = torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
     scores = model.angle_scores(model.given(images[:, None], torch.zeros(len(true), 1)), grid)
     stacked = torch.stack(scores, -1)

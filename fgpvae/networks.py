@@ -38,6 +38,7 @@ class NetworkConfig:
     gated: bool = False  # the decoder also sees the products of local and global channels
     product: bool = False  # the decoder multiplies features of the style by features of the view
     harmonics: int = 0  # Fourier modes through which the encoder is told the angle; 0: it is not
+    recogniser: int = 0  # filters of a network that reads the angle of a picture; 0: there is none
     shape: tuple[int, int, int] = (1, 28, 28)  # channels, height, width of an image
 
     def __post_init__(self) -> None:
@@ -65,6 +66,8 @@ class NetworkConfig:
             raise UserError("Network sizes must be from 1 to 512 filters and 4096 hidden units.")
         if not 1 <= len(self.widths) <= 8 or min(self.widths) < 1 or max(self.widths) > 4096:
             raise UserError("A dense network has from 1 to 8 layers of 1 to 4096 units.")
+        if not 0 <= self.recogniser <= 64:
+            raise UserError(f"recogniser must be from 0 to 64 filters, not {self.recogniser}.")
         if not 0 <= self.dropout < 1:
             raise UserError("Dropout must be at least 0 and below 1.")
         if not 0 <= self.harmonics <= 64:

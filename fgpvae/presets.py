@@ -89,7 +89,9 @@ PRESETS: dict[str, RunConfig] = {
             amplitude=0.1,
             length_scale=0.5,
             mean_function=True,
-            network=NetworkConfig("dense", widths=(768, 384), product=True, harmonics=16),
+            network=NetworkConfig(
+                "dense", widths=(768, 384), product=True, harmonics=16, recogniser=16
+            ),
         ),
         data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=6),
         objective=ObjectiveConfig("elbo", pixel_variance=0.005),

@@ -86,7 +86,7 @@ class Trainer:
         self.total = training.epochs * source.steps
         last = min(training.recognition, training.epochs // 2)
         self.recognition = (training.epochs - last) * source.steps  # its first step
-        if training.recognition and not self.model.recogniser():
+        if training.recognition and not self.model.recognising():
             raise UserError(
                 "Only an encoder that is told the angle, with a mean function, learns to recognise "
                 "it: set training.recognition to 0."
@@ -142,7 +142,7 @@ class Trainer:
         with torch.no_grad():
             terms = self._terms()
         self.optimizer.zero_grad()
-        part, learned, loss = self._part(self.step), self.model.recogniser(), 0.0
+        part, learned, loss = self._part(self.step), self.model.recognising(), 0.0
         if part is None or len(part):
             views = self._made(self.step).to(self.home)
             samples = random_generator(self.config.seed, 5, self.step)

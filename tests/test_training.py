@@ -403,7 +403,8 @@ def test_the_last_epochs_teach_the_recogniser_alone(views):
     started = trainer(told(epochs=24, recognition=12, learning_rate=1e-2), views)
 
     def misread() -> float:
-        return float(started.model.recognition(views, torch.Generator().manual_seed(0)).sum())
+        with torch.no_grad():
+            return float(started.model.recognition(views, torch.Generator().manual_seed(0)).sum())
 
     while started.step < started.recognition:
         started.advance()

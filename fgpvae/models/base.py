@@ -246,13 +246,13 @@ class Model(nn.Module):
         """Score a batch, reconstructing all observed views from those in `context` [P, Q]."""
         raise TypeError(f"{type(self).__name__} does not say how it is scored")
 
-    def recogniser(self) -> list[nn.Parameter]:
+    def recognising(self) -> list[nn.Parameter]:
         """The weights that say of a view alone at which angle it was seen; none by default."""
         return []
 
     def recognition(self, views: Views, generator: torch.Generator | None = None) -> Tensor:
-        """How badly the recogniser guesses the local channels of views, in nats a digit [P]."""
-        raise TypeError(f"{type(self).__name__} has no recogniser")
+        """How badly these weights read views, in nats a digit [P]."""
+        raise TypeError(f"{type(self).__name__} does not recognise angles")
 
     def log_prior(self) -> Tensor:
         """Log prior of parameters that have one, in nats; the loss gets its share of it."""

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from fgpvae import arrays, gaussian
+from fgpvae import arrays, gaussian, randomness, recogniser
 from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.kernels import KERNELS, ON_A_LINE, PERIODIC, Periodic, Stationary, fourier_basis
@@ -15,6 +15,7 @@ from fgpvae.models.base import Model, ModelConfig, Terms
 from fgpvae.models.inference import Posterior
 from fgpvae.networks import AngleEncoder, Decoder, Encoder
 from fgpvae.posterior import LocalPosterior, global_posterior, local_posterior, numbers_held
+from fgpvae.recogniser import Recogniser
 
 MOST_NODES = 129  # of a mean function on a line
 JITTER = 1e-8  # on the nodes' gram matrix, which for smooth kernels is nearly singular
@@ -45,6 +46,10 @@ class FGPVAEConfig(ModelConfig):
             )
         if not 0 <= self.local <= self.latents:
             raise UserError(f"local (J) must be from 0 to latents, not {self.local}.")
+        if self.network.recogniser and (self.on_a_line or not self.mean_function):
+            raise UserError(
+                "Only the angle of views on a circle, with a mean function, can be recognised."
+            )
         self.check_range("amplitude", 1000)
         self.check_range("length_scale", 100)  # a shorter one has Fourier features by the thousand
 
@@ -218,6 +223,7 @@ class FGPVAE(Model):
             self.mean_function = MeanOnACircle(self.kernel, config.local)
         elif config.mean_function:
             self.mean_function = MeanOnALine(self.kernel, config.local)
+        self.recogniser = Recogniser(config.network) if config.network.recogniser else None
 
     @classmethod
     def networks(cls, config: FGPVAEConfig) -> tuple[Encoder, Decoder]:
@@ -229,6 +235,8 @@ class FGPVAE(Model):
         # the GP's numbers have 8 bytes
         channels = 2 * numbers_held(config.build_kernel(), views)
         networks = super().numbers_in_a_step(config, digits, views)
+        if config.network.recogniser:
+            networks += digits * views * recogniser.numbers_held(config.network)
         return networks + digits * config.local * channels
 
     @property
@@ -278,18 +286,20 @@ class FGPVAE(Model):
         z = posterior.join(local, gaussian.sample(style, style_var, generator))
         return Terms(*self.squared_error(z.to(self.dtype), views), kl)
 
-    def recogniser(self) -> list[nn.Parameter]:
+    def recognising(self) -> list[nn.Parameter]:
         layers = self.encoder.layers
         if self.mean_function is None or not isinstance(layers, AngleEncoder):
             return []
-        return list(layers.local.parameters())
+        own = [] if self.recogniser is None else list(self.recogniser.parameters())
+        return [*layers.local.parameters(), *own]
 
     def recognition(self, views: Views, generator: torch.Generator | None = None) -> Tensor:
         """-Σ log q̃(z | y) [P] over the observed views, for local channels z drawn from the prior.
 
         Where the encoder is told the angle, the bound alone does not ask it to say the angle: the
         prior mean m(w) does. So the encoder of the local channels learns from the prior's draws,
-        as in the sleep phase of wake-sleep.
+        as in the sleep phase of wake-sleep. The recogniser, where there is one, learns by
+        -log q(w | y). Half of its views are centred: it is not to rely on where a digit lies.
         """
         mu, var = self.encode(views.images, views.angles, views.observed)
         j = self.config.local
@@ -298,7 +308,20 @@ class FGPVAE(Model):
             prior = self.mean_function(views.angles).detach()
         drawn = gaussian.sample(prior, self.kernel.amplitude.detach() ** 2, generator)
         log_q = gaussian.log_density(drawn, mu[..., :j].double(), var[..., :j].double())
-        return -torch.where(views.observed[..., None], log_q, 0.0).sum((-2, -1))
+        each = log_q.sum(-1)  # [P, Q]
+        if self.recogniser is not None:
+            half = randomness.uniform(views.angles.shape, generator=generator) < 0.5
+            half = half.to(mu.device)[..., *[None] * len(self.image_shape)]
+            images = torch.where(half, recogniser.centred(views.images), views.images)
+            each = each + self.angle_density(images, views.angles[..., None])[..., 0]
+        return -torch.where(views.observed, each, 0.0).sum(-1)
+
+    def angle_density(self, images: Tensor, w: Tensor) -> Tensor:
+        """log q(w | y) [P, Q, G] of images [P, Q, ...] at angles [P, Q, G]."""
+        assert self.recogniser is not None
+        phase = 2 * math.pi / self.config.period * w.flatten(0, 1)
+        seen = images.reshape(-1, *self.config.network.shape).to(self.dtype)
+        return self.recogniser.log_density(seen, phase).double().view(w.shape)
 
     @torch.no_grad()
     def orientation(self, images: Any, grid: Any) -> Any:
@@ -336,7 +359,8 @@ class FGPVAE(Model):
         """What speaks for each angle [G] of one view each [P, 1, ...], three numbers [P, G].
 
         Minus the squared error of the view, encoded and decoded as if it were at that angle; minus
-        the KL divergence of its style; the evidence of its local channels.
+        the KL divergence of its style; what the recogniser says, or the evidence of the local
+        channels where there is none.
         """
         errors, divergences = [], []
         for image in views.images:  # [1, H, W], at all angles at once
@@ -348,7 +372,11 @@ class FGPVAE(Model):
             divergences.append(gaussian.kl(style, style_var, zero, one).sum(-1))
             made = self.decode(posterior._mean(at), one_style=True)
             errors.append((made - image).square().flatten(1).sum(-1).double())
-        return -torch.stack(errors), -torch.stack(divergences), self.angle_evidence(views, w)
+        if self.recogniser is None:
+            seen_alone = self.angle_evidence(views, w)
+        else:
+            seen_alone = self.angle_density(views.images, w.expand(*views.angles.shape, -1))[:, 0]
+        return -torch.stack(errors), -torch.stack(divergences), seen_alone
 
     def log_prior(self) -> Tensor:
         if self.mean_function is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fgpvae.configs import OBJECTS, to_dict
+from fgpvae.configs import CUBES, OBJECTS, to_dict
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
 
@@ -168,6 +168,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "How finely the encoder is told the angle; 0: it sees the picture alone.",
             used=_has("local"),
         ),
+        Setting(
+            "model.network.recogniser",
+            "Recogniser",
+            "Filters of a network that reads the angle of a picture, taught in the last epochs; "
+            "0: there is none.",
+            used=_recognises,
+        ),
     ),
     "Data": (
         Setting(
@@ -322,7 +329,9 @@ DERIVED = (  # nothing to choose
     "data.track.high",
 )
 # own objects and IDX files come through the command line: no path that is typed here is opened
-OFFERED = tuple(name for name, config in PRESETS.items() if config.data.split != OBJECTS)
+OFFERED = tuple(
+    name for name, config in PRESETS.items() if config.data.split not in (OBJECTS, CUBES)
+)
 
 PRESET_LINES = {
     "quick": "A minute or two: dense networks and a mean function; turns new digits from one view.",

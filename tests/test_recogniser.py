@@ -1,0 +1,78 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from fgpvae import FGPVAEConfig, NetworkConfig, UserError, data
+from fgpvae.models import FGPVAE
+from fgpvae.recogniser import Recogniser, centred, numbers_held
+
+SMALL = NetworkConfig("dense", widths=(32, 16), gated=True, harmonics=4, recogniser=4)
+
+
+def recogniser(shape=(1, 28, 28)) -> Recogniser:
+    torch.manual_seed(0)
+    return Recogniser(NetworkConfig("dense", recogniser=4, shape=shape))
+
+
+@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 17, 30)])
+def test_a_density_integrates_to_one_and_its_logarithm_is_the_series(shape):
+    network = recogniser(shape)
+    images = torch.rand(2, *shape)
+    grid = torch.arange(4001, dtype=torch.float64) * (2 * math.pi / 4001)
+    log_density = network.log_density(images, grid.expand(2, -1)).double()
+    whole = log_density.exp().mean(1) * 2 * math.pi
+    torch.testing.assert_close(whole, torch.ones(2, dtype=torch.float64), rtol=0, atol=1e-4)
+    a, b = network.layers(images).double().detach().chunk(2, 1)
+    series = sum(
+        a[:, k, None] * torch.cos((k + 1) * grid) + b[:, k, None] * torch.sin((k + 1) * grid)
+        for k in range(a.shape[1])
+    )
+    difference = (log_density - series).detach()
+    assert float(difference.std(1).max()) < 1e-5
+
+
+def test_centring_moves_the_mass_to_the_middle_and_forgets_where_a_digit_lay():
+    digits = data.unseen((1, 3, 8)).images[::5]
+    moved = np.pad(digits, ((0, 0), (2, 0), (0, 1)))[:, :28, :28]
+    found, again = centred(digits), centred(moved)
+    assert found.dtype == digits.dtype
+    line = np.arange(28)
+    for pictures in (found, again):
+        ink = pictures.clip(min=0)
+        total = ink.sum((1, 2))
+        np.testing.assert_allclose(ink.sum(2) @ line / total, 13.5, atol=0.06)
+        np.testing.assert_allclose(ink.sum(1) @ line / total, 13.5, atol=0.06)
+    assert np.square(found - again).mean() < 1e-3 < np.square(digits - moved).mean()
+
+
+def test_an_empty_picture_stays_empty():
+    assert not centred(torch.zeros(2, 1, 9, 9)).any()
+
+
+def test_all_numbers_that_the_layers_put_out_are_counted():
+    network, held = recogniser((1, 28, 20)), []
+    for layer in network.layers:
+        layer.register_forward_hook(lambda _, inputs, output: held.append(output.numel()))
+    network.layers(torch.zeros(1, 1, 28, 20))
+    flat = 4 * 4 * 4 * 3  # flattening allocates nothing
+    assert sum(held) - flat == numbers_held(NetworkConfig("dense", recogniser=4, shape=(1, 28, 20)))
+
+
+def test_what_it_says_is_the_third_score_of_an_angle():
+    torch.manual_seed(0)
+    model = FGPVAE(FGPVAEConfig(latents=6, local=2, mean_function=True, network=SMALL)).eval()
+    digits = torch.from_numpy(data.unseen((3,)).images[:2])
+    grid = torch.tensor([0.0, 1.0, 4.0], dtype=torch.float64)
+    scores = model.angle_scores(model.given(digits[:, None], torch.zeros(2, 1)), grid)
+    expected = model.recogniser.log_density(digits[:, None], grid.expand(2, 3)).double()
+    torch.testing.assert_close(scores[2], expected.detach())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"kernel": "matern32", "mean_function": True}, {"mean_function": False}]
+)
+def test_only_an_angle_that_is_tied_to_an_orientation_can_be_recognised(wrong):
+    with pytest.raises(UserError, match="recognised"):
+        FGPVAEConfig(network=SMALL, **wrong)
