@@ -319,7 +319,8 @@ def parser() -> argparse.ArgumentParser:
         "Make a table or figure of the paper anew.",
         "table1 --seeds 5 --json",
     )
-    command.add_argument("name", choices=("table1", "extrapolation", "scaling", "disentanglement"))
+    experiments = ("table1", "extrapolation", "scaling", "disentanglement", "objects")
+    command.add_argument("name", choices=experiments)
     command.add_argument("--seeds", type=int, default=5)
     command.add_argument("--models", help="presets, comma-separated, instead of all")
     command.add_argument("--runs", default="runs/experiments", help="finished runs are reused")
