@@ -87,7 +87,8 @@ def imagine(
     w = np.asarray(given, dtype=np.float64)
     if w.ndim != 1 or not len(w) or not np.isfinite(w).all():
         raise UserError("Give at least one angle from which the figure is seen.")
-    turn = np.arange(FRAMES) * (2 * math.pi / FRAMES) if at is None else np.asarray(at, np.float64)
+    full = [2 * math.pi * k / FRAMES for k in range(FRAMES)]
+    turn: Angles = np.asarray(full if at is None else at, dtype=np.float64)
     drawn = cubes.draw([figure], np.concatenate([w, turn])[None])[0].astype(np.float32) / 255
     views, truth = drawn[: len(w)], drawn[len(w) :]
     posterior = model.infer(torch.from_numpy(views)[None], torch.from_numpy(w)[None])
