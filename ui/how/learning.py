@@ -12,7 +12,7 @@ import streamlit as st
 
 from fgpvae import UserError, background, checkpoints, comparison, runs
 from fgpvae.comparison import MEAN_IMAGE, TRAINING, Question
-from fgpvae.configs import OBJECTS
+from fgpvae.configs import CUBES, OBJECTS
 from ui import charts
 from ui.catalog import models
 from ui.how.cards import KEPT, card, formula
@@ -82,7 +82,11 @@ def learning() -> None:
     line = lines[epoch - 1]
     geco = objective is not None and objective.name == "geco"
     target = objective.kappa_squared if geco and objective is not None else None
-    threes = config is not None and config.data.split != OBJECTS and config.data.classes == (3,)
+    threes = (
+        config is not None
+        and config.data.split not in (CUBES, OBJECTS)
+        and config.data.classes == (3,)
+    )
 
     plots = (
         ("mse", "Error of a pixel", "How far reconstructions are from the truth."),
