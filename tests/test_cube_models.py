@@ -97,7 +97,7 @@ def test_workers_draw_the_views_that_one_alone_would(few):
 
 @pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
 def test_every_model_of_the_experiment_takes_a_few_steps(few, changes):
-    config = small("training.batch=32", "training.epochs=2", *changes)
+    config = small("training.batch=32", "training.epochs=6", "training.warmup=0", *changes)
     trainer = Trainer(config, runs.build_source(config)[0])
     first, *_, last = [step.mse for step in trainer.steps()]
     assert last < first

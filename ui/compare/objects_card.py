@@ -18,10 +18,12 @@ def objects() -> None:
         "Things that no rotation of a picture can turn",
         "Figures of ten cubes, never trained on, at all other angles. Dotted lines need no model "
         "and are given one view.",
-        key="objects",
+        key="compare.objects",
     ):
         if not result or not curves:
-            command("objects", "objects", "The error on new figures against the views given.")
+            command(
+                "objects", "compare.objects", "The error on new figures against the views given."
+            )
             return
         known = result["references"]
         lines = [
@@ -36,7 +38,7 @@ def objects() -> None:
         every = curves + lines
         show(
             lambda: charts.error_by_views(every),
-            "chart-objects",
+            "compare.chart.objects",
             charts.VIEWS_HEIGHT,
             falling(every),
         )
