@@ -12,7 +12,7 @@ from PIL import Image
 from torch import Tensor
 
 from fgpvae import data
-from fgpvae.data import TRAIN_DIGITS, Digits, Task
+from fgpvae.data import TRAIN_DIGITS, Digits, Task, cubes
 from fgpvae.data.digits import DIGITS_PER_CLASS
 from fgpvae.errors import UserError
 from fgpvae.evaluation import views_task
@@ -30,6 +30,8 @@ WITHIN = math.radians(15)  # an angle this near is right
 SURE = 0.95  # a belief that is stated as sure
 MARGIN = 0.965  # of those stated as sure, so many must be right where they are fitted
 MOST_SCALINGS = 40
+FIGURES_AT_ONCE = 8
+FIGURES_EACH = 4  # every fourth copy of the validation shapes
 INKED = 0.05  # a pixel with so much ink, true or imagined, is one that a band is about
 
 
@@ -42,6 +44,38 @@ def kept_back(classes: Sequence[int]) -> Digits:
 def fit(model: Model, digits: Digits) -> Calibration:
     """Fit bands and beliefs of a model that tells angles to upright digits new to it."""
     found = [residuals(model, views_task(digits, views)) for views in VIEWS]
+    angle = _fit_weights(*(_angle_scores(model, digits, seed) for seed in (1, 2)))
+    # every other digit is enough, as to read a picture takes long
+    halves = [(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
+    picture = _fit_weights(*(_picture_scores(model, some, seed) for some, seed in halves))
+    return _bands(found, VIEWS, angle, picture)
+
+
+def fit_cubes(model: Model) -> Calibration:
+    """Fit bands to figures of the validation shapes; no view says in which quarter one stands."""
+    size = model.config.network.shape[1]
+    copies = cubes.turned_copies(cubes.splits().validation)[::FIGURES_EACH]
+    images = cubes.views_of(copies, size)
+    found = [cube_residuals(model, images, given) for given in cubes.GIVEN]
+    nothing = (0.0, 0.0, 0.0)
+    return _bands(found, cubes.GIVEN, nothing, nothing)
+
+
+def cube_residuals(model: Model, images: Tensor, given: int) -> tuple[np.ndarray, np.ndarray]:
+    """`residuals` of figures [P, 24, H, W] from some of their views, some first at 0, 15 or 30."""
+    parts = []
+    for k, part in enumerate(torch.split(images, FIGURES_AT_ONCE)):
+        parts.append(residuals(model, cubes.task(part, given, k % 3), seed=k))
+    error, variance = zip(*parts, strict=True)
+    return np.concatenate(error), np.concatenate(variance)
+
+
+def _bands(
+    found: list[tuple[np.ndarray, np.ndarray]],
+    views: tuple[int, ...],
+    angle: tuple[float, float, float],
+    picture: tuple[float, float, float],
+) -> Calibration:
     # the noise of a pixel that its variance over samples leaves unexplained, from many views
     error, variance = found[-1]
     pixel_variance = max(float((error**2 - variance).mean()), 1e-6)
@@ -50,11 +84,7 @@ def fit(model: Model, digits: Digits) -> Calibration:
         relative = np.abs(error) / np.sqrt(variance + pixel_variance)
         half.append(float(np.quantile(relative, 0.5)))
         most.append(float(np.quantile(relative, 0.9)))
-    angle = _fit_weights(*(_angle_scores(model, digits, seed) for seed in (1, 2)))
-    # every other digit is enough, as to read a picture takes long
-    halves = [(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
-    picture = _fit_weights(*(_picture_scores(model, some, seed) for some, seed in halves))
-    return Calibration(pixel_variance, VIEWS, tuple(half), tuple(most), angle, picture)
+    return Calibration(pixel_variance, views, tuple(half), tuple(most), angle, picture)
 
 
 @torch.no_grad()

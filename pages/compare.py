@@ -18,4 +18,5 @@ with charts.last():
     compare.table_card(own)
     compare.pictures(chosen)
     compare.context(own, missing)
+    compare.objects()
     compare.scaling(own)

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fgpvae import calibration
 from fgpvae.checkpoints import FORMAT, PRETRAINED, load_run, save_model
-from fgpvae.configs import to_dict
+from fgpvae.configs import CUBES, to_dict
 from fgpvae.files import write_json
 
 
@@ -23,11 +23,14 @@ def main() -> None:
     parser.add_argument(
         "--calibrate",
         action="store_true",
-        help="fit bands and beliefs on digits 360..399 of its classes, which it was not trained on",
+        help="fit bands and beliefs on digits 360..399 of its classes, or bands on the figures of "
+        "the validation shapes, which it was not trained on",
     )
     options = parser.parse_args()
     model, config = load_run(options.run)
-    if options.calibrate:
+    if options.calibrate and config.data.split == CUBES:
+        model.calibration = calibration.fit_cubes(model)
+    elif options.calibrate:
         model.calibration = calibration.fit(model, calibration.kept_back(config.data.classes))
     PRETRAINED.mkdir(parents=True, exist_ok=True)
     save_model(model, PRETRAINED / f"{options.name}.safetensors", options.half)

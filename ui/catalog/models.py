@@ -11,7 +11,7 @@ import streamlit as st
 
 import fgpvae
 from fgpvae import background, checkpoints, runs
-from fgpvae.configs import OBJECTS, RunConfig
+from fgpvae.configs import CUBES, OBJECTS, RunConfig
 from fgpvae.models import MODELS
 from ui.shell import frame, query_params
 
@@ -80,15 +80,21 @@ class Choice:
 def available(objects: bool = False) -> list[Choice]:
     """Shipped models first, the best one in front, then own runs, newest first.
 
-    Runs on other `objects` than digits are for the pages that ask for them.
+    Runs on other `objects` than digits are for the pages that ask for them. Models of figures of
+    cubes are for none yet.
     """
-    names = sorted(fgpvae.pretrained_names(), key=lambda name: (name != BEST, name))
+    digits = [
+        name
+        for name in fgpvae.pretrained_names()
+        if checkpoints.shipped_config(name).data.split != CUBES
+    ]
+    names = sorted(digits, key=lambda name: (name != BEST, name))
     shipped = [_choice(name, checkpoints.PRETRAINED / f"{name}.safetensors") for name in names]
     found, _ = runs.list_runs(background.root())
     own = [
         _choice(OWN + run.name, run.path / checkpoints.WEIGHTS)
         for run in found
-        if objects or run.config.data.split != OBJECTS
+        if run.config.data.split not in ((CUBES,) if objects else (CUBES, OBJECTS))
     ]
     return [choice for choice in (*shipped, *own) if choice is not None]
 

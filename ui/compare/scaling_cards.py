@@ -58,7 +58,7 @@ def falling(curves: list[results.Curve]) -> str:
     """The chart of errors against views in words."""
     known = {c.name: [p.mean for p in c.points.values() if p.mean is not None] for c in curves}
     ends = [f"{name} from {e[0]:.4f} to {e[-1]:.4f}" for name, e in known.items() if e]
-    return "Mean squared error from one view to fifteen: " + "; ".join(ends)
+    return "Mean squared error from one view to many: " + "; ".join(ends)
 
 
 def waiting(unmeasured: list[Choice]) -> None:

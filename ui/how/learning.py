@@ -12,7 +12,7 @@ import streamlit as st
 
 from fgpvae import UserError, background, checkpoints, comparison, runs
 from fgpvae.comparison import MEAN_IMAGE, TRAINING, Question
-from fgpvae.configs import OBJECTS, RunConfig
+from fgpvae.configs import CUBES, OBJECTS, RunConfig
 from ui import charts
 from ui.catalog import models
 from ui.how.cards import KEPT, card, formula
@@ -104,7 +104,11 @@ def learning() -> None:
     line = lines[epoch - 1]
     geco = objective is not None and objective.name == "geco"
     target = objective.kappa_squared if geco and objective is not None else None
-    threes = config is not None and config.data.split != OBJECTS and config.data.classes == (3,)
+    threes = (
+        config is not None
+        and config.data.split not in (CUBES, OBJECTS)
+        and config.data.classes == (3,)
+    )
 
     other = next((each for each in shipped if name in shipped and each != name), None)
     beside = (other, record(shipped[other], shipped[other].stat().st_mtime)) if other else None

@@ -7,7 +7,7 @@ import streamlit as st
 
 from fgpvae import UserError, background, files, runs
 from fgpvae.checkpoints import WEIGHTS
-from fgpvae.configs import OBJECTS, RunConfig, network_weights
+from fgpvae.configs import CUBES, OBJECTS, RunConfig, network_weights
 from fgpvae.models import MODELS
 from fgpvae.runs import Run
 from ui import charts
@@ -94,6 +94,8 @@ def described(config: RunConfig) -> str:
     digits = "all digits" if every else f"digit {', '.join(map(str, config.data.classes))}"
     if config.data.split == OBJECTS:
         digits = f"objects of {config.data.source[:60]}"
+    if config.data.split == CUBES:
+        digits = "figures of cubes"
     return (
         f"{MODELS[model.name].title} · {config.preset} · {channels} · "
         f"{network_weights(model):,} weights · {digits} · seed {config.seed}"
@@ -137,8 +139,12 @@ def actions(run: Run) -> None:
             button(
                 "More epochs", "train.action.more", ask, "more", run, disabled=uploaded, help=more
             )
-        own = run.config.data.split == OBJECTS
-        clone = "Bring the data again, under your own data." if own else CLONE
+        clones = {
+            OBJECTS: "Bring the data again, under your own data.",
+            CUBES: "Cubes are trained from the command line.",
+        }
+        own = run.config.data.split in clones
+        clone = clones.get(run.config.data.split, CLONE)
         button("Clone settings", "train.action.clone", copy_settings, run, disabled=own, help=clone)
         why = "Stop it first." if busy else None
         button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=why)
@@ -153,7 +159,7 @@ def actions(run: Run) -> None:
                 help="Settings, weights and curves. It can be brought back above.",
             )
         button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=why)
-    if run.epoch > 0:
+    if run.epoch > 0 and run.config.data.split != CUBES:
         with st.container(horizontal=True, vertical_alignment="center", key="train.links"):
             st.caption("See it in", width="content")
             for page in frame.pages():

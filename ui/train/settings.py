@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fgpvae.configs import OBJECTS, to_dict
+from fgpvae.configs import CUBES, OBJECTS, to_dict
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
 
@@ -343,7 +343,9 @@ DERIVED = (  # nothing to choose
     "data.track.high",
 )
 # IDX files come through the command line: no path that is typed here is opened
-OFFERED = tuple(name for name, config in PRESETS.items() if config.data.split != OBJECTS)
+OFFERED = tuple(
+    name for name, config in PRESETS.items() if config.data.split not in (OBJECTS, CUBES)
+)
 
 # how long each takes is measured beside it
 PRESET_LINES = {
