@@ -643,15 +643,14 @@ def drawn(page, count: int) -> None:
     settle(page)
 
 
-def test_clicking_a_point_shows_its_digit_without_scrolling_and_goes_into_the_link(
-    browser, address
-):
+def test_a_point_shows_its_digit_without_scrolling_and_back_restores_the_model(browser, address):
     path, size = "/latents?model=runs%2Fturning", {"width": 1280, "height": 900}
     page = opened(browser, address, path, viewport=size)
     drawn(page, 6)
     place = place_of(page, "latents-pca-local", 20, 5)
     click_point(page, "latents-pca-local", 20, 5)
     digit, view = linked(page)
+    expect(page.locator(".hover-picture")).to_have_attribute("data-thing", str(digit))
     shown = page.get_by_role("img", name=re.compile(rf"^digit {digit}, a \d, .*true$"))
     expect(shown).to_be_in_viewport()
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
@@ -660,6 +659,16 @@ def test_clicking_a_point_shows_its_digit_without_scrolling_and_goes_into_the_li
     for part in ("local", "global"):  # both stand out
         name = page.locator(f".st-key-latents-pca-{part}").get_by_role("figure")
         expect(name).to_have_attribute("aria-label", re.compile(rf"digit {digit}, a \d is at"))
+    model = page.get_by_role("combobox", name="Model")
+    model.click()
+    page.get_by_role("option", name="runs/vae", exact=True).click()
+    page.wait_for_url(re.compile("model=runs%2Fvae"))
+    settle(page)
+    page.get_by_role("link", name="How it works", exact=True).click()
+    page.wait_for_url(re.compile("/how"))
+    for name in ("runs/vae", "runs/turning"):  # Back to the page, then to the model before
+        page.evaluate("history.back()")
+        expect(model).to_have_value(name)
 
 
 def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(browser, address):

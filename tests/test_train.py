@@ -26,6 +26,7 @@ from ui.train import curves, estimates, form
 from ui.train import settings as fields
 
 SLOTS = background.slots
+NPZ, ZIP = "application/octet-stream", "application/zip"
 ATTACK = "![](http://host.test/x.png) <b>$x$ :red[y]"
 
 
@@ -320,11 +321,11 @@ def test_a_name_with_spaces_is_accepted(root):
 def test_a_downloaded_run_is_brought_back(own, root):
     app = train()
     content = background.zip_run(runs.open_run(own))
-    app.file_uploader(key="train.archive.0").set_value(("seedling.zip", content)).run()
+    app.file_uploader(key="train.archive.0").set_value(("seedling.zip", content, ZIP)).run()
     assert not app.exception
     assert (root / "seedling-2" / checkpoints.WEIGHTS).exists()
     assert next(b for b in app.button if b.label == "More epochs").disabled
-    app.file_uploader(key="train.archive.1").set_value(("junk.zip", b"junk")).run()
+    app.file_uploader(key="train.archive.1").set_value(("junk.zip", b"junk", ZIP)).run()
     assert [error.value for error in app.error] == ["'junk.zip' is not an archive of a run."]
 
 
@@ -340,7 +341,7 @@ def test_own_objects_are_brought_and_trained_on(root):
         object=np.arange(24) // 4,
         view=np.tile([0.0, 90, 180, 270], 6),
     )
-    app.file_uploader(key="train.data").set_value(("things.npz", buffer.getvalue())).run()
+    app.file_uploader(key="train.data").set_value(("things.npz", buffer.getvalue(), NPZ)).run()
     assert "6 objects in 24 images of 9 x 12 pixels in grey" in texts(app)
     app.segmented_control(key="train.track").set_value("On a circle").run()
     app.session_state["train.open"] = True
@@ -352,7 +353,7 @@ def test_own_objects_are_brought_and_trained_on(root):
     assert config.model.network.shape == (1, 9, 12)
     assert config.training.epochs == 3
     assert len(checkpoints.load_objects(root / "objects").images) == 24
-    app.file_uploader(key="train.data").set_value(("things.npz", b"junk")).run()
+    app.file_uploader(key="train.data").set_value(("things.npz", b"junk", NPZ)).run()
     assert any("damaged or not a NumPy archive" in error.value for error in app.error)
 
 

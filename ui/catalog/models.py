@@ -125,8 +125,7 @@ def pick(
     if not choices:
         with frame.empty(
             "No model yet",
-            "This page shows a trained model. Train a quick one: it takes a minute or two, and you "
-            "can watch it learn.",
+            "This page shows a trained model. Train a quick one and watch it learn.",
         ):
             st.page_link(frame.page("train"), label="Train a model")
         st.stop()

@@ -39,8 +39,8 @@ def show(
 ) -> None:
     """Show the spaces; `picture` is the view that stands out, as HTML.
 
-    `thumbnails` follow the pointer. `chosen` is called with what was clicked or circled. In three
-    dimensions one turns and looks.
+    `chosen` is called with what was clicked or circled. In three dimensions one turns and looks.
+    `thumbnails` are shown at the pointer.
     """
     keys = [f"{key}.{space.title.split()[0].lower()}" for space in every]
     first, middle, *second = st.columns([5, 2, 5] if len(every) > 1 else [5, 2], gap="medium")

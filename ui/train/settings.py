@@ -341,6 +341,7 @@ DERIVED = (  # nothing to choose
     "data.track.period",
     "data.track.low",
     "data.track.high",
+    "data.figures",
 )
 # IDX files come through the command line: no path that is typed here is opened
 OFFERED = tuple(
