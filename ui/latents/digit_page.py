@@ -14,7 +14,7 @@ from ui.latents.correlations import matrices
 from ui.latents.digit_card import VIEWS_GIVEN, picked, this_digit
 from ui.latents.disentanglement import disentanglement
 from ui.latents.traversals import traversals
-from ui.shell import frame, palette
+from ui.shell import frame, palette, query_params
 
 SPLIT = {
     "VAE": "A VAE takes every image for itself, so nothing joins the views of a digit.",
@@ -27,6 +27,7 @@ SPLIT = {
 
 def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
     """All of the page below the controls; points are coloured by angle, digit or class."""
+    query_params.write(object=None)
     if choice.title in SPLIT:
         st.caption(SPLIT[choice.title])
     above = st.container()

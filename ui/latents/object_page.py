@@ -16,7 +16,7 @@ from ui.catalog.objects import ObjectSet
 from ui.components import hover_picture, pictures
 from ui.latents import channels, correlations, spaces
 from ui.latents.traversals import traversals
-from ui.shell import frame, notices, numbers, palette
+from ui.shell import frame, notices, numbers, palette, query_params
 
 PLACES = 16  # along the track, at which every object is placed
 OBJECTS = 60  # that are shown
@@ -45,6 +45,9 @@ def page(choice: Choice) -> None:
     codes = _codes(choice, model, found)  # [P, PLACES, L]
     spatial = st.session_state.get("latents.space") == "3-D"
 
+    linked = st.query_params.get("object", "")
+    if "latents.object" not in st.session_state and linked in map(str, shown):
+        st.session_state["latents.object"] = shown.index(int(linked))
     first = st.session_state.get("latents.object")
     if first is None or not 0 <= first < len(shown):
         st.session_state["latents.object"] = 0
@@ -57,7 +60,12 @@ def page(choice: Choice) -> None:
             "Object", range(len(shown)), key="latents.object", format_func=lambda row: names[row]
         )
         place = where.select_slider(
-            "Place", range(PLACES), key="latents.place", format_func=lambda k: labels[k]
+            "Place",
+            range(PLACES),
+            key="latents.place",
+            format_func=lambda k: labels[k],
+            bind="query-params",
+            persist_state="session",
         )
         mode = some.segmented_control(
             "Views given to the model",
@@ -67,6 +75,7 @@ def page(choice: Choice) -> None:
             **KEPT,
         )
         number = shown[row]
+        query_params.write(object=str(number))
         given = _given(found, number, mode)
         _this(model, found, number, given)
     with above:

@@ -42,20 +42,21 @@ def _shown(value: Any) -> Any:
     return short if float(short) == value else repr(value)
 
 
-def build(held: Values, preset: str, own: RunConfig | None = None) -> RunConfig:
+def build(held: Values, preset: str, suited: RunConfig | None = None) -> RunConfig:
     """The config, or a UserError that says what is wrong with a setting.
 
-    `own` is the config that suits own objects, from which comes what they decide.
+    `suited` is the config that suits own objects, from which comes what they decide.
     """
-    if own is None and held["data.source"] not in SETTINGS["data.source"].options:
+    if suited is None and held["data.source"] not in SETTINGS["data.source"].options:
         raise UserError("IDX files are for the command line.")
     table: dict[str, Any] = {"preset": preset}
-    if own is not None:
-        decided = to_dict(own)
-        table |= {"model": {"kernel": decided["model"]["kernel"]}, "data": decided["data"]}
-        table["model"]["network"] = {"shape": decided["model"]["network"]["shape"]}
-        held = {path: value for path, value in held.items() if not path.startswith("data.")}
     own = own_settings(held["model.name"])
+    if suited is not None:
+        decided = to_dict(suited)
+        network = {"shape": decided["model"]["network"]["shape"]}
+        kernel = {"kernel": decided["model"]["kernel"]} if "kernel" in own else {}
+        table |= {"data": decided["data"], "model": {"network": network, **kernel}}
+        held = {path: value for path, value in held.items() if not path.startswith("data.")}
     for path, value in held.items():
         *parents, leaf = path.split(".")
         if parents == ["model"] and leaf not in own:

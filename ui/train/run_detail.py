@@ -12,7 +12,7 @@ from fgpvae.models import MODELS
 from fgpvae.runs import Run
 from ui import charts
 from ui.catalog import models
-from ui.shell import frame, numbers
+from ui.shell import frame, numbers, query_params
 from ui.train import curves, estimates
 from ui.train.checkpoint_pictures import strip
 from ui.train.dialogs import ask
@@ -52,8 +52,9 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
     records = [curves.Record(run.name, lines, run.config.training.epochs)]
     names = {other.name: other for other in others if other.name != run.name and other.epoch > 0}
     if names:
-        if st.session_state.get(curves.OTHER_KEY) not in names:
-            st.session_state[curves.OTHER_KEY] = None
+        held = st.session_state.get(curves.OTHER_KEY, st.query_params.get(curves.OTHER_KEY))
+        if held not in names or curves.OTHER_KEY not in st.session_state:
+            st.session_state[curves.OTHER_KEY] = held if held in names else None
         name = st.selectbox(
             "Over it the curves of",
             list(names),
@@ -61,6 +62,7 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
             key=curves.OTHER_KEY,
             placeholder="no other run",
         )
+        query_params.write(**{curves.OTHER_KEY: name})
         if name is not None:
             other = names[name]
             records.append(curves.Record(other.name, other.metrics(), other.config.training.epochs))
