@@ -31,7 +31,7 @@ SURE = 0.95  # a belief that is stated as sure
 MARGIN = 0.965  # of those stated as sure, so many must be right where they are fitted
 MOST_SCALINGS = 40
 FIGURES_AT_ONCE = 8
-FIGURES_EACH = 4  # every fourth copy of the validation shapes
+FIGURES_EACH = 8  # every eighth copy of a shape
 INKED = 0.05  # a pixel with so much ink, true or imagined, is one that a band is about
 
 

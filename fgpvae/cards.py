@@ -80,8 +80,8 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
     return {
         "model": f"{model.title}, {channels}, {model.config.network.kind} networks, "
         f"{weights:,} parameters",
-        "data": f"figures of cubes: all copies of 160 shapes of ten cubes in four arms, "
-        f"{data_.figures:,} other figures of 2 to 10 cubes"
+        "data": "figures of cubes: all copies of 160 shapes of ten cubes in four arms, "
+        f"and {data_.figures:,} other figures of 2 to 10 cubes"
         if cubes
         else f"{source}, classes {', '.join(map(str, data_.classes))}, {angles}",
         "training": f"{training.epochs} epochs, seed {config.seed}: `python -m fgpvae train "

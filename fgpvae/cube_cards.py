@@ -79,7 +79,8 @@ def weaknesses(measured: dict[str, Any]) -> list[str]:
         lacks.append("one view, from which the most similar training figure is nearer to the truth")
     for given, error in measured["mse_by_views"].items():
         if error > measured["references"]["neighbouring_view"]:
-            lacks.append(f"{given} views, from which it is worse than the true view 15° before")
+            views = "one view" if given == "1" else f"{given} views"
+            lacks.append(f"{views}, from which it is worse than the true view 15° before")
     return [
         *lacks,
         "what no view shows, which it blurs",

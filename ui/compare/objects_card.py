@@ -21,9 +21,7 @@ def objects() -> None:
         key="compare.objects",
     ):
         if not result or not curves:
-            command(
-                "objects", "compare.objects", "The error on new figures against the views given."
-            )
+            command("objects", "compare.objects", "The error on new figures by views given.")
             return
         known = result["references"]
         lines = [
