@@ -127,24 +127,14 @@ def dial(
     """
     record = _record(key)
     held = [held_out] if isinstance(held_out, int) else list(held_out)
-    given = Pose(_degrees(angle), _style(style, scene))
-    wanted = _wanted(record, given, new=subject != record.subject)
-    wanted = Pose(wanted.angle, _style(wanted.style, scene))
-    if record.given is None or wanted != record.pose:
-        _move(record, wanted)
-    record.given, record.subject = given, subject
-
+    _give(record, Pose(_degrees(angle), _style(style, scene)), subject, scene)
     options = {"heldOut": held, "heldOutText": held_out_text, "editable": editable}
     data = _data(scene, beside, options) | {
         "key": key,
         "subject": repr(subject),
         "name": name,
-        "pose": {
-            "revision": record.revision,
-            # only of a move by the page: the person's own poses are not sent back
-            "angle": record.asked.angle,
-            "style": record.asked.style,
-        },
+        # only of a move by the page: the person's own poses are not sent back
+        "pose": {"revision": record.revision, **asdict(record.asked)},
         "cycle": list(palette.TRACK if scene.line else palette.CYCLE),
         "scale": None if scale is None else asdict(scale),
         "heldOutColour": palette.HELD_OUT,
@@ -156,13 +146,7 @@ def dial(
         _send_weights(key, scene, beside)
         left, right = st.columns([1.1, 1], gap="medium")
         with left:
-            (_track if scene.line else _dial)(
-                key=f"{key}.dial",
-                data=data,
-                on_pose_change=lambda: _take_pose(key),
-                on_context_change=lambda: _take_context(key),
-                on_need_change=lambda: _sent(key, "need"),
-            )
+            _mount(_track if scene.line else _dial, key, data)
             below = st.container()
         with right:
             if sliders:
@@ -210,6 +194,25 @@ def _record(key: str) -> _Record:
     if name not in st.session_state:
         st.session_state[name] = _Record()
     return st.session_state[name]
+
+
+def _mount(component: Component, key: str, data: dict[str, Any]) -> None:
+    component(
+        key=f"{key}.dial",
+        data=data,
+        on_pose_change=lambda: _take_pose(key),
+        on_context_change=lambda: _take_context(key),
+        on_need_change=lambda: _sent(key, "need"),
+    )
+
+
+def _give(record: _Record, given: Pose, subject: Hashable, scene: Scene) -> None:
+    """The page's arguments of this run."""
+    wanted = _wanted(record, given, new=subject != record.subject)
+    wanted = Pose(wanted.angle, _style(wanted.style, scene))
+    if record.given is None or wanted != record.pose:
+        _move(record, wanted)
+    record.given, record.subject = given, subject
 
 
 def _wanted(record: _Record, given: Pose, new: bool) -> Pose:

@@ -83,9 +83,10 @@ class TruthCard {
   draw() {
     this.frame = null;
     const { live, data, truth, pixels } = this;
-    const silent = live.style !== null || live.subject !== data.subject;
+    const another = live.subject !== data.subject; // digit, whose truth has not arrived yet
+    const silent = another || live.style !== null;
     this.box.classList.toggle("silenced", silent);
-    this.silent.hidden = !silent;
+    this.silent.hidden = another || !silent;
     this.shown = null;
     if (silent) return;
     const { angle } = live;
