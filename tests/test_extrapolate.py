@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 from fgpvae import digit_view, models, orientation
 from fgpvae.data import ANGLES, rotate
 from fgpvae.errors import UserError
+from fgpvae.images import Options, digit_boxes
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.placement import Placement
 from fgpvae.recogniser import centred
@@ -25,6 +27,9 @@ from tests import small_runs
 from tests.browser import ROOT
 from tests.test_rotate import html, linked, model, open_page, sentence
 from ui.catalog.digits import Digit
+from ui.components.canvas import to_png
+from ui.components.canvas.canvas import _checked as _checked_strokes
+from ui.components.crop.crop import _checked as _checked_crop
 from ui.extrapolate import belief_ring, doubt, right_way_up, user_views, view_angles
 from ui.extrapolate import upload as uploads
 from ui.extrapolate.user_views import View
@@ -48,6 +53,17 @@ def drawing(turn: float = 0, ink: str = "black", paper: str = "white", kind: str
     pen.line(points, fill=ink, width=16, joint="curve")
     buffer = io.BytesIO()
     picture.rotate(turn, fillcolor=paper).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def pair() -> bytes:
+    """Two threes side by side."""
+    left = Image.open(io.BytesIO(drawing()))
+    sheet = Image.new("RGB", (2 * left.width, left.height), "white")
+    sheet.paste(left, (0, 0))
+    sheet.paste(left, (left.width, 0))
+    buffer = io.BytesIO()
+    sheet.save(buffer, "PNG")
     return buffer.getvalue()
 
 
@@ -387,12 +403,90 @@ def test_corrections_change_the_digit():
     thickness = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.thickness."))
     thickness.set_value(0.8).run()
     assert html(app, "Strokes") != before
-    across = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.across."))
-    across.set_value((50, 50)).run()
-    assert html(app, 'role="alert"')  # an empty crop is refused, and can be taken back
-    across = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.across."))
-    across.set_value((0, 100)).run()
+    assert not app.exception
+
+
+def test_a_part_of_the_picture_can_be_chosen():
+    app = upload(start(), ("pair.png", pair()))
+    assert any("Which one?" in text.value for text in app.header)
     assert not html(app, 'role="alert"')
+    key = f"extrapolate.options.{sha256(pair()).hexdigest()[:12]}-0"
+    app.session_state[key] = Options(crop=digit_boxes(pair())[1])
+    app.run()
+    assert "From one picture of your digit" in sentence(app)
+    app.session_state[key] = Options(crop=(0.0, 0.0, 0.1, 0.1))
+    app.run()
+    assert html(app, 'role="alert"')  # paper alone is refused, and can be taken back
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("sent", "edges"),
+    [
+        ({"edges": [0, 0.1, 0.5, 1]}, (0, 0.1, 0.5, 1)),
+        ({"edges": [0.5, 0, 0.5, 1]}, None),
+        ({"edges": [0, 0, 1, float("nan")]}, None),
+        ({"edges": [0, 0, 1, 2]}, None),
+        ({"edges": [0, 0, 1]}, None),
+        ({"edges": "left"}, None),
+        ("edges", None),
+    ],
+)
+def test_only_a_part_of_the_picture_is_taken_from_the_browser(sent: object, edges: object):
+    assert _checked_crop(sent) == edges
+
+
+@pytest.mark.parametrize(
+    ("sent", "strokes"),
+    [
+        ({"strokes": [[[0.1, 0.2], [0.3, 0.4]], []]}, (((0.1, 0.2), (0.3, 0.4)),)),
+        ({"strokes": [[[-1, 2]]]}, (((0, 1),),)),
+        ({"strokes": []}, ()),
+        ({"strokes": [[[0.5, float("nan")]]]}, None),
+        ({"strokes": [[[0.5]]]}, None),
+        ({"strokes": [[[0.5, 0.5]] * 20_001]}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_only_a_drawing_is_taken_from_the_canvas(sent: object, strokes: object):
+    assert _checked_strokes(sent) == strokes
+
+
+def test_strokes_are_drawn_where_the_pen_was():
+    file = to_png((((0.25, 0.5), (0.75, 0.5)), ((0.5, 0.9),)))
+    picture = np.asarray(Image.open(io.BytesIO(file)))
+    y, x = np.mgrid[0 : len(picture), 0 : len(picture)] / len(picture) + 0.5 / len(picture)
+    bar = np.hypot(x - np.clip(x, 0.25, 0.75), y - 0.5)
+    away = np.minimum(bar, np.hypot(x - 0.5, y - 0.9)) - 1 / 24  # from the edge of the ink
+    assert picture[away < -0.01].min() == 255
+    assert picture[away > 0.01].max() == 0
+
+
+def test_a_drawing_stays_when_one_looks_elsewhere():
+    app = start("Draw")
+    app.session_state["extrapolate.now.draw"] = (((0.3, 0.2), (0.6, 0.2), (0.4, 0.5), (0.6, 0.8)),)
+    app.run()
+    assert "From one picture of your digit" in sentence(app)
+    app.segmented_control(key="extrapolate.source").set_value("Example").run()
+    app.switch_page("pages/rotate.py").run()
+    app.switch_page("pages/extrapolate.py").run()
+    app.segmented_control(key="extrapolate.source").set_value("Draw").run()
+    assert "From one picture of your digit" in sentence(app)
+    app.button(key="extrapolate.keep.draw").click().run()
+    assert app.session_state["extrapolate.kept.draw"]
+    assert "extrapolate.now.draw" not in app.session_state
+    assert "From one picture of your digit" in sentence(app)
+    assert not app.exception
+
+
+def test_files_stay_when_one_looks_elsewhere():
+    app = upload(start(), ("three.png", drawing()))
+    app.segmented_control(key="extrapolate.source").set_value("Example").run()
+    app.segmented_control(key="extrapolate.source").set_value("Upload").run()
+    assert "From one picture of your digit" in sentence(app)
+    app.button(key="extrapolate.forget.upload").click().run()
+    assert any("No digit yet" in text.value for text in app.header)
     assert not app.exception
 
 
