@@ -47,17 +47,32 @@ def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
     return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" class="line" marker-end="url(#tip)"/>'
 
 
+TIP = (
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+    'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" class="ink"/></marker></defs>'
+)
+LABEL = (
+    "Views go through the encoder to a local and a global posterior; both together are z, from "
+    "which the decoder draws the view at any angle"
+)
+WIDTH = 640  # pixels of a screen below which the picture stands on end
+
+
 def picture() -> str:
     """Views through encoder, two posteriors and decoder, as SVG in the colours of the theme."""
-    warm, cool = palette.LOCAL, palette.GLOBAL
-    tip = (
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" class="ink"/></marker></defs>'
+    show = f"<style>.tall{{display:none}}@media(max-width:{WIDTH}px)"
+    show += "{.wide{display:none}.tall{display:block}}</style>"
+    return (
+        f'{show}<svg class="wide" viewBox="0 0 850 256" role="img" aria-label="{LABEL}">'
+        f'{TIP}{_wide()}</svg><svg class="tall" viewBox="0 0 320 606" role="img" '
+        f'aria-label="{LABEL}">{TIP}{_tall()}</svg>'
     )
-    views = "".join(_view(14 + 11 * k, 120 - 11 * k, at) for k, at in enumerate((8, 4, 0)))
+
+
+def _wide() -> str:
+    warm, cool = palette.LOCAL, palette.GLOBAL
     parts = [
-        tip,
-        views,
+        *(_view(14 + 11 * k, 120 - 11 * k, at) for k, at in enumerate((8, 4, 0))),
         _words(52, 205, "Q views y of a digit"),
         _arrow(102, 138, 134, 138),
         _box(138, 96, 104, 84),
@@ -67,11 +82,9 @@ def picture() -> str:
         _box(294, 28, 196, 92, warm),
         _words(392, 56, "local posterior, z¹ … zᴶ", "J Gaussian processes", "over the angle w"),
         _box(294, 156, 196, 92, cool),
-        _words(
-            392, 184, "global posterior, zᴶ⁺¹ … zᴸ", "L − J Gaussians,", "one for all the views"
-        ),
-        _arrow(490, 74, 540, 120),
-        _arrow(490, 202, 540, 156),
+        _words(392, 184, "global posterior, zᴶ⁺¹ … zᴸ", "L − J Gaussians,", "one for all views"),
+        _arrow(490, 74, 540, 116),
+        _arrow(490, 202, 540, 160),
         _box(544, 96, 72, 42, warm),
         _box(544, 138, 72, 42, cool),
         _words(580, 122, "local"),
@@ -84,15 +97,38 @@ def picture() -> str:
         _view(780, 110, 6),
         _words(808, 205, "its view", "at w"),
     ]
-    label = (
-        "Views go through the encoder to a local and a global posterior; both together are z, from "
-        "which the decoder draws the view at any angle"
-    )
-    return (
-        f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="The model">'
-        f'<svg viewBox="0 0 850 256" style="min-width:720px" role="img" aria-label="{label}">'
-        f"{''.join(parts)}</svg></div>"
-    )
+    return "".join(parts)
+
+
+def _tall() -> str:
+    warm, cool = palette.LOCAL, palette.GLOBAL
+    parts = [
+        *(_view(68 + 62 * k, 4, at) for k, at in enumerate((8, 4, 0))),
+        _words(160, 80, "Q views y of a digit"),
+        _arrow(160, 90, 160, 112),
+        _box(88, 116, 144, 62),
+        _words(160, 142, "encoder, q̃(z | y)", "μ, σ² of each view"),
+        _arrow(130, 178, 90, 206),
+        _arrow(190, 178, 230, 206),
+        _box(4, 210, 152, 88, warm),
+        _words(80, 236, "local, z¹ … zᴶ", "J Gaussian processes", "over the angle w"),
+        _box(164, 210, 152, 88, cool),
+        _words(240, 236, "global, zᴶ⁺¹ … zᴸ", "L − J Gaussians,", "one for all views"),
+        _arrow(90, 298, 122, 326),
+        _arrow(230, 298, 198, 326),
+        _box(88, 330, 72, 38, warm),
+        _box(160, 330, 72, 38, cool),
+        _words(124, 354, "local"),
+        _words(196, 354, "global"),
+        _words(160, 388, "z at any angle w, L numbers"),
+        _arrow(160, 398, 160, 420),
+        _box(98, 424, 124, 58),
+        _words(160, 450, "decoder", "p(y | z)"),
+        _arrow(160, 482, 160, 504),
+        _view(132, 510, 6),
+        _words(160, 586, "its view at w"),
+    ]
+    return "".join(parts)
 
 
 def the_model() -> None:

@@ -67,5 +67,5 @@ def sentence(config: RunConfig) -> str | None:
     try:
         found = seconds(config)
     except UserError as error:
-        return f"The time cannot be told: {error}"
+        return f"The time cannot be told: {str(error).rstrip('.')}"
     return None if found is None else f"About {in_words(found)} on this machine"
