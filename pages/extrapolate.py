@@ -130,8 +130,9 @@ with frame.card("Sixteen angles"):
         observed=user_views.near(turning.angles[turning.observed], ANGLES),
         move=dial.move if turning.scene else server_view.move,
     )
-with frame.card("Take it with you", "The picture as you see it, one full turn, or its code."):
-    downloads.save(turning, state.angle, state.style, f"{choice.name}-{source.lower()}", KEY)
+with frame.card("Take it with you", downloads.SENTENCE):
+    title = f"{'A digit' if seed is not None else 'My digit'}, turned by {choice.name}"
+    downloads.save(turning, state, f"{choice.name}-{source.lower()}", title, KEY)
 query_params.write(
     digit=shown.digit.name if shown else None,
     shown=str(shown.degrees) if shown else None,

@@ -21,6 +21,8 @@ from fgpvae.data import ANGLES, rotate
 from fgpvae.errors import UserError
 from fgpvae.images import Options, digit_boxes
 from fgpvae.models import FGPVAE, FGPVAEConfig
+from fgpvae.placement import Placement
+from fgpvae.recogniser import centred
 from tests import small_runs
 from tests.browser import ROOT
 from tests.test_rotate import html, linked, model, open_page, sentence
@@ -28,7 +30,7 @@ from ui.catalog.digits import Digit
 from ui.components.canvas import to_png
 from ui.components.canvas.canvas import _checked as _checked_strokes
 from ui.components.crop.crop import _checked as _checked_crop
-from ui.extrapolate import belief_ring, doubt, user_views
+from ui.extrapolate import belief_ring, doubt, right_way_up, user_views, view_angles
 from ui.extrapolate import upload as uploads
 from ui.extrapolate.user_views import View
 from ui.inference import captions
@@ -108,14 +110,14 @@ def test_modes_of_any_belief(values: list[float]):
     assert found == sorted(found, key=lambda mode: -mode.share)
 
 
-def test_belief_is_the_evidence_of_one_view():
+def test_belief_is_the_evidence_of_one_centred_view():
     image = Digit(3, 2).image
     found = orientation.belief(model(), image)
     grid = orientation.grid()
     evidence = []
     for w in grid[:: len(grid) // 6]:
         posterior = model().infer(
-            torch.as_tensor(image)[None, None],
+            centred(torch.as_tensor(image))[None, None],
             torch.tensor([[w]]),
             torch.ones(1, 1, dtype=torch.bool),
         )
@@ -216,6 +218,65 @@ def test_the_angle_of_an_example_can_be_said():
     mode.click().run()
     assert app.slider(key="extrapolate.slider.new-3-2-45").value == int(mode.label.split("°")[0])
     assert not app.exception
+
+
+def test_which_digit_it_is_can_be_said():
+    app = open_page("extrapolate", model="best", digit="new-6-1", shown="180")
+    before = {button.label for button in app.button if button.label.endswith("%")}
+    app.selectbox(key="extrapolate.which.new-6-1-180").set_value("9").run()
+    assert not app.exception
+    after = [button.label for button in app.button if button.label.endswith("%")]
+    assert set(after) != before
+    app.slider(key="extrapolate.slider.new-6-1-180").set_value(77).run()
+    app.selectbox(key="extrapolate.which.new-6-1-180").set_value("6").run()
+    assert app.slider(key="extrapolate.slider.new-6-1-180").value == 77  # said, and never changed
+    assert not any(right_way_up.QUESTION in text.value for text in app.markdown)
+
+
+def test_views_are_placed_together_and_one_that_does_not_fit_is_named():
+    views = [("a.png", drawing()), ("b.png", drawing(90)), ("c.png", drawing(200))]
+    app = upload(start(name="best"), *views)
+    assert not html(app, "fit the others")
+    placed = app.session_state["extrapolate.placed"].found
+    apart = np.rad2deg(placed.angles - placed.angles[0]) % 360
+    np.testing.assert_allclose(apart, [0, 90, 200], atol=12)
+    other = io.BytesIO()
+    ring = Image.new("RGB", (300, 300), "white")
+    ImageDraw.Draw(ring).ellipse((60, 40, 240, 260), outline="black", width=18)
+    ring.save(other, "PNG")
+    upload(app, *views, ("d.png", other.getvalue()))
+    assert html(app, "View 4 does not fit the others.")
+    assert not app.exception
+
+
+def test_what_is_said_of_views_that_do_not_fit():
+    def of(misfits: tuple[int, ...]) -> str:
+        return view_angles.misfit(Placement(np.zeros(4), np.zeros((4, 180)), misfits))
+
+    assert of(()) == view_angles.misfit(None) == ""
+    assert of((2,)) == "View 3 does not fit the others."
+    assert of((0, 2)) == "Views 1 and 3 do not fit the others."
+    assert "one digit?" in of((0, 1, 2, 3))
+
+
+def test_where_two_angles_are_possible_both_are_shown_upright():
+    def page() -> None:
+        import numpy as np
+
+        from fgpvae.orientation import Mode
+        from ui.extrapolate import right_way_up
+
+        image = np.zeros((28, 28))
+        image[4:14, 13:15] = 1  # points up
+        right_way_up.ask(image, [Mode(0.0, 0.6), Mode(np.pi / 2, 0.3), Mode(np.pi, 0.01)])
+        right_way_up.ask(image, [Mode(0.0, 0.99), Mode(np.pi, 0.01)])
+
+    app = AppTest.from_function(page).run()
+    assert [text.value for text in app.markdown] == [
+        f"Two angles are possible. **{right_way_up.QUESTION}**"
+    ]
+    (row,) = html(app, "if 90°")
+    assert row.count("<figure") == 2
 
 
 def test_the_belief_about_an_angle_is_computed_once_a_run(runs: Path, monkeypatch):

@@ -13,7 +13,12 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
+from fgpvae import load_pretrained
+from fgpvae.data import ANGLES
+from fgpvae.digit_view import turn, verdict
 from tests.browser import PATIENCE, ROOT, Watch, serve, settle
+from ui.catalog import digits
+from ui.inference import context_views
 from ui.shell import frame
 
 
@@ -194,17 +199,125 @@ def test_digits_strip_views_and_morph(visit: Visit):
     expect(page).not_to_have_url(re.compile("style="))
 
 
-def test_everything_can_be_taken_along(visit: Visit):
+# the size of a film, once the browser can show its pictures
+FILM = """async (bytes) => {
+  const film = document.createElement("video");
+  film.src = URL.createObjectURL(new Blob([Uint8Array.from(bytes)]));
+  await new Promise((resolve, reject) => Object.assign(film, { onloadeddata: resolve, onerror: reject }));
+  return [film.videoWidth, film.videoHeight];
+}"""  # noqa: E501
+
+
+def turns_offline(browser: Browser, content: bytes, file: Path) -> None:
+    """A dial from a file, without network on a phone: it turns and draws what the model draws."""
+    file.write_bytes(content)
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, offline=True
+    )
+    context.set_default_timeout(PATIENCE)
+    page, asked = context.new_page(), []
+    watch = Watch(page)
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_selector("[data-ready=yes]")
+    assert pose(page)["angle"] == 45
+    digit = digits.parse("new-3-2")
+    shown = turn(
+        load_pretrained("best"), digit.views(), ANGLES, context_views.mask(range(0, 16, 2))
+    )
+    np.testing.assert_allclose(picture(page), shown.images([np.pi / 4])[0].ravel(), atol=1e-2)
+    page.get_by_role("slider", name="Angle of the digit in degrees", exact=True).press("Home")
+    page.get_by_role("slider", name="Angle slider", exact=True).press("ArrowRight")
+    assert pose(page)["angle"] == 0.5
+    drag(page, 0.5, 90)
+    page.mouse.up()
+    assert pose(page)["angle"] == pytest.approx(90, abs=1)
+    page.get_by_label("slant").press("End")
+    style = pose(page)["style"]
+    expected = shown.images([np.deg2rad(pose(page)["angle"])], style)[0]
+    np.testing.assert_allclose(picture(page), expected.ravel(), atol=1e-2)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert watch.errors == []
+    context.close()
+
+
+def figures(page: Page) -> dict[str, str] | None:
+    """What the card says against the truth, null if it is silent."""
+    return page.locator("section.truth").evaluate(
+        "section => section.getRootNode().host.fgpvae.figures()"
+    )
+
+
+def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
+    page = visit.open("/?rotate.beside=paper")
+    hint = page.get_by_text("Drag the ring to turn it.")
+    expect(hint).to_be_visible()
+    sent = len(visit.watch.sent)
+    drag(page, 0, 100)
+    page.wait_for_timeout(200)  # a frame, on a busy machine
+    w, digit = np.deg2rad(pose(page)["angle"]), digits.parse("new-3-2")
+    assert len(visit.watch.sent) == sent
+    seen, true = context_views.mask(range(0, 16, 2)), digit.at(w)
+    best, paper = (
+        turn(load_pretrained(name), digit.views(), ANGLES, seen) for name in ("best", "paper")
+    )
+    told = verdict(best, w, true, mean=digits.mean_image(3, w))
+    found = {name: float(text.strip("± ")) for name, text in figures(page).items()}
+    assert found.pop("pixel sd") == pytest.approx(told.pixel_sd, abs=6e-4)  # three decimals
+    assert found == pytest.approx(
+        {
+            "MSE here": told.mse,
+            "paper": verdict(paper, w, true).mse,
+            "geometric rotation": told.geometric,
+            "mean image": told.mean_image,
+        },
+        abs=6e-5,
+    )
+    page.mouse.up()
+    expect(hint).to_be_hidden()
+    expect(page).to_have_url(re.compile("angle=1?[0-9]"))
+    settle(page, PATIENCE)
+    undo = page.get_by_role("button", name="Undo", exact=True)
+    expect(undo).to_be_disabled()
+    page.get_by_role("button", name="Random style", exact=True).click()
+    expect(page).to_have_url(re.compile("style="))
+    assert figures(page) is None
+    expect(page.get_by_text("there is no true picture")).to_be_visible()
+    undo.click()
+    expect(page).not_to_have_url(re.compile("style="))
+    expect(undo).to_be_disabled()
+    assert figures(page)["MSE here"] == f"{told.mse:.4f}"
+
+    page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden'))")
+    page.evaluate("document.execCommand = () => false")
+    page.get_by_role("button", name="Copy link", exact=True).click()
+    link = page.get_by_label("The address of this page", exact=True)
+    expect(link).to_have_value(page.url)
+    assert link.evaluate("input => input.selectionEnd - input.selectionStart") == len(page.url)
+    expect(page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()
+    page.reload()
+    page.wait_for_selector("[data-ready=yes]")
+    expect(hint).to_be_hidden()
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link", exact=True).click()
+    expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
     page = visit.open("/?angle=45")
     found = {}
-    for label in ("Picture", "Full turn", "Latents, JSON", "Latents, CSV"):
+    for label in ("Picture", "Full turn", "Film", "Dial", "Latents, JSON", "Latents, CSV"):
         with page.expect_download() as download:
             page.get_by_role("button", name=label, exact=True).click()
         found[label] = Path(download.value.path()).read_bytes()
-    assert Image.open(io.BytesIO(found["Picture"])).size == (224, 224)
+    assert Image.open(io.BytesIO(found["Picture"])).size == (1024, 1024)
     assert Image.open(io.BytesIO(found["Full turn"])).n_frames > 20
     assert json.loads(found["Latents, JSON"])["angle_degrees"] == 45
     assert found["Latents, CSV"].startswith(b"channel,kind,mean,sd\n1,local,")
+    assert page.evaluate(FILM, list(found["Film"])) == [728, 728]
+    turns_offline(visit.context.browser, found["Dial"], tmp_path / "dial.html")
 
 
 # --- both, and all others ---
@@ -288,4 +401,12 @@ def test_a_narrow_screen_has_the_dial_first_and_no_sideways_scrolling(
     assert stage["x"] >= 0
     assert stage["x"] + stage["width"] <= 380
     assert style["y"] > stage["y"] + stage["height"]
+    # while the last of the sliders is moved, a small digit is in sight
+    page.locator(".sliders .row").nth(7).scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    small = page.locator("canvas.small").bounding_box()
+    header = page.get_by_test_id("stHeader").bounding_box()
+    assert small["y"] >= header["y"] + header["height"] - 1
+    assert small["y"] + small["height"] <= 800
+    assert small["width"] >= 100
     visit.close()

@@ -10,7 +10,7 @@ from fgpvae.models import Model
 from ui.catalog import digits
 from ui.catalog.digits import Digit
 from ui.catalog.models import Choice
-from ui.extrapolate import angle_control, picture
+from ui.extrapolate import angle_control, picture, view_angles
 from ui.extrapolate.picture import Piece
 from ui.extrapolate.user_views import View
 from ui.shell import query_params
@@ -82,6 +82,7 @@ def of_example(shown: Example, model: Model) -> list[View]:
 
 def of_pieces(pieces: list[Piece], piece: Piece, model: Model) -> list[View]:
     """How pictures become digits, one of them in detail."""
+    view_angles.together(model, {p.key: p.normalised.digit for p in pieces if p.normalised})
     known = dict[str, float]()
     if piece.normalised is not None:
         known[piece.key] = angle_control.control(piece.key, model, piece.normalised.digit)

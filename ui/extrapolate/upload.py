@@ -37,6 +37,7 @@ def uploaded() -> list[Brought]:
     files = st.file_uploader(
         f"{images.ACCEPTED}, photo or scan; several files are several views of one digit.",
         accept_multiple_files=True,
+        max_upload_size=20,  # MB
         key="extrapolate.upload",
         on_change=changed,
         help="Pictures stay in memory while this page is open; nothing is written to disk.",
