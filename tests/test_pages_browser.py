@@ -1,5 +1,6 @@
 """Rotate and Extrapolate in a real browser, as a person uses them."""
 
+import base64
 import io
 import json
 import re
@@ -201,9 +202,9 @@ def test_digits_strip_views_and_morph(visit: Visit):
 
 
 # the size of a film, once the browser can show its pictures
-FILM = """async (bytes) => {
+FILM = """async (text) => {
   const film = document.createElement("video");
-  film.src = URL.createObjectURL(new Blob([Uint8Array.from(bytes)]));
+  film.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(text), (each) => each.charCodeAt(0))]));
   await new Promise((resolve, reject) => Object.assign(film, { onloadeddata: resolve, onerror: reject }));
   return [film.videoWidth, film.videoHeight];
 }"""  # noqa: E501
@@ -290,8 +291,12 @@ def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
     expect(undo).to_be_disabled()
     assert figures(page)["MSE here"] == f"{told.mse:.4f}"
 
-    page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden'))")
-    page.evaluate("document.execCommand = () => false")
+    page.evaluate(
+        """() => {
+          navigator.clipboard.writeText = () => Promise.reject(new Error("forbidden"));
+          document.execCommand = () => false;
+        }"""
+    )
     page.get_by_role("button", name="Copy link", exact=True).click()
     link = page.get_by_label("The address of this page", exact=True)
     expect(link).to_have_value(page.url)
@@ -317,7 +322,7 @@ def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
     assert Image.open(io.BytesIO(found["Full turn"])).n_frames > 20
     assert json.loads(found["Latents, JSON"])["angle_degrees"] == 45
     assert found["Latents, CSV"].startswith(b"channel,kind,mean,sd\n1,local,")
-    assert page.evaluate(FILM, list(found["Film"])) == [728, 728]
+    assert page.evaluate(FILM, base64.b64encode(found["Film"]).decode()) == [728, 728]
     turns_offline(visit.context.browser, found["Dial"], tmp_path / "dial.html")
 
 
