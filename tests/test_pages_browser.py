@@ -223,6 +223,7 @@ def turns_offline(browser: Browser, content: bytes, file: Path) -> None:
     page.goto(file.as_uri())
     page.wait_for_selector("[data-ready=yes]")
     assert pose(page)["angle"] == 45
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     digit = digits.parse("new-3-2")
     shown = turn(
         load_pretrained("best"), digit.views(), ANGLES, context_views.mask(range(0, 16, 2))
@@ -238,7 +239,6 @@ def turns_offline(browser: Browser, content: bytes, file: Path) -> None:
     style = pose(page)["style"]
     expected = shown.images([np.deg2rad(pose(page)["angle"])], style)[0]
     np.testing.assert_allclose(picture(page), expected.ravel(), atol=1e-2)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert watch.errors == []
     context.close()
