@@ -13,6 +13,7 @@ from typing import Any
 
 from fgpvae import models
 from fgpvae.configs import (
+    CUBES,
     MOST_IMAGES,
     MOST_NUMBERS,
     OBJECTS,
@@ -25,7 +26,16 @@ from fgpvae.configs import (
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.kernels import PERIODIC
-from fgpvae.models import AmortisedGPVAEConfig, CVAEConfig, FGPVAEConfig, GPVAEConfig, VAEConfig
+from fgpvae.models import (
+    AmortisedGPVAEConfig,
+    AmortisedSVGPVAEConfig,
+    CVAEConfig,
+    DeepSVGPConfig,
+    FGPVAEConfig,
+    GPVAEConfig,
+    SVGPVAEConfig,
+    VAEConfig,
+)
 from fgpvae.networks import NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
 
@@ -107,6 +117,58 @@ PRESETS: dict[str, RunConfig] = {
             precision="bfloat16",
         ),
     ),
+    # figures of cubes, from any side; see docs/cubes.md
+    "cubes": RunConfig(
+        preset="cubes",
+        model=FGPVAEConfig(
+            latents=96,
+            local=16,
+            amplitude=0.1,
+            length_scale=0.5,
+            mean_function=True,
+            network=NetworkConfig(
+                "dense", widths=(1024, 384), gated=True, harmonics=16, shape=(1, 32, 32)
+            ),
+        ),
+        data=DataConfig(CUBES, "drawn", views=6, figures=4000),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.005),
+        training=TrainingConfig(
+            epochs=110,
+            batch=48,
+            learning_rate=3e-3,
+            schedule="cosine",
+            warmup=100,
+            clip=1e4,
+            average=0.999,
+            context_dropout=1.0,
+            precision="bfloat16",
+        ),
+    ),
+    "cubes-quick": RunConfig(
+        preset="cubes-quick",
+        model=FGPVAEConfig(
+            latents=64,
+            local=8,
+            amplitude=0.1,
+            length_scale=0.5,
+            mean_function=True,
+            network=NetworkConfig(
+                "dense", widths=(768, 256), gated=True, harmonics=16, shape=(1, 32, 32)
+            ),
+        ),
+        data=DataConfig(CUBES, "drawn", views=6),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
+        training=TrainingConfig(
+            epochs=12,
+            batch=48,
+            learning_rate=3e-3,
+            schedule="cosine",
+            warmup=100,
+            clip=1e4,
+            average=0.99,
+            context_dropout=1.0,
+        ),
+    ),
     # one's own objects; what depends on them is set by `for_objects`
     "objects": RunConfig(
         preset="objects",
@@ -167,6 +229,29 @@ PRESETS: dict[str, RunConfig] = {
         data=DataConfig("shuffled"),
         objective=ObjectiveConfig("elbo", pixel_variance=0.01),
         training=TrainingConfig(epochs=200, learning_rate=3e-3, schedule="cosine"),
+    ),
+    # the strongest follower with the settings of its program, λ bounded; batches are of whole
+    # digits, about 225 images in place of 256
+    "svgpvae": RunConfig(
+        preset="svgpvae",
+        model=SVGPVAEConfig(),
+        data=DataConfig("shuffled"),
+        objective=ObjectiveConfig("geco", kappa_squared=0.020),
+        training=TrainingConfig(epochs=1000),
+    ),
+    "svgpvae-amortised": RunConfig(
+        preset="svgpvae-amortised",
+        model=AmortisedSVGPVAEConfig(),
+        data=DataConfig("shuffled"),
+        objective=ObjectiveConfig("geco", kappa_squared=0.020),
+        training=TrainingConfig(epochs=1000),
+    ),
+    "deep-svgp": RunConfig(
+        preset="deep-svgp",
+        model=DeepSVGPConfig(),
+        data=DataConfig("shuffled"),
+        objective=ObjectiveConfig("geco", kappa_squared=0.020),
+        training=TrainingConfig(epochs=1000),
     ),
 }
 

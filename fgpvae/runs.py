@@ -27,7 +27,7 @@ import psutil
 import torch
 
 from fgpvae import data, evaluation, files
-from fgpvae.batches import FixedViews, FreshViews, Source
+from fgpvae.batches import FixedViews, FreshViews, Source, TurnedFigures
 from fgpvae.checkpoints import (
     CONFIG,
     OBJECTS_FILE,
@@ -37,7 +37,7 @@ from fgpvae.checkpoints import (
     save_config,
     save_model,
 )
-from fgpvae.configs import OBJECTS, RunConfig, from_dict, to_dict, upgrade_run
+from fgpvae.configs import CUBES, OBJECTS, RunConfig, from_dict, to_dict, upgrade_run
 from fgpvae.data.objects import Objects
 from fgpvae.distributed import WorkerLost, Workers
 from fgpvae.errors import UserError
@@ -79,6 +79,8 @@ def build_source(
         if directory is None:
             raise UserError("Own objects are kept with their run: it needs a directory.")
         return _object_source(config, load_objects(directory)), None
+    if settings.split == CUBES:
+        return figure_source(config), None
     if config.model.network.shape != (1, 28, 28):
         raise UserError("The digits are grey images of 28 x 28 pixels: set network.shape to that.")
     kind = config.kind
@@ -93,9 +95,14 @@ def build_source(
     if settings.source != "embedded":
         raise UserError("The fixed splits are of the embedded digits; use the continuous split.")
     views, task = evaluation.training_views(settings, config.seed), None
-    if settings.validation:
+    if settings.validation and settings.keep_back == "views":
+        views, task = data.keep_views_back(views, settings.validation)
+    elif settings.validation:
         if not kind.takes_new_digits:
-            raise UserError("This model cannot take new digits: set data.validation to 0.")
+            raise UserError(
+                "This model cannot take new digits: set data.validation to 0, or data.keep_back "
+                "to views."
+            )
         views, kept = data.split_validation(views, settings.validation)
         task = data.leave_one_out(kept)
     return FixedViews(views, size, config.seed, settings.warp), task
@@ -111,6 +118,18 @@ def _object_source(config: RunConfig, objects: Objects) -> FixedViews:
         raise UserError(f"An object has more than the {config.data.views} views of data.views.")
     views = data.objects.split(objects, config.data.track, config.seed).train
     return FixedViews(views, config.training.batch, config.seed)
+
+
+def figure_source(config: RunConfig, most: int | None = None) -> Source:
+    """Figures of cubes, or at `most` so many of them."""
+    settings, size, pixels = config.data, config.training.batch, config.model.network.shape[1]
+    figures, often = data.cubes.training_figures(0 if most else settings.figures, config.seed)
+    figures = figures[:most]
+    table = data.cubes.turntable(figures, config.seed, pixels)
+    source = TurnedFigures(table, often, size, settings.views, config.seed)
+    if config.kind.fixed_angles:
+        return FixedViews(source.everything(), size, config.seed)
+    return source
 
 
 def keep_objects(directory: Path, objects: Objects) -> None:
@@ -185,6 +204,7 @@ def execute(
             )
         if config == run.config and run.state == FINISHED:
             return
+        check_state(directory)
         if lock is None:
             with files.explained(directory / STOP, "removed"):
                 (directory / STOP).unlink(missing_ok=True)
@@ -192,6 +212,15 @@ def execute(
         if config != run.config:
             save_config(config, directory)
         yield from _Recorder(directory, config, run.epoch, workers or Workers(), device).run()
+
+
+def check_state(directory: Path) -> None:
+    """Refuse to go on with a run that has weights but not all that is needed to go on from them."""
+    if (directory / WEIGHTS).exists() and not (directory / STATE).exists():
+        raise UserError(
+            f"'{directory.name}' cannot be trained further: an archive holds its weights, but not "
+            "the state of its training. Start a new run with its settings instead."
+        )
 
 
 def assist(
@@ -236,6 +265,7 @@ class _Recorder:
         self.sums: dict[str, float] = {}
         self.best = math.inf  # validation error of the weights that are kept
         self.spent = 0.0  # seconds in steps since the run began, over all its processes
+        self.cpu = 0.0  # processor seconds of the same
         self.seen = (0.0, 0.0)  # seconds spent, and waited for batches, when the epoch began
 
     def run(self) -> Generator[Progress, None, None]:
@@ -269,10 +299,11 @@ class _Recorder:
         self.seen = (self.spent, trainer.waited)
         self.report(state=RUNNING, epoch=first / trainer.source.steps)
         while trainer.step < trainer.total and not self.workers.stopping:
-            before = time.monotonic()
+            before, worked = time.monotonic(), time.process_time()
             step = trainer.advance()
             now = time.monotonic()
             self.spent += now - before
+            self.cpu += time.process_time() - worked
             line = self.account(trainer, step, validation)
             if now - beat > HEARTBEAT_SECONDS:
                 left = (now - began) / (step.step - first) * (trainer.total - step.step)
@@ -307,6 +338,7 @@ class _Recorder:
         line: dict[str, Any] = {"epoch": epoch, "step": step.step}
         line |= {name: total / steps for name, total in self.sums.items()}
         line |= {"multiplier": step.multiplier, "seconds": round(self.spent, 3)}
+        line["cpu_seconds"] = round(self.cpu, 3)
         spent, waited = self.spent - self.seen[0], trainer.waited - self.seen[1]
         line["waiting"] = round(waited / spent, 4)  # share of the time without a batch to work on
         self.seen = (self.spent, trainer.waited)
@@ -343,6 +375,7 @@ class _Recorder:
             "sums": self.sums,
             "best": self.best,
             "spent": self.spent,
+            "cpu": self.cpu,
             "threads": torch.get_num_threads(),
             "workers": self.workers.count,
         }
@@ -370,6 +403,7 @@ class _Recorder:
             self.sums = {str(name): float(total) for name, total in state["sums"].items()}
             self.best = float(state.get("best", math.inf))
             self.spent = float(state["spent"])
+            self.cpu = float(state.get("cpu", 0.0))
             # sums of floats depend on how they are shared out
             if state.get("workers", 1) == self.workers.count:
                 threads = int(state.get("threads", torch.get_num_threads()))

@@ -63,6 +63,8 @@ class Trainer:
         self.config, self.source, self.workers = config, source, workers or Workers()
         if self.workers.count > 1 and config.model.network.dropout:
             raise UserError("Many workers cannot share dropout: set model.network.dropout to 0.")
+        if self.workers.count > 1 and config.kind.joint_batches:
+            raise UserError(f"The {config.kind.title} learns from whole batches: use one worker.")
         with randomness.torch_seeded(config.seed):  # weights begin with torch's own numbers
             self.model: Model = models.build(config.model)
         self.model.prepare(source.everything)

@@ -16,7 +16,7 @@ from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.kernels import Periodic
 from fgpvae.models import GPVAE, AmortisedGPVAE, GPVAEConfig, build
-from fgpvae.models.gpvae import leading_scores, upright
+from fgpvae.models.digit_vectors import leading_scores, upright
 from fgpvae.models.joint import GP_ONLY, JOINT, PLAIN, expected_log_prior, product_features
 from fgpvae.objectives import ObjectiveConfig
 from fgpvae.training import Trainer

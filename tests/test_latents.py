@@ -78,8 +78,8 @@ def test_a_choice_of_digits_is_of_every_class(classes, each, model):
     assert latents.evenly(views[:3], 40).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_every_model_can_be_looked_into(name, views):
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "deep-svgp"])
+def test_every_model_with_an_encoder_can_be_looked_into(name, views):
     model = model_of(name)
     found = latents.latents(model, views)
     assert found.mu.shape == found.var.shape == (10, 16, 7)

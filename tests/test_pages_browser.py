@@ -17,8 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 from fgpvae import load_pretrained
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import turn, verdict
-from tests.browser import FLAGS, PATIENCE, ROOT, Watch, executable_path, serve, settle
-from tests.test_extrapolate import drawing
+from tests.browser import PATIENCE, ROOT, Watch, serve, settle
 from ui.catalog import digits
 from ui.inference import context_views
 from ui.shell import frame
@@ -324,113 +323,6 @@ def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
     assert found["Latents, CSV"].startswith(b"channel,kind,mean,sd\n1,local,")
     assert page.evaluate(FILM, base64.b64encode(found["Film"]).decode()) == [728, 728]
     turns_offline(visit.context.browser, found["Dial"], tmp_path / "dial.html")
-
-
-# --- Extrapolate ---
-
-
-def test_a_drawn_picture_is_uploaded_and_turns(visit: Visit):
-    page = visit.open("/extrapolate?extrapolate.source=Upload", ready=False)
-    expect(page.get_by_text("No digit yet")).to_be_visible()
-    page.set_input_files("input[type=file]", uploaded("three.png", drawing()))
-    page.wait_for_selector("[data-ready=yes]")
-    settle(page, PATIENCE)
-    expect(page.get_by_text("Even light")).to_be_visible()
-    before = picture(page)
-    drag(page, pose(page)["angle"], pose(page)["angle"] + 120)
-    page.mouse.up()
-    assert np.abs(picture(page) - before).max() > 0.2
-    expect(page.get_by_text("not turned")).to_be_visible()
-
-
-def test_an_unreadable_file_is_one_sentence_and_the_page_goes_on(visit: Visit):
-    page = visit.open("/extrapolate?extrapolate.source=Upload", ready=False)
-    broken = b"\x89PNG\r\n\x1a\n" + b"junk" * 40
-    page.set_input_files("input[type=file]", uploaded("broken.png", broken))
-    alert = page.get_by_role("alert").filter(has_text="damaged or incomplete")
-    expect(alert).to_be_visible()
-    assert alert.inner_text().count(".") == 1
-    page.get_by_role("button", name="Remove broken.png", exact=True).click()
-    expect(alert).to_have_count(0)
-    settle(page, PATIENCE)
-    page.set_input_files("input[type=file]", uploaded("three.png", drawing(30)))
-    page.wait_for_selector("[data-ready=yes]")
-    settle(page, PATIENCE)
-    expect(alert).to_have_count(0)
-
-
-def test_a_drawing_turns_and_its_angle_can_be_chosen(visit: Visit):
-    page = visit.open("/extrapolate?extrapolate.source=Draw", ready=False)
-    canvas = page.locator("canvas.upper-canvas")
-    expect(canvas).to_be_visible()
-    box = canvas.bounding_box()
-    shape = [(0.3, 0.2), (0.65, 0.2), (0.45, 0.45), (0.65, 0.6), (0.6, 0.8), (0.3, 0.8)]
-    points = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in shape]
-    page.mouse.move(*points[0])
-    page.mouse.down()
-    for x, y in points[1:]:
-        page.mouse.move(x, y, steps=5)
-    page.mouse.up()
-    page.wait_for_selector("[data-ready=yes]")
-    settle(page, PATIENCE)
-    expect(heading(page)).to_contain_text("From one picture of your digit")
-    choices = page.get_by_role("button", name=re.compile(r"^\d+° · "))
-    if choices.count() > 1:  # a model that cannot tell angles offers none
-        choices.nth(1).click()
-        settle(page, PATIENCE)
-        expect(choices.nth(1)).to_have_attribute("kind", "primary")
-
-
-def film(picture: bytes) -> bytes:
-    """A second of video (YUV4MPEG2) of a sheet of paper with a picture on it."""
-    sheet = Image.new("L", (640, 480), 225)
-    paper = Image.open(io.BytesIO(picture)).convert("L").point(lambda value: value * 225 // 255)
-    sheet.paste(paper, (170, 70))
-    grain = np.random.default_rng(0).integers(-4, 5, (10, 480, 640))
-    frames = np.clip(np.asarray(sheet) + grain, 0, 255).astype(np.uint8)
-    grey = bytes([128]) * (2 * 320 * 240)  # no colour
-    each = b"".join(b"FRAME\n" + frame.tobytes() + grey for frame in frames)
-    return b"YUV4MPEG2 W640 H480 F10:1 Ip A1:1 C420jpeg\n" + each
-
-
-def take_photographs(page: Page, most: int = 12) -> None:
-    """One after the other until one has a digit: a camera that has just started may see none."""
-    shutter = page.get_by_role("button", name="Take Photo", exact=True)
-    again = page.get_by_role("button", name="Clear photo", exact=True)
-    for _ in range(most):
-        expect(shutter.or_(again)).to_be_enabled()
-        (again if again.is_visible() else shutter).click()
-        settle(page, PATIENCE)
-        try:
-            page.wait_for_selector("[data-ready=yes]", timeout=PATIENCE / most)
-        except TimeoutError:
-            continue
-        return
-    raise AssertionError("no photograph had a digit")
-
-
-def test_a_photograph_turns(browser: Browser, address: str, tmp_path: Path):
-    (tmp_path / "paper.y4m").write_bytes(film(drawing()))
-    camera = [
-        "--use-fake-ui-for-media-stream",
-        "--use-fake-device-for-media-stream",
-        f"--use-file-for-fake-video-capture={tmp_path / 'paper.y4m'}",
-    ]
-    filming = browser.browser_type.launch(executable_path=executable_path(), args=FLAGS + camera)
-    try:
-        visit = Visit(filming, address, permissions=["camera"])
-        page = visit.open("/extrapolate?extrapolate.source=Camera", ready=False)
-        take_photographs(page)
-        settle(page, PATIENCE)
-        expect(heading(page)).to_contain_text("From one picture of your digit")
-        before, angle = picture(page), pose(page)["angle"]
-        drag(page, angle, angle + 120)
-        page.mouse.up()
-        assert pose(page)["angle"] == pytest.approx((angle + 120) % 360, abs=2)
-        assert np.abs(picture(page) - before).max() > 0.2
-        visit.close()
-    finally:
-        filming.close()
 
 
 # --- both, and all others ---

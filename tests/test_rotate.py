@@ -290,7 +290,7 @@ def test_a_link_opens_the_same_picture(runs: Path):
     [
         {"digit": "new-3-999", "angle": "nonsense", "views": "99_x", "style": "1_2"},
         {"digit": "<script>", "angle": "1e400", "views": "7", "style": "nan"},
-        {"model": "runs/none", "other": "9-9-9", "angle": "-90"},
+        {"model": "wide", "other": "9-9-9", "angle": "-90"},
         {"model": "runs/vae", "angle": "1e308", "views": "1e308"},
     ],
 )

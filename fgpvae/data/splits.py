@@ -133,6 +133,18 @@ def split_validation(train: Views, digits: int = 40, seed: int = 0) -> tuple[Vie
     return train[~held], train[held]
 
 
+def keep_views_back(train: Views, digits: int = 90, seed: int = 0) -> tuple[Views, Task]:
+    """Keep one view of some digits of each class back: the rest, and the task of finding them.
+
+    The digits stay in the training set, so that models that know no others can be chosen, too.
+    """
+    _, held = split_validation(train, digits, seed)
+    task = leave_one_out(held, seed)
+    observed = train.observed.clone()
+    observed[torch.isin(train.ids, held.ids)] = task.context.observed
+    return replace(train, observed=observed), task
+
+
 def leave_one_out(views: Views, seed: int = 0) -> Task:
     """For each digit one of its views, drawn at random, is the target and the rest the context."""
     rng = random.Random(f"leave one out {seed}")

@@ -23,7 +23,16 @@ from fgpvae.models import Model
 from fgpvae.runs import Run, open_run
 
 # every model of the comparison, in the order of the paper's table
-MODELS = ("vae", "cvae-published", "cvae", "gpvae", "gpvae-amortised", "paper")
+MODELS = (
+    "vae",
+    "cvae-published",
+    "cvae",
+    "gpvae",
+    "gpvae-amortised",
+    "svgpvae",
+    "paper",
+    "quick",
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,7 @@ class Experiment:
     runs: Path = Path("runs/experiments")  # finished runs here are reused
     results: Path = Path("results")
     models: tuple[str, ...] = MODELS
+    reuse: bool = False  # keep rows that are in the results already
     changes: tuple[str, ...] = ()  # settings of every run, e.g. training.epochs=10; they win
     threads: int = field(default_factory=lambda: max((os.cpu_count() or 2) - 1, 1))
     progress: Callable[[str], None] = lambda what: None
@@ -80,6 +90,8 @@ class Experiment:
         command = ["python", "-m", "fgpvae", "experiment", name, "--seeds", str(self.seeds)]
         if self.models != MODELS:
             command += ["--models", ",".join(self.models)]
+        if self.reuse:
+            command += ["--reuse"]
         for change in self.changes:
             command += ["--set", change]
         return {
@@ -87,12 +99,36 @@ class Experiment:
             "command": shlex.join(command),
             "seeds": self.seeds,
             "changes": list(self.changes),
-            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+            "date": today(),
+            "commit": commit(),
             "machine": f"{os.cpu_count()} cores, {psutil.virtual_memory().total >> 30} GiB, "
             f"{platform.system()} {platform.machine()}",
             "training_threads": self.threads,
             "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
         }
+
+
+def today() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def commit() -> str:
+    """The commit that the package is at, "-" where it is no checkout."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    try:
+        done = subprocess.run(
+            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "-"
+    return done.stdout.strip()
+
+
+def title(model: Model) -> str:
+    """What a row is called: the model, and what it has beyond the paper's."""
+    dense = ["dense networks"] if model.config.network.kind == "dense" else []
+    told = ["encoder told the angle"] if getattr(model.encoder, "told", False) else []
+    return ", ".join([model.title, *dense, *told])
 
 
 def spread(values: Sequence[float | None]) -> dict[str, Any]:
@@ -109,3 +145,9 @@ def seconds_an_epoch(run: Run) -> float:
     seconds = [line["seconds"] for line in run.metrics()]
     last = seconds[-len(seconds) // 3 - 1 :]
     return min((b - a for a, b in pairwise(last)), default=seconds[0])
+
+
+def cpu_seconds(run: Run) -> float | None:
+    """Processor seconds of the whole training."""
+    value: float | None = run.metrics()[-1].get("cpu_seconds")
+    return value

@@ -6,6 +6,14 @@ from fgpvae.models.cvae import CVAE, CVAEConfig
 from fgpvae.models.fgpvae import FGPVAE, FGPVAEConfig
 from fgpvae.models.gpvae import GPVAE, AmortisedGPVAE, AmortisedGPVAEConfig, GPVAEConfig
 from fgpvae.models.inference import Calibration, Posterior, StylePosterior
+from fgpvae.models.svgpvae import (
+    SVGPVAE,
+    AmortisedSVGPVAE,
+    AmortisedSVGPVAEConfig,
+    DeepSVGP,
+    DeepSVGPConfig,
+    SVGPVAEConfig,
+)
 from fgpvae.models.vae import VAE, VAEConfig
 
 MODELS: dict[str, type[Model]] = {
@@ -14,6 +22,9 @@ MODELS: dict[str, type[Model]] = {
     "cvae": CVAE,
     "gpvae": GPVAE,
     "gpvae-amortised": AmortisedGPVAE,
+    "svgpvae": SVGPVAE,
+    "svgpvae-amortised": AmortisedSVGPVAE,
+    "deep-svgp": DeepSVGP,
 }
 
 
@@ -35,16 +46,22 @@ __all__ = [
     "FGPVAE",
     "GPVAE",
     "MODELS",
+    "SVGPVAE",
     "VAE",
     "AmortisedGPVAE",
     "AmortisedGPVAEConfig",
+    "AmortisedSVGPVAE",
+    "AmortisedSVGPVAEConfig",
     "CVAEConfig",
     "Calibration",
+    "DeepSVGP",
+    "DeepSVGPConfig",
     "FGPVAEConfig",
     "GPVAEConfig",
     "Model",
     "ModelConfig",
     "Posterior",
+    "SVGPVAEConfig",
     "StylePosterior",
     "Terms",
     "VAEConfig",

@@ -97,6 +97,7 @@ class Model(nn.Module):
     knows_angles: ClassVar[bool] = True  # does it imagine angles that it was not shown?
     told_angle: ClassVar[bool] = False  # is its decoder told the angle?
     fixed_angles: ClassVar[bool] = False  # must a digit have the same angles in every epoch?
+    joint_batches: ClassVar[bool] = False  # does the score of a digit depend on its whole batch?
 
     config: Any  # of the class Config
     calibration: Calibration | None = None  # how far to believe it, where that was measured
@@ -159,6 +160,10 @@ class Model(nn.Module):
 
     def angle_scores(self, views: Views, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """What speaks for each angle [G] of one view each: three numbers [P, G]."""
+        raise UserError(f"The {self.title} cannot tell the angle of a picture.")
+
+    def seen_alone(self, views: Views, w: Tensor) -> Tensor:
+        """What one view each says of each angle [G] without being decoded, in nats [P, G]."""
         raise UserError(f"The {self.title} cannot tell the angle of a picture.")
 
     def remembered(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -289,13 +294,13 @@ class Model(nn.Module):
     @property
     def home(self) -> torch.device:
         """Where views and codes are; where a device has no float64 only the networks are there."""
-        device = next(self.encoder.parameters()).device
+        device = next(self.decoder.parameters()).device
         return torch.device("cpu") if device.type == "mps" else device
 
     @property
     def dtype(self) -> torch.dtype:
         """Of the networks; a Gaussian process is always float64."""
-        return next(self.encoder.parameters()).dtype
+        return next(self.decoder.parameters()).dtype
 
     def place(self, device: torch.device) -> Self:
         """Move to a device; where there is no float64 the networks alone, and the GP stays."""

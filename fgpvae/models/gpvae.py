@@ -8,10 +8,9 @@ from torch import Tensor, nn
 
 from fgpvae import gaussian, randomness
 from fgpvae.data import Views
-from fgpvae.errors import UserError
+from fgpvae.models.digit_vectors import CHUNK, FreeVectors, RepresentedVectors, masked
 from fgpvae.models.inference import Posterior
-from fgpvae.models.joint import CHUNK, MOST_FEATURES, JointGP, JointGPConfig, cholesky, masked
-from fgpvae.networks import ConvolutionalEncoder, PaperEncoder
+from fgpvae.models.joint import MOST_FEATURES, JointGP, JointGPConfig, cholesky
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +130,7 @@ class JointPosterior(Posterior):
         return torch.where(self.known[part, None, None], values[self.rows[part]], 0.0)
 
 
-class GPVAE(JointGP):
+class GPVAE(FreeVectors, JointGP):
     """A free vector for each training digit, so no others can be asked for.
 
     >>> from fgpvae import GPVAE
@@ -141,42 +140,17 @@ class GPVAE(JointGP):
 
     Config = GPVAEConfig
     title = "GP-VAE"
-    takes_new_digits = False
-
-    def _allocate(self, P: int, Q: int) -> None:
-        super()._allocate(P, Q)
-        self.vectors = nn.Parameter(self.known_vectors.clone())
 
     def gp_parameters(self) -> list[nn.Parameter]:
         return [*self.kernel_parameters(), self.vectors]
 
-    def prepare(self, data: Callable[[], Views]) -> None:
-        super().prepare(data)
-        views = data()
-        rows = self._training_rows(views)
-        with torch.no_grad():
-            self.vectors[rows] = leading_scores(upright(views), self.config.digit_rank)
-
-    def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
-        return self.vectors[rows]
-
     def _infer(self, views: Views) -> JointPosterior:
         """The training digits' own; their views are in the training set already."""
-        rows, known = self.rows(views.ids)
-        if not bool(known.all()):
-            raise UserError(
-                "The GP-VAE cannot take new digits: it has a vector for each digit that it was "
-                "trained on, found by its id, and no way to find one for another."
-            )
-        return JointPosterior(self, self.known_vectors[rows])
-
-    def remembered(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
-        rows, known = self.rows(ids)
-        return (self.angles[rows], self.observed[rows]) if bool(known.all()) else None
+        return JointPosterior(self, self.known_vectors[self.known_rows(views)])
 
 
-class AmortisedGPVAE(JointGP):
-    """Appendix C of the paper: d_p is the mean of a representation network over a digit's views.
+class AmortisedGPVAE(RepresentedVectors, JointGP):
+    """Digit vectors from a representation network.
 
     A new digit joins the training set with the rows of its own views. The digits that `ids` names
     leave it first, so that the views of a training digit count once.
@@ -189,42 +163,5 @@ class AmortisedGPVAE(JointGP):
     Config = AmortisedGPVAEConfig
     title = "Amortised GP-VAE"
 
-    def __init__(self, config: AmortisedGPVAEConfig) -> None:
-        super().__init__(config)
-        network, m = config.network, config.digit_rank
-        channels = network.shape[0]
-        self.representation = (
-            PaperEncoder(m, channels)
-            if network.kind == "paper"
-            else ConvolutionalEncoder(network, m, channels)
-        )
-        self.representation.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-
-    def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
-        return self.represent(images, observed)
-
-    def represent(self, images: Tensor, observed: Tensor) -> Tensor:
-        """Views [P, Q, H, W] -> d [P, m], 0 for a digit without views."""
-        seen = images[observed].reshape(-1, *self.config.network.shape).to(self.dtype)
-        each = self.representation(seen.contiguous(memory_format=torch.channels_last))
-        digit = observed.nonzero()[:, 0]
-        total = each.new_zeros(len(images), self.config.digit_rank, dtype=self.dtype)
-        total = total.index_add(0, digit, each.to(self.dtype))
-        return total / observed.sum(-1, keepdim=True).clamp_min(1)
-
     def _infer(self, views: Views) -> JointPosterior:
         return JointPosterior(self, self.represent(views.images, views.observed), views)
-
-
-def upright(views: Views) -> Tensor:
-    """The view nearest to upright of each digit [P, pixels]."""
-    tilt = torch.where(views.observed, 1 - views.angles.cos(), torch.inf)
-    return views.images[torch.arange(len(views)), tilt.argmin(-1)].flatten(1)
-
-
-def leading_scores(x: Tensor, m: int) -> Tensor:
-    """U_m S_m of rows [P, pixels] = U S Vᵀ, made of mean squared length 1; no mean is taken off."""
-    u, s, _ = torch.linalg.svd(x.double(), full_matrices=False)
-    scores = torch.zeros(len(x), m, dtype=torch.float64)
-    scores[:, : len(s)] = (u * s)[:, :m]
-    return (scores / scores.square().sum(-1).mean().sqrt().clamp_min(1e-12)).float()

@@ -21,7 +21,6 @@ is a sum over digits, so its gradient needs the digits of a batch only.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -31,28 +30,21 @@ from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.gaussian import LOG_2PI
 from fgpvae.kernels import Periodic
-from fgpvae.models.base import Model, ModelConfig, Terms
+from fgpvae.models.base import Terms
+from fgpvae.models.digit_vectors import DigitVectorConfig, DigitVectorModel, masked
 from fgpvae.models.vae import kl_to_prior
 
 PLAIN, GP_ONLY, JOINT = range(3)  # the phases of training
-CHUNK = 64  # digits at a time where all of them are needed
 MOST_FEATURES = 50_000_000  # numbers of V [N, R] and of VᵀV [R, R], 0.4 GB each
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointGPConfig(ModelConfig):
-    amplitude: float = 1.0  # σ to start with
-    length_scale: float = 1.0  # r to start with
-    digit_rank: int = 8  # m, the length of a digit vector
+class JointGPConfig(DigitVectorConfig):
     phases: tuple[float, float] = (0.4, 0.5)  # where the GP and the joint phase start
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "phases", tuple(self.phases))
-        self.check_range("amplitude", 1000)
-        self.check_range("length_scale", 100)
-        if not 1 <= self.digit_rank <= 64:
-            raise UserError(f"digit_rank (m) must be from 1 to 64, not {self.digit_rank}.")
         if not 0 <= self.phases[0] <= self.phases[1] <= 1:
             raise UserError("phases must be two shares of the training, in order, from 0 to 1.")
 
@@ -81,7 +73,7 @@ def expected_log_prior(v: Tensor, alpha: Tensor, mu: Tensor, var: Tensor) -> Ten
     return -0.5 * (quadratic + trace + L * (log_det + N * LOG_2PI))
 
 
-class JointGP(Model):
+class JointGP(DigitVectorModel):
     """What the two joint GPs share: the evidence, its expansion, the phases, the prediction.
 
     Training starts as a plain VAE, goes on with the parameters of the GP while the networks stand
@@ -90,36 +82,23 @@ class JointGP(Model):
     """
 
     complexity = "O(NH²m²)"
-    fixed_angles = True
     gp_rate = 10.0  # the GP's parameters learn this much faster than the networks
 
     phase: Tensor
-    ids: Tensor
     slope_mu: Tensor
     slope_var: Tensor
     slope_vectors: Tensor
     slope_kernel: Tensor
     offset: Tensor
-    angles: Tensor
-    observed: Tensor
-    mu: Tensor
-    var: Tensor
-    known_vectors: Tensor
 
     def __init__(self, config: JointGPConfig) -> None:
         super().__init__(config)
         self.kernel = Periodic(config.amplitude, config.length_scale, config.period, learnable=True)
         self.log_alpha = nn.Parameter(torch.tensor(0.5, dtype=torch.float64).log())
-        self._allocate(0, 0)
-        self.register_load_state_dict_pre_hook(JointGP._take_sizes)
 
     @classmethod
     def check_run(cls, config: JointGPConfig, images: int, context_dropout: float) -> None:
-        if context_dropout:
-            raise UserError(
-                "A joint GP learns a digit from all of its views: set training.context_dropout to "
-                "0."
-            )
+        super().check_run(config, images, context_dropout)
         kernel = Periodic(1.0, config.length_scale)
         if features_needed(images, config.digit_rank, kernel) > MOST_FEATURES:
             raise UserError(
@@ -131,42 +110,16 @@ class JointGP(Model):
     def harmonics(self) -> int:
         return self.kernel.harmonics()
 
-    def _take_sizes(self, state: dict[str, Any], prefix: str, *_: object) -> None:
-        """Make room for the training set of a saved state; what does not fit is refused later."""
-        angles, ids, mu, d = (
-            state.get(prefix + name) for name in ("angles", "ids", "mu", "known_vectors")
-        )
-        if angles is None or ids is None or mu is None or d is None or angles.ndim != 2:
-            return
-        P, Q = angles.shape
-        L, m = self.config.latents, self.config.digit_rank
-        # nothing larger is made than what is there already
-        fresh = self.angles.shape != (P, Q)
-        if fresh and (ids.shape, mu.shape, d.shape) == ((P,), (P, Q, L), (P, m)):
-            self._allocate(P, Q)
-
     def _allocate(self, P: int, Q: int) -> None:
-        """Room for P training digits with up to Q views; `ids` ascend."""
-        L, m, home, dtype = self.config.latents, self.config.digit_rank, self.home, self.dtype
-        whole, real = torch.int64, torch.float64
-
-        def zeros(name: str, *shape: int, kind: torch.dtype = dtype) -> None:
-            self.register_buffer(name, torch.zeros(shape, dtype=kind, device=home))
-
-        zeros("phase", kind=whole)
-        zeros("ids", P, kind=whole)
+        super()._allocate(P, Q)
+        L, m = self.config.latents, self.config.digit_rank
+        self._zeros("phase", kind=torch.int64)
         # the expansion of the expected log prior
-        zeros("slope_mu", P, Q, L)
-        zeros("slope_var", P, Q)  # the same for all channels
-        zeros("slope_vectors", P, m)
-        zeros("slope_kernel", 3, kind=real)
-        zeros("offset", P, kind=real)
-        # the training set as the GP sees it
-        zeros("angles", P, Q, kind=real)
-        zeros("observed", P, Q, kind=torch.bool)
-        zeros("mu", P, Q, L)
-        self.register_buffer("var", torch.ones(P, Q, L, dtype=dtype, device=home))
-        zeros("known_vectors", P, m)
+        self._zeros("slope_mu", P, Q, L)
+        self._zeros("slope_var", P, Q)  # the same for all channels
+        self._zeros("slope_vectors", P, m)
+        self._zeros("slope_kernel", 3, kind=torch.float64)
+        self._zeros("offset", P, kind=torch.float64)
 
     @property
     def alpha(self) -> Tensor:
@@ -185,10 +138,6 @@ class JointGP(Model):
         slow = [p for p in self.parameters() if id(p) not in known]
         return [(slow, 1.0), (fast, self.gp_rate)]
 
-    def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
-        """d [P, m] of training digits, given as views [P, Q, H, W] and as rows [P]."""
-        raise TypeError(f"{type(self).__name__} does not say what its digit vectors are")
-
     def features(self, d: Tensor, w: Tensor) -> Tensor:
         """Vectors [P, m] and angles [P, Q] -> V [P, Q, R]."""
         rank = self.config.digit_rank
@@ -200,21 +149,7 @@ class JointGP(Model):
             )
         return product_features(d.double(), self.kernel.features(w))
 
-    def rows(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Rows [P] of training digits by id, and which of the ids are theirs [P]."""
-        if not len(self.ids):
-            return torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
-        rows = torch.searchsorted(self.ids, ids).clamp_max(len(self.ids) - 1)
-        return rows, self.ids[rows] == ids
-
     # Training
-
-    def prepare(self, data: Callable[[], Views]) -> None:
-        views = data()
-        self._allocate(*views.observed.shape)
-        self.ids.copy_(views.ids.sort().values)
-        rows, _ = self.rows(views.ids)
-        self.angles[rows], self.observed[rows] = views.angles, views.observed
 
     def start_epoch(self, data: Callable[[], Views], progress: float) -> None:
         self.phase.fill_(sum(progress >= start for start in self.config.phases))
@@ -256,8 +191,7 @@ class JointGP(Model):
         context: Tensor | None = None,
         generator: torch.Generator | None = None,
     ) -> Terms:
-        if context is not None and bool((context & views.observed).ne(views.observed).any()):
-            raise UserError(f"The {self.title} has no context dropout: set it to 0.")
+        self.refuse_part(views, context)
         rows, phase = self._training_rows(views), int(self.phase)
         with torch.set_grad_enabled(phase != GP_ONLY and torch.is_grad_enabled()):
             mu, var = self.encode(views.images, views.angles, views.observed)
@@ -270,47 +204,12 @@ class JointGP(Model):
         entropy = 0.5 * each.sum((-2, -1))
         return Terms(error, pixels, -self._linear(mu, var, d, rows) - entropy)
 
-    def _training_rows(self, views: Views) -> Tensor:
-        rows, known = self.rows(views.ids)
-        if not bool(known.all()):
-            raise UserError(f"The {self.title} is trained on the digits that it was prepared for.")
-        observed = self.observed[rows]
-        same = observed.shape == views.observed.shape and torch.equal(observed, views.observed)
-        if not (same and torch.equal(self.angles[rows][observed], views.angles[observed])):
-            raise UserError(f"The {self.title} needs the same angles of a digit in every epoch.")
-        return rows
-
-    @torch.no_grad()
-    def _encode_all(self, views: Views, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Codes, mean and variance [P, Q, L], and digit vectors [P, m], without dropout."""
-        training = self.training
-        self.eval()
-        parts = []
-        for start in range(0, len(views), CHUNK):
-            part = views[start : start + CHUNK]
-            d = self.digit_vectors(part.images, part.observed, rows[start : start + CHUNK])
-            parts.append((*self.encode(part.images, part.angles, part.observed), d))
-        self.train(training)
-        mu, var, d = (torch.cat(x) for x in zip(*parts, strict=True))
-        return mu, var, d
-
     # Prediction
-
-    @torch.no_grad()
-    def condition(self, data: Callable[[], Views]) -> None:
-        views = data()
-        rows = self._training_rows(views)
-        self.mu[rows], self.var[rows], self.known_vectors[rows] = self._encode_all(views, rows)
 
     def training_set(self) -> tuple[Tensor, Tensor, Tensor]:
         """V [P, Q, R], means and variances of the codes Z [P, Q, L]; 0 where not observed."""
         v = masked(self.features(self.known_vectors, self.angles), self.observed)
         return v, masked(self.mu, self.observed), masked(self.var, self.observed)
-
-
-def masked(values: Tensor, observed: Tensor) -> Tensor:
-    """Values [P, Q, ...] in float64, 0 where not observed."""
-    return torch.where(observed[..., None], values, 0.0).double()
 
 
 def cholesky(x: Tensor) -> Tensor:

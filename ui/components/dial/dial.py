@@ -114,6 +114,7 @@ def dial(
     scale: Scale | None = None,
     name: str = "",
     beside: Beside | None = None,
+    places: Sequence[DeltaGenerator] | None = None,
 ) -> DialState:
     """Show a digit in a dial, with its style beside it (below it on a narrow screen).
 
@@ -124,6 +125,7 @@ def dial(
     style goes back to the digit's own. On a line the dial is a track, and `angle` is a share of
     the way, from 0 to 100. With a `scale` it reads in the unit of one's own views. `beside` is the
     same digit as a second model sees it, turned together with the first; both are named then.
+    `places` are where the dial and its style go, instead of two new columns.
     """
     record = _record(key)
     held = [held_out] if isinstance(held_out, int) else list(held_out)
@@ -144,7 +146,7 @@ def dial(
     sliders = slider_data(scene, key, styles, morph, likely, lead, thing)
     with st.container(gap=None):
         _send_weights(key, scene, beside)
-        left, right = st.columns([1.1, 1], gap="medium")
+        left, right = places or st.columns([1.1, 1], gap="medium")
         with left:
             _mount(_track if scene.line else _dial, key, data)
             below = st.container()

@@ -1,0 +1,225 @@
+"""What models with a vector for each digit share: vectors, and a memory of the training set.
+
+The vectors d_p [m] are free, one for each training digit, or found by a network in a digit's views.
+The training set is kept as the Gaussian process sees it: angles, codes and digit vectors.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from fgpvae.data import Views
+from fgpvae.errors import UserError
+from fgpvae.models.base import Model, ModelConfig
+from fgpvae.networks import ConvolutionalEncoder, PaperEncoder
+
+CHUNK = 64  # digits at a time where all of them are needed
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigitVectorConfig(ModelConfig):
+    amplitude: float = 1.0  # σ to start with
+    length_scale: float = 1.0  # r to start with
+    digit_rank: int = 8  # m, the length of a digit vector
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_range("amplitude", 1000)
+        self.check_range("length_scale", 100)
+        if not 1 <= self.digit_rank <= 64:
+            raise UserError(f"digit_rank (m) must be from 1 to 64, not {self.digit_rank}.")
+
+
+class DigitVectorModel(Model):
+    """A model whose Gaussian process knows a digit by a vector, and remembers the training set."""
+
+    fixed_angles = True
+
+    ids: Tensor
+    angles: Tensor
+    observed: Tensor
+    mu: Tensor
+    var: Tensor
+    known_vectors: Tensor
+
+    def __init__(self, config: DigitVectorConfig) -> None:
+        super().__init__(config)
+        self._allocate(0, 0)
+        self.register_load_state_dict_pre_hook(DigitVectorModel._take_sizes)
+
+    @classmethod
+    def check_run(cls, config: Any, images: int, context_dropout: float) -> None:
+        if context_dropout:
+            raise UserError(
+                "A joint GP learns a digit from all of its views: set training.context_dropout to "
+                "0."
+            )
+
+    def _take_sizes(self, state: dict[str, Any], prefix: str, *_: object) -> None:
+        """Make room for the training set of a saved state; what does not fit is refused later."""
+        angles, ids, mu, d = (
+            state.get(prefix + name) for name in ("angles", "ids", "mu", "known_vectors")
+        )
+        if angles is None or ids is None or mu is None or d is None or angles.ndim != 2:
+            return
+        P, Q = angles.shape
+        L, m = self.config.latents, self.config.digit_rank
+        # nothing larger is made than what is there already
+        fresh = self.angles.shape != (P, Q)
+        if fresh and (ids.shape, mu.shape, d.shape) == ((P,), (P, Q, L), (P, m)):
+            self._allocate(P, Q)
+
+    def _allocate(self, P: int, Q: int) -> None:
+        """Room for P training digits with up to Q views; `ids` ascend."""
+        L, m, home, dtype = self.config.latents, self.config.digit_rank, self.home, self.dtype
+        self._zeros("ids", P, kind=torch.int64)
+        self._zeros("angles", P, Q, kind=torch.float64)
+        self._zeros("observed", P, Q, kind=torch.bool)
+        self._zeros("mu", P, Q, L)
+        self.register_buffer("var", torch.ones(P, Q, L, dtype=dtype, device=home))
+        self._zeros("known_vectors", P, m)
+
+    def _zeros(self, name: str, *shape: int, kind: torch.dtype | None = None) -> None:
+        self.register_buffer(name, torch.zeros(shape, dtype=kind or self.dtype, device=self.home))
+
+    def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
+        """d [P, m] of training digits, given as views [P, Q, H, W] and as rows [P]."""
+        raise TypeError(f"{type(self).__name__} does not say what its digit vectors are")
+
+    def rows(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Rows [P] of training digits by id, and which of the ids are theirs [P]."""
+        if not len(self.ids):
+            return torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
+        rows = torch.searchsorted(self.ids, ids).clamp_max(len(self.ids) - 1)
+        return rows, self.ids[rows] == ids
+
+    # Training
+
+    def prepare(self, data: Callable[[], Views]) -> None:
+        views = data()
+        self._allocate(*views.observed.shape)
+        self.ids.copy_(views.ids.sort().values)
+        rows, _ = self.rows(views.ids)
+        self.angles[rows], self.observed[rows] = views.angles, views.observed
+        self.start_vectors(views)
+
+    def start_vectors(self, views: Views) -> None:
+        """First values of the digit vectors, where they are learned."""
+
+    def refuse_part(self, views: Views, context: Tensor | None) -> None:
+        """Refuse a context [P, Q] that is not all views."""
+        if context is not None and bool((context & views.observed).ne(views.observed).any()):
+            raise UserError(f"The {self.title} has no context dropout: set it to 0.")
+
+    def _training_rows(self, views: Views) -> Tensor:
+        rows, known = self.rows(views.ids)
+        if not bool(known.all()):
+            raise UserError(f"The {self.title} is trained on the digits that it was prepared for.")
+        observed = self.observed[rows]
+        same = observed.shape == views.observed.shape and torch.equal(observed, views.observed)
+        if not (same and torch.equal(self.angles[rows][observed], views.angles[observed])):
+            raise UserError(f"The {self.title} needs the same angles of a digit in every epoch.")
+        return rows
+
+    @torch.no_grad()
+    def _encode_all(self, views: Views, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Codes, mean and variance [P, Q, L], and digit vectors [P, m], without dropout."""
+        training = self.training
+        self.eval()
+        parts = []
+        for start in range(0, len(views), CHUNK):
+            part = views[start : start + CHUNK]
+            d = self.digit_vectors(part.images, part.observed, rows[start : start + CHUNK])
+            parts.append((*self.encode(part.images, part.angles, part.observed), d))
+        self.train(training)
+        mu, var, d = (torch.cat(x) for x in zip(*parts, strict=True))
+        return mu, var, d
+
+    # Prediction
+
+    @torch.no_grad()
+    def condition(self, data: Callable[[], Views]) -> None:
+        views = data()
+        rows = self._training_rows(views)
+        self.mu[rows], self.var[rows], self.known_vectors[rows] = self._encode_all(views, rows)
+
+
+class FreeVectors(DigitVectorModel):
+    """A free vector for each training digit, so no others can be asked for."""
+
+    takes_new_digits = False
+
+    def _allocate(self, P: int, Q: int) -> None:
+        super()._allocate(P, Q)
+        self.vectors = nn.Parameter(self.known_vectors.clone())
+
+    def start_vectors(self, views: Views) -> None:
+        rows = self._training_rows(views)
+        with torch.no_grad():
+            self.vectors[rows] = leading_scores(upright(views), self.config.digit_rank)
+
+    def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
+        return self.vectors[rows]
+
+    def known_rows(self, views: Views) -> Tensor:
+        """Rows [P] of training digits; another digit is refused."""
+        rows, known = self.rows(views.ids)
+        if not bool(known.all()):
+            raise UserError(
+                f"The {self.title} cannot take new digits: it has a vector for each digit that it "
+                "was trained on, found by its id, and no way to find one for another."
+            )
+        return rows
+
+    def remembered(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
+        rows, known = self.rows(ids)
+        return (self.angles[rows], self.observed[rows]) if bool(known.all()) else None
+
+
+class RepresentedVectors(DigitVectorModel):
+    """Appendix C of the paper: d_p is the mean of a representation network over a digit's views."""
+
+    def __init__(self, config: DigitVectorConfig) -> None:
+        super().__init__(config)
+        network, m = config.network, config.digit_rank
+        channels = network.shape[0]
+        self.representation = (
+            PaperEncoder(m, channels)
+            if network.kind == "paper"
+            else ConvolutionalEncoder(network, m, channels)
+        )
+        self.representation.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
+        return self.represent(images, observed)
+
+    def represent(self, images: Tensor, observed: Tensor) -> Tensor:
+        """Views [P, Q, H, W] -> d [P, m], 0 for a digit without views."""
+        seen = images[observed].reshape(-1, *self.config.network.shape).to(self.dtype)
+        each = self.representation(seen.contiguous(memory_format=torch.channels_last))
+        digit = observed.nonzero()[:, 0]
+        total = each.new_zeros(len(images), self.config.digit_rank, dtype=self.dtype)
+        total = total.index_add(0, digit, each.to(self.dtype))
+        return total / observed.sum(-1, keepdim=True).clamp_min(1)
+
+
+def upright(views: Views) -> Tensor:
+    """The view nearest to upright of each digit [P, pixels]."""
+    tilt = torch.where(views.observed, 1 - views.angles.cos(), torch.inf)
+    return views.images[torch.arange(len(views)), tilt.argmin(-1)].flatten(1)
+
+
+def leading_scores(x: Tensor, m: int) -> Tensor:
+    """U_m S_m of rows [P, pixels] = U S Vᵀ, made of mean squared length 1; no mean is taken off."""
+    u, s, _ = torch.linalg.svd(x.double(), full_matrices=False)
+    scores = torch.zeros(len(x), m, dtype=torch.float64)
+    scores[:, : len(s)] = (u * s)[:, :m]
+    return (scores / scores.square().sum(-1).mean().sqrt().clamp_min(1e-12)).float()
+
+
+def masked(values: Tensor, observed: Tensor) -> Tensor:
+    """Values [P, Q, ...] in float64, 0 where not observed."""
+    return torch.where(observed[..., None], values, 0.0).double()

@@ -1,0 +1,334 @@
+"""The SVGP-VAE of Jazbec et al. (2021): one GP over all images, through M inducing points.
+
+Prior: k(i, j) = (d_p(i) · d_p(j)) σ² k_r(w_i, w_j) in every channel, d_p a vector for each digit.
+The inducing points are pairs of a digit vector and an angle, learned like everything else.
+
+q(u) is the posterior given the codes N(μ_i, s_i²) that the encoder finds for the b images of a
+batch, each counted N/b times. Its evidence lower bound is published as
+
+    (N/b) Σ_i E_q [log p(y_i | z_i) - log N(z_i | μ_i, s_i²)] + Hensman's bound on log Z,
+
+and Hensman's bound is (N/b) Σ_i E_q log N(μ_i | z_i, s_i²) - KL(q(u) || p(u)): the terms of the
+encoder cancel, and what is left is (N/b) Σ_i E_q log p(y_i | z_i) - KL(q(u) || p(u)). Without an
+encoder, q(u) is learned itself, which is the sparse variational GP of Hensman et al. (2013) with a
+decoder on top. Cost of a batch: O(M³ + bM²).
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from fgpvae import gaussian, randomness, sparse
+from fgpvae.data import Views
+from fgpvae.errors import UserError
+from fgpvae.kernels import Periodic
+from fgpvae.models.base import Terms
+from fgpvae.models.digit_vectors import (
+    CHUNK,
+    DigitVectorConfig,
+    DigitVectorModel,
+    FreeVectors,
+    RepresentedVectors,
+)
+from fgpvae.models.inference import Posterior
+from fgpvae.networks import Decoder, numbers_held
+from fgpvae.sparse import InducingPosterior
+
+VARIANCES = 1e-3, 10.0  # of the encoder, clipped as in the published program
+MOST_NUMBERS = 50_000_000  # of the information of the digits of one chunk, 0.4 GB
+
+
+@dataclass(frozen=True, kw_only=True)
+class InducingConfig(DigitVectorConfig):
+    inducing: int = 32  # M
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.inducing <= 512:
+            raise UserError(f"inducing (M) must be from 1 to 512, not {self.inducing}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SVGPVAEConfig(InducingConfig):
+    """Settings of the SVGP-VAE: those of a digit-vector model, and how many inducing points.
+
+    >>> from fgpvae import SVGPVAEConfig
+    >>> SVGPVAEConfig(inducing=0)
+    Traceback (most recent call last):
+    fgpvae.errors.UserError: inducing (M) must be from 1 to 512, not 0.
+    """
+
+    name: str = field(default="svgpvae", init=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmortisedSVGPVAEConfig(InducingConfig):
+    """Settings of the amortised SVGP-VAE.
+
+    >>> from fgpvae import AmortisedSVGPVAEConfig
+    >>> AmortisedSVGPVAEConfig(inducing=16).digit_rank
+    8
+    """
+
+    name: str = field(default="svgpvae-amortised", init=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepSVGPConfig(InducingConfig):
+    """Settings of the sparse GP with a decoder and no encoder.
+
+    >>> from fgpvae import DeepSVGPConfig
+    >>> DeepSVGPConfig().inducing
+    32
+    """
+
+    name: str = field(default="deep-svgp", init=False)
+
+
+class SparsePosterior(Posterior):
+    """Of digits with vectors d [P, m]: all through one q(u), or each through its own."""
+
+    def __init__(self, model: "InducingGP", d: Tensor, parts: list[InducingPosterior]) -> None:
+        super().__init__(model.title, len(d), d.device)
+        self.model, self.d, self.parts = model, d, parts
+
+    def _mean(self, w: Tensor) -> Tensor:
+        return torch.cat([q.at(phi, prior)[0] for q, phi, prior, _ in self._chunks(w)])
+
+    def _variance(self, w: Tensor) -> Tensor:
+        return torch.cat([q.at(phi, prior)[1] for q, phi, prior, _ in self._chunks(w)])
+
+    def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
+        drawn = []
+        for q, phi, _, gram in self._chunks(w):
+            noise = randomness.normal(q.mean.shape, q.mean.dtype, generator).to(w.device)
+            v = q.mean + (q.root @ noise[..., None])[..., 0]  # [..., L, M]
+            left = gram - phi @ phi.mT  # [p, S, S]
+            jitter = sparse.JITTER * gram.diagonal(dim1=-2, dim2=-1).mean(-1) + 1e-12
+            identity = torch.eye(left.shape[-1], dtype=w.dtype, device=w.device)
+            lower = torch.linalg.cholesky(left + jitter[:, None, None] * identity)
+            shape = (*left.shape[:2], q.mean.shape[-2])
+            rest = lower @ randomness.normal(shape, w.dtype, generator).to(w.device)
+            drawn.append(phi @ v.mT + rest)
+        return torch.cat(drawn)
+
+    def _chunks(self, w: Tensor) -> Iterator[tuple[InducingPosterior, Tensor, Tensor, Tensor]]:
+        """q(u), features [p, S, M], prior variance [p, S] and covariance [p, S, S], in parts."""
+        row, kernel = 0, self.model.kernel
+        for q in self.parts:
+            count = len(q.mean) if q.mean.ndim == 3 else len(self.d)
+            part = slice(row, row + count)
+            row += count
+            phi, prior = self.model.features(self.d[part], w[part])
+            length = self.d[part].double().square().sum(-1)[:, None, None]
+            yield q, phi, prior, length * kernel.gram(w[part], w[part])
+
+
+class InducingGP(DigitVectorModel):
+    """What the sparse GPs share: inducing points, the bound of a batch, the prediction.
+
+    A subclass says what q(u) is: in training (`from_batch`), and given all that it remembers of
+    the training views (`_infer`).
+    """
+
+    complexity = "O(M³ + bM²)"
+
+    def __init__(self, config: InducingConfig) -> None:
+        super().__init__(config)
+        self.kernel = Periodic(config.amplitude, config.length_scale, config.period, learnable=True)
+        M = config.inducing
+        self.inducing_angles = nn.Parameter(torch.zeros(M, dtype=torch.float64))
+        self.inducing_vectors = nn.Parameter(torch.zeros(M, config.digit_rank))
+
+    def harmonics(self) -> int:
+        return int(self.kernel.harmonics())
+
+    @torch.no_grad()
+    def prepare(self, data: Callable[[], Views]) -> None:
+        """Inducing points start at M training views, in the order of their angles evenly spaced."""
+        super().prepare(data)
+        views, M = data(), self.config.inducing
+        digit, view = views.observed.nonzero(as_tuple=True)
+        order = views.angles[digit, view].argsort(stable=True)
+        chosen = order[((torch.arange(M) + 0.5) * len(order) / M).long()]
+        self.inducing_angles.copy_(views.angles[digit[chosen], view[chosen]])
+        mine = views[digit[chosen]]
+        self.eval()  # without dropout
+        rows = self.rows(mine.ids)[0]
+        self.inducing_vectors.copy_(self.digit_vectors(mine.images, mine.observed, rows))
+        self.train()
+
+    def features(self, d: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
+        """Vectors [P, m] and angles [P, S] -> features [P, S, M] and prior variance [P, S]."""
+        d, inducing = d.double(), self.inducing_vectors.double()
+        angles = self.inducing_angles
+        C = sparse.factor((inducing @ inducing.mT) * self.kernel.gram(angles, angles))
+        cross = (d @ inducing.mT)[:, None] * self.kernel.gram(w, angles)  # [P, S, M]
+        prior = d.square().sum(-1, keepdim=True) * self.kernel.diagonal(w)
+        return sparse.features(cross, C), prior
+
+    def from_batch(self, views: Views, phi: Tensor) -> InducingPosterior:
+        """q(u) as a batch says, given its features [P, Q, M]."""
+        raise TypeError(f"{type(self).__name__} does not say what its q(u) is")
+
+    def terms(
+        self,
+        views: Views,
+        context: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Terms:
+        self.refuse_part(views, context)
+        rows, seen = self._training_rows(views), views.observed
+        d = self.digit_vectors(views.images, seen, rows)
+        phi, prior = self.features(d, views.angles)
+        q = self.from_batch(views, phi)
+        mean, var = q.at(phi, prior)
+        z = gaussian.sample(mean, var, generator)
+        share = seen.sum(-1) / self.observed.sum()  # of all training images
+        return Terms(*self.squared_error(z, views), q.kl() * share)
+
+
+class EncodedGP(InducingGP):
+    """q(u) from what the encoder says of images."""
+
+    joint_batches = True
+
+    def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
+        mean, var = super().encode_each(images, w)
+        return mean, var.clamp(*VARIANCES)
+
+    def from_batch(self, views: Views, phi: Tensor) -> InducingPosterior:
+        seen = views.observed
+        mu, var = self.encode(views.images, views.angles, seen)
+        times = self.observed.sum() / seen.sum()  # N/b
+        return InducingPosterior.given(*_told(phi, mu, var, seen, times))
+
+    def told_by_training(self) -> tuple[Tensor, Tensor]:
+        """The information of the whole training set: [L, M, M] and [L, M]."""
+        M, L = self.config.inducing, self.config.latents
+        zeros = self.inducing_angles.new_zeros
+        precision, shift = zeros(L, M, M), zeros(L, M)
+        for start in range(0, len(self.ids), CHUNK):
+            part = slice(start, start + CHUNK)
+            phi, _ = self.features(self.known_vectors[part], self.angles[part])
+            more = _told(phi, self.mu[part], self.var[part], self.observed[part])
+            precision, shift = precision + more[0], shift + more[1]
+        return precision, shift
+
+
+class SVGPVAE(FreeVectors, EncodedGP):
+    """A free vector for each training digit, as published.
+
+    >>> from fgpvae import SVGPVAE
+    >>> SVGPVAE.takes_new_digits
+    False
+    """
+
+    Config = SVGPVAEConfig
+    title = "SVGP-VAE"
+
+    def _infer(self, views: Views) -> SparsePosterior:
+        rows = self.known_rows(views)
+        q = InducingPosterior.given(*self.told_by_training())
+        return SparsePosterior(self, self.known_vectors[rows], [q])
+
+
+class AmortisedSVGPVAE(RepresentedVectors, EncodedGP):
+    """Digit vectors from a representation network; a new digit adds what its own views say.
+
+    The digits that `ids` names leave the training set first, so that their views count once.
+
+    >>> from fgpvae import AmortisedSVGPVAE
+    >>> AmortisedSVGPVAE.takes_new_digits
+    True
+    """
+
+    Config = AmortisedSVGPVAEConfig
+    title = "Amortised SVGP-VAE"
+
+    def _infer(self, views: Views) -> SparsePosterior:
+        d = self.represent(views.images, views.observed)
+        mu, var = self.encode(views.images, views.angles, views.observed)
+        phi, _ = self.features(d, views.angles)
+        rows, known = self.rows(views.ids)
+        precision, shift = self.told_by_training()
+        together = max(min(CHUNK, MOST_NUMBERS // precision.numel()), 1)
+        parts = []
+        for start in range(0, max(len(d), 1), together):
+            part = slice(start, start + together)
+            own = _told_each(phi[part], mu[part], var[part], views.observed[part])
+            all_precision, all_shift = precision + own[0], shift + own[1]
+            if bool(known[part].any()):
+                old = rows[part]
+                old_phi, _ = self.features(self.known_vectors[old], self.angles[old])
+                counted = self.observed[old] & known[part, None]
+                left = _told_each(old_phi, self.mu[old], self.var[old], counted)
+                all_precision, all_shift = all_precision - left[0], all_shift - left[1]
+            parts.append(InducingPosterior.given(all_precision, all_shift))
+        return SparsePosterior(self, d, parts)
+
+
+class DeepSVGP(FreeVectors, InducingGP):
+    """A sparse variational GP with a decoder on top: q(u) is learned, and nothing encodes.
+
+    >>> from fgpvae import DeepSVGP
+    >>> DeepSVGP.takes_new_digits
+    False
+    """
+
+    Config = DeepSVGPConfig
+    title = "Deep SVGP"
+
+    def __init__(self, config: DeepSVGPConfig) -> None:
+        super().__init__(config)
+        L, M = config.latents, config.inducing
+        self.q_mean = nn.Parameter(torch.zeros(L, M, dtype=torch.float64))
+        # the lower triangle of the root, of its diagonal the logarithm
+        start = math.log(0.1) * torch.eye(M, dtype=torch.float64)
+        self.q_root = nn.Parameter(start.repeat(L, 1, 1))
+
+    @classmethod
+    def networks(cls, config: Any) -> tuple[Any, Decoder]:
+        return nn.Module(), Decoder(config.network, config.latents, local=0)
+
+    @classmethod
+    def numbers_in_a_step(cls, config: Any, digits: int, views: int) -> int:
+        with torch.device("meta"):
+            _, decoder = cls.networks(config)
+        return digits * views * numbers_held(decoder, (config.latents,))
+
+    def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
+        raise UserError(f"The {self.title} has no encoder: it says nothing of a view by itself.")
+
+    def learned(self) -> InducingPosterior:
+        """q(u)."""
+        diagonal = self.q_root.diagonal(dim1=-2, dim2=-1).exp()
+        return InducingPosterior(self.q_mean, self.q_root.tril(-1) + torch.diag_embed(diagonal))
+
+    def from_batch(self, views: Views, phi: Tensor) -> InducingPosterior:
+        return self.learned()
+
+    @torch.no_grad()
+    def condition(self, data: Callable[[], Views]) -> None:
+        self.known_vectors.copy_(self.vectors)
+
+    def _infer(self, views: Views) -> SparsePosterior:
+        return SparsePosterior(self, self.known_vectors[self.known_rows(views)], [self.learned()])
+
+
+def _told_each(phi: Tensor, mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor]:
+    """The information of each digit's codes [P, Q, L]: [P, L, M, M] and [P, L, M]."""
+    weight = torch.where(observed[..., None], 1 / var.double(), 0.0)
+    return sparse.information(phi, mu.double(), weight)
+
+
+def _told(
+    phi: Tensor, mu: Tensor, var: Tensor, observed: Tensor, times: Tensor | float = 1.0
+) -> tuple[Tensor, Tensor]:
+    """The information of all codes together, each counted so many times: [L, M, M] and [L, M]."""
+    weight = times / var[observed].double()
+    return sparse.information(phi[observed], mu[observed].double(), weight)

@@ -1,0 +1,72 @@
+"""Gaussian processes through M inducing points, in coordinates in which their prior is N(0, I).
+
+With K_MM = CCᵀ the values at the inducing points are u = Cv, v ~ N(0, I), and an input x has the
+features φ(x) = C⁻¹k(Z, x): z(x) = φ(x)·v + e(x), e(x) of variance k(x, x) - |φ(x)|².
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from fgpvae.errors import UserError
+
+JITTER = 1e-6  # of the mean variance: noise of the inducing values, so the bound stays a bound
+
+
+def factor(gram: Tensor) -> Tensor:
+    """C [M, M] with CCᵀ = K_MM and a little noise."""
+    M = gram.shape[-1]
+    scale = gram.diagonal().mean().clamp_min(1e-12)
+    return _cholesky(gram + JITTER * scale * torch.eye(M, dtype=gram.dtype, device=gram.device))
+
+
+def features(cross: Tensor, C: Tensor) -> Tensor:
+    """Covariances with the inducing values [..., S, M] -> φ [..., S, M]."""
+    return torch.linalg.solve_triangular(C, cross.mT, upper=False).mT
+
+
+def information(phi: Tensor, mu: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """What codes mu [..., n, L] of precision `weight` say of v: ΦᵀSΦ [..., L, M, M] and ΦᵀSμ.
+
+    Of independent images they add up.
+    """
+    weighted = phi.mT[..., None, :, :] * weight.mT[..., :, None, :]  # [..., L, M, n]
+    return weighted @ phi[..., None, :, :], (weighted @ mu.mT[..., None])[..., 0]
+
+
+@dataclass(frozen=True)
+class InducingPosterior:
+    """q(v) = N(mean, root rootᵀ) in each of L channels, root triangular."""
+
+    mean: Tensor  # [..., L, M]
+    root: Tensor  # [..., L, M, M]
+
+    @classmethod
+    def given(cls, precision: Tensor, shift: Tensor) -> "InducingPosterior":
+        """The posterior that belongs to an `information`: covariance (I + ΦᵀSΦ)⁻¹."""
+        identity = torch.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
+        lower = _cholesky(precision + identity)
+        root = torch.linalg.solve_triangular(lower.mT, identity.expand_as(lower), upper=True)
+        mean = root @ (root.mT @ shift[..., None])
+        return cls(mean[..., 0], root)
+
+    def kl(self) -> Tensor:
+        """KL(q(v) || N(0, I)) = KL(q(u) || p(u)) in nats, summed over channels: [...]."""
+        M = self.mean.shape[-1]
+        squares = self.root.square().sum((-2, -1)) + self.mean.square().sum(-1)
+        log_det = 2 * self.root.diagonal(dim1=-2, dim2=-1).abs().log().sum(-1)
+        return 0.5 * (squares - M - log_det).sum(-1)
+
+    def at(self, phi: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance [..., S, L] at features [..., S, M] with prior variance [..., S]."""
+        left = (prior - phi.square().sum(-1)).clamp_min(0)  # that no inducing value explains
+        known = (phi[..., None, :, :] @ self.root).square().sum(-1).mT  # [..., S, L]
+        return phi @ self.mean.mT, left[..., None] + known
+
+
+def _cholesky(x: Tensor) -> Tensor:
+    lower, info = torch.linalg.cholesky_ex(x)
+    if bool(info.any()):
+        raise UserError("The covariance of the inducing points is not made of finite numbers.")
+    return lower
