@@ -1,5 +1,6 @@
 """Rotate and Extrapolate in a real browser, as a person uses them."""
 
+import base64
 import io
 import json
 import re
@@ -200,9 +201,9 @@ def test_digits_strip_views_and_morph(visit: Visit):
 
 
 # the size of a film, once the browser can show its pictures
-FILM = """async (bytes) => {
+FILM = """async (text) => {
   const film = document.createElement("video");
-  film.src = URL.createObjectURL(new Blob([Uint8Array.from(bytes)]));
+  film.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(text), (each) => each.charCodeAt(0))]));
   await new Promise((resolve, reject) => Object.assign(film, { onloadeddata: resolve, onerror: reject }));
   return [film.videoWidth, film.videoHeight];
 }"""  # noqa: E501
@@ -221,6 +222,7 @@ def turns_offline(browser: Browser, content: bytes, file: Path) -> None:
     page.goto(file.as_uri())
     page.wait_for_selector("[data-ready=yes]")
     assert pose(page)["angle"] == 45
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     digit = digits.parse("new-3-2")
     shown = turn(
         load_pretrained("best"), digit.views(), ANGLES, context_views.mask(range(0, 16, 2))
@@ -236,7 +238,6 @@ def turns_offline(browser: Browser, content: bytes, file: Path) -> None:
     style = pose(page)["style"]
     expected = shown.images([np.deg2rad(pose(page)["angle"])], style)[0]
     np.testing.assert_allclose(picture(page), expected.ravel(), atol=1e-2)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert watch.errors == []
     context.close()
@@ -289,8 +290,12 @@ def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
     expect(undo).to_be_disabled()
     assert figures(page)["MSE here"] == f"{told.mse:.4f}"
 
-    page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden'))")
-    page.evaluate("document.execCommand = () => false")
+    page.evaluate(
+        """() => {
+          navigator.clipboard.writeText = () => Promise.reject(new Error("forbidden"));
+          document.execCommand = () => false;
+        }"""
+    )
     page.get_by_role("button", name="Copy link", exact=True).click()
     link = page.get_by_label("The address of this page", exact=True)
     expect(link).to_have_value(page.url)
@@ -316,7 +321,7 @@ def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
     assert Image.open(io.BytesIO(found["Full turn"])).n_frames > 20
     assert json.loads(found["Latents, JSON"])["angle_degrees"] == 45
     assert found["Latents, CSV"].startswith(b"channel,kind,mean,sd\n1,local,")
-    assert page.evaluate(FILM, list(found["Film"])) == [728, 728]
+    assert page.evaluate(FILM, base64.b64encode(found["Film"]).decode()) == [728, 728]
     turns_offline(visit.context.browser, found["Dial"], tmp_path / "dial.html")
 
 
