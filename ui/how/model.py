@@ -65,7 +65,7 @@ def picture() -> str:
     return (
         f'{show}<svg class="wide" viewBox="0 0 850 256" role="img" aria-label="{LABEL}">'
         f'{TIP}{_wide()}</svg><svg class="tall" viewBox="0 0 320 606" role="img" '
-        f'aria-label="{LABEL}">{TIP}{_tall()}</svg>'
+        f'aria-label="{LABEL}">{(TIP + _tall()).replace("tip", "tip-tall")}</svg>'
     )
 
 
