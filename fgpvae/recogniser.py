@@ -47,13 +47,25 @@ class Recogniser(nn.Module):
 
     def log_density(self, images: Tensor, phase: Tensor) -> Tensor:
         """Pictures [N, C, H, W] and phases [N, G] -> log q(w | y) [N, G]."""
-        log_share = self.layers(images).float().log_softmax(-1)  # [N, NODES]
+        log_share = self.layers(softened(images)).float().log_softmax(-1)  # [N, NODES]
         at = (phase / (2 * math.pi) % 1) * NODES
         before = at.floor().long()
         between = (at - before).to(log_share)
         left = log_share.gather(1, before % NODES)
         right = log_share.gather(1, (before + 1) % NODES)
         return left.lerp(right, between) + math.log(NODES / (2 * math.pi))
+
+
+def softened(images: Tensor) -> Tensor:
+    """Pictures [N, C, H, W] with ink from 0 to 1, weighted 1 2 1 with their neighbours.
+
+    A digit that was turned on a grid of pixels overshoots and is sharp in places that depend on the
+    angle. A network reads that rather than the digit, and a person's picture has none of it.
+    """
+    channels = images.shape[1]
+    line = images.new_tensor([1.0, 2.0, 1.0])
+    weights = (line[:, None] * line / 16).expand(channels, 1, 3, 3)
+    return nn.functional.conv2d(images.clamp(0, 1), weights, padding=1, groups=channels)
 
 
 def numbers_held(config: NetworkConfig) -> int:

@@ -6,7 +6,7 @@ import torch
 
 from fgpvae import FGPVAEConfig, NetworkConfig, UserError, data
 from fgpvae.models import FGPVAE
-from fgpvae.recogniser import NODES, Recogniser, centred, numbers_held
+from fgpvae.recogniser import NODES, Recogniser, centred, numbers_held, softened
 
 SMALL = NetworkConfig("dense", widths=(32, 16), gated=True, harmonics=4, recogniser=4)
 
@@ -20,7 +20,7 @@ def recogniser(shape=(1, 28, 28)) -> Recogniser:
 def test_a_log_density_is_a_softmax_at_its_nodes_and_linear_between_them(shape):
     network, images = recogniser(shape), torch.rand(2, *shape)
     with torch.no_grad():
-        share = network.layers(images).softmax(-1).numpy()
+        share = network.layers(softened(images)).softmax(-1).numpy()
         angles = np.linspace(-4, 11, 301)
         found = network.log_density(images, torch.as_tensor(angles).expand(2, -1)).numpy()
     nodes = np.arange(NODES) * (2 * math.pi / NODES)
@@ -73,3 +73,14 @@ def test_what_it_says_is_the_third_score_of_an_angle():
 def test_only_an_angle_that_is_tied_to_an_orientation_can_be_recognised(wrong):
     with pytest.raises(UserError, match="recognised"):
         FGPVAEConfig(network=SMALL, **wrong)
+
+
+def test_overshoot_is_not_seen_and_neighbours_are_mixed():
+    picture = torch.rand(2, 3, 9, 8) * 3 - 1
+    found = softened(picture).double().numpy()
+    line = np.array([1.0, 2.0, 1.0]) / 4
+    ink = np.pad(picture.double().numpy().clip(0, 1), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    expected = sum(
+        line[i] * line[j] * ink[..., i : i + 9, j : j + 8] for i in range(3) for j in range(3)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-6)
