@@ -15,6 +15,9 @@ and, because they depend less on what else the machine does,
 
 A Streamlit page of one word is the reference: what no page can go below. Pages take turns, so that
 a busy moment of the machine is not one page's alone.
+
+    --against FOLDER    other sources, say of an older commit (git worktree add FOLDER COMMIT):
+                        both take turns, and what counts is the ratio of their medians
 """
 
 import argparse
@@ -36,7 +39,7 @@ from ui.shell.frame import PAGES  # noqa: E402
 
 BARE = "one word"
 EXPECTED = {BARE: ["words"], "train": ["words", "controls"]}  # of the others all three
-PATIENCE = 120_000  # milliseconds
+PATIENCE = 600_000  # milliseconds: a busy machine is not a failure
 WHAT = ("words", "controls", "picture", "settled", "work", "kB")
 LOADED = "() => performance.getEntriesByType('resource').reduce((n, e) => n + e.transferSize, 0)"
 # Looks once a frame for what has come, also inside components.
@@ -94,14 +97,24 @@ def visit(browser: Browser, url: str, expected: Sequence[str]) -> dict[str, floa
     return times
 
 
-def measure(names: list[str], rounds: int) -> dict[str, dict[str, float | None]]:
+Found = dict[str, dict[str, float | None]]
+OTHER = "/ other"  # the same page of the other sources
+
+
+def measure(names: list[str], rounds: int, other: Path | None = None) -> Found:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         script = folder / "bare.py"
         script.write_text('import streamlit as st\n\nst.write("word")\n')
         app = stack.enter_context(serve(ROOT / "app.py", FGPVAE_RUNS=str(folder / "runs")))
         urls = {BARE: stack.enter_context(serve(script))}
-        urls |= {name: f"{app}/{name}" for name in names}
+        if other is None:
+            urls |= {name: f"{app}/{name}" for name in names}
+        else:
+            runs = {"FGPVAE_RUNS": str(folder / "runs"), "PYTHONPATH": str(other)}
+            before = stack.enter_context(serve(other / "app.py", root=other, **runs))
+            for name in names:  # one after the other
+                urls |= {name: f"{app}/{name}", f"{name} {OTHER}": f"{before}/{name}"}
         browser = stack.enter_context(chromium())
         for url in urls.values():
             page = browser.new_page()
@@ -111,7 +124,8 @@ def measure(names: list[str], rounds: int) -> dict[str, dict[str, float | None]]
         found: dict[str, list[dict[str, float]]] = {name: [] for name in urls}
         for _ in range(rounds):
             for name, url in urls.items():
-                found[name].append(visit(browser, url, EXPECTED.get(name, WHAT[:3])))
+                expected = EXPECTED.get(name.removesuffix(f" {OTHER}"), WHAT[:3])
+                found[name].append(visit(browser, url, expected))
     return {
         name: {
             what: round(median(times), 0) if times else None
@@ -128,15 +142,24 @@ def main() -> None:
     parser.add_argument("--pages", nargs="+", choices=names, default=names)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--against", type=Path, metavar="FOLDER")
     options = parser.parse_args()
-    found = measure(options.pages, options.rounds)
+    found = measure(options.pages, options.rounds, options.against and options.against.resolve())
     if options.json:
         print(json.dumps(found))
         return
-    print(f"{'':12}" + "".join(f"{what:>10}" for what in WHAT))
+    print(f"{'':20}" + "".join(f"{what:>10}" for what in WHAT))
     for name, times in found.items():
         cells = (f"{'–' if each is None else f'{each:.0f}':>10}" for each in times.values())
-        print(f"{name:12}" + "".join(cells))
+        print(f"{name:20}" + "".join(cells))
+        if name.endswith(OTHER):
+            print(f"{'ratio':20}" + "".join(ratios(found[name.removesuffix(f" {OTHER}")], times)))
+
+
+def ratios(times: dict[str, float | None], others: dict[str, float | None]) -> list[str]:
+    """Of these to the others, a cell each."""
+    pairs = [(times[what], others[what]) for what in WHAT]
+    return [f"{a / b:>10.2f}" if a and b else f"{'–':>10}" for a, b in pairs]
 
 
 if __name__ == "__main__":

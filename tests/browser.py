@@ -29,17 +29,19 @@ IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 
 
 @contextmanager
-def serve(script: str | Path, module: str = "streamlit", **environment: str) -> Iterator[str]:
-    """Run a Streamlit script on a free port; gives its address."""
+def serve(
+    script: str | Path, module: str = "streamlit", root: Path = ROOT, **environment: str
+) -> Iterator[str]:
+    """Run a Streamlit script, with the sources in `root`, on a free port; gives its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", module, "run", str(script), "--server.port", str(port)]
     command += ["--server.headless", "true", "--server.fileWatcherType", "none"]
-    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    paths = [str(root), os.environ.get("PYTHONPATH", "")]
     server = subprocess.Popen(
         command,
-        cwd=ROOT,
+        cwd=root,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

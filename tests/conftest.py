@@ -22,11 +22,16 @@ SLOW_FILES = {  # processes, servers, packages, whole commands
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what needs a browser, and files that start processes."""
+    """Mark as slow what needs a browser, and files that start processes; their files come first.
+
+    Two workers take one file after the other: the short ones at the end fill what is uneven.
+    """
     for item in items:
         browser = "browser" in getattr(item, "fixturenames", ())
         if browser or item.path.stem in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
+    long = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture(scope="module")

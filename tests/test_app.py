@@ -24,6 +24,7 @@ from tests import small_runs
 from tests.browser import PATIENCE, click_point, place_of, serve, settle
 from ui.catalog import models
 from ui.components import pictures
+from ui.latents import disentanglement
 from ui.shell import about, frame, palette
 
 ROOT = Path(__file__).parent.parent
@@ -348,8 +349,10 @@ def test_measuring_lists_every_model_with_a_sentence_a_figure(tmp_path, monkeypa
     next(each for each in at.button if each.label == "Measure all models").click().run()
     assert fine(at), at.exception
     table = at.dataframe[0].value.set_index("Figure")
-    assert len(table) == 13
-    assert set(table.columns) == {"Best", "runs/turning", "runs/vae"}
+    picker = next(each for each in at.selectbox if each.label == "Model")
+    assert list(table.columns) == ["Best", *picker.options]  # in the order one picks from
+    assert sorted(picker.options) == ["runs/turning", "runs/vae"]
+    assert list(table.index) == [figure.title for figure in disentanglement.READING]
     assert table.loc["Swap error", "runs/vae"] == "–"
     assert float(table.loc["Swap error", "runs/turning"]) > 0
     assert all(f"**{title}**" in texts(at) for title in table.index)
@@ -676,11 +679,14 @@ def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(b
     page = opened(browser, address, path, viewport={"width": 1280, "height": 900})
     drawn(page, 6)
     expect(page.locator(f"{LOCAL} .gl-container canvas").first).to_be_visible()
-    save = page.locator(f"{LOCAL} .modebar-btn[data-title^='Download plot']")
-    save.focus()
+    page.wait_for_function(  # labels have the colour of the page's text
+        "chart => chart._fullLayout.scene.xaxis.tickfont.color === getComputedStyle(chart).color",
+        arg=page.locator(f"{LOCAL} .js-plotly-plot").element_handle(),
+    )
+    page.locator(LOCAL).get_by_role("button", name="Save as SVG", exact=True).focus()
     with page.expect_download() as download:
         page.keyboard.press("Enter")
-    assert download.value.suggested_filename == "fgpvae-latents-pca-local.png"
+    assert download.value.suggested_filename == "fgpvae-latents-pca-local.svg"
 
 
 def test_a_chart_is_saved_and_follows_the_theme(browser, address):
@@ -697,7 +703,7 @@ def test_a_chart_is_saved_and_follows_the_theme(browser, address):
     tick = chart.locator(".xtick text").first
     light = tick.evaluate("text => getComputedStyle(text).fill")
     with page.expect_download() as download:
-        chart.locator(".modebar-btn[data-title^='Download plot']").click(force=True)
+        chart.get_by_role("button", name="Save as PNG", exact=True).click(force=True)
     assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(

@@ -1,4 +1,4 @@
-"""The browser's modules by themselves, in Chromium: decoder, series, geometry."""
+"""The browser's modules by themselves, in Chromium: decoder, series, geometry, tiles, charts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,3 +137,84 @@ def test_angles_turn_round(page: Page):
     assert np.allclose(made, np.array(angles) % 360)
     assert call(page, "shared/geometry.js", "m.radians(180)") == pytest.approx(np.pi)
     assert call(page, "shared/geometry.js", "[m.clamp(5, 0, 2), m.clamp(-5, 0, 2)]") == [2, 0]
+
+
+TILES = """(() => {
+  const root = document.createElement("div");
+  root.innerHTML = '<div class="tiles"></div>';
+  document.body.append(root);
+  const sent = [];
+  const tile = (name) => ({ name, hint: name, image: "data:,", selected: name === "b" });
+  const data = { layout: "strip", label: "Tiles", single: true, tiles: [..."abcd"].map(tile) };
+  m.default({ data, parentElement: root, setTriggerValue: (_, name) => sent.push(name) });
+  window.tiles = { root, sent };
+  return true;
+})()"""
+STATE = """() => {
+  const buttons = [...tiles.root.querySelectorAll("button")];
+  const named = (test) => buttons.filter(test).map((button) => button.dataset.name).join("");
+  return {
+    focus: document.activeElement.dataset.name,
+    reached: named((button) => button.tabIndex === 0),
+    pressed: named((button) => button.ariaPressed === "true"),
+    sent: tiles.sent.join(""),
+  };
+}"""
+
+
+def test_arrows_lead_through_tiles_and_enter_and_space_choose(page: Page):
+    call(page, "tiles/tiles.js", TILES)
+    page.keyboard.press("Tab")
+    assert page.evaluate(STATE) == {"focus": "b", "reached": "b", "pressed": "b", "sent": ""}
+    for key, at in (
+        ("ArrowRight", "c"),
+        ("ArrowDown", "d"),
+        ("ArrowRight", "d"),  # not beyond the last
+        ("Home", "a"),
+        ("ArrowLeft", "a"),
+        ("End", "d"),
+        ("ArrowUp", "c"),
+    ):
+        page.keyboard.press(key)
+        found = page.evaluate(STATE)
+        assert (found["focus"], found["reached"]) == (at, at), key
+        assert (found["pressed"], found["sent"]) == ("b", "")  # to look is not to choose
+    page.keyboard.press("Enter")
+    assert page.evaluate(STATE) == {"focus": "c", "reached": "c", "pressed": "c", "sent": "c"}
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Space")
+    assert page.evaluate(STATE) == {"focus": "b", "reached": "b", "pressed": "b", "sent": "cb"}
+    page.evaluate("tiles.root.remove()")
+
+
+def test_an_axis_that_was_moved_by_hand_stays_and_others_go_along(page: Page):
+    axis = {"range": [0, 1]}
+    a = {
+        "old": {
+            "template": "dark",
+            "width": 500,
+            "xaxis": {"range": [0.2, 0.4]},  # moved
+            "yaxis": {"range": [0, 2]},  # the newest
+            "xaxis2": axis,  # put back to the first
+            "yaxis2": {"range": [3, 4], "autorange": True},  # by Plotly
+        },
+        "next": {
+            "template": "light",
+            "xaxis": {"range": [0, 3], "title": "new"},
+            "yaxis": {"range": [0, 3]},
+            "xaxis2": {"range": [0, 3]},
+            "yaxis2": {"range": [0, 3]},
+            "xaxis3": {"range": [0, 3]},  # was not there
+        },
+        "first": {"xaxis": [0, 1], "yaxis": [0, 1], "xaxis2": [0, 1], "yaxis2": [0, 1]},
+        "newest": {"xaxis": [0, 2], "yaxis": [0, 2], "xaxis2": [0, 2], "yaxis2": [0, 2]},
+    }
+    code = "m.merged(a.old, a.next, a.first, a.newest)"
+    made = call(page, "plot_tools/live.js", code, a)
+    assert (made["template"], made["width"]) == ("dark", 500)
+    assert made["xaxis"] | {"autorange": None} == {
+        "range": [0.2, 0.4],
+        "title": "new",
+        "autorange": None,
+    }
+    assert all(made[name]["range"] == [0, 3] for name in ("yaxis", "xaxis2", "yaxis2", "xaxis3"))

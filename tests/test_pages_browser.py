@@ -5,14 +5,13 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from fgpvae import load_pretrained
 from fgpvae.data import ANGLES
@@ -20,7 +19,6 @@ from fgpvae.digit_view import turn, verdict
 from tests.browser import PATIENCE, ROOT, Watch, serve, settle
 from ui.catalog import digits
 from ui.inference import context_views
-from ui.shell import frame
 
 
 @pytest.fixture(scope="module")
@@ -150,17 +148,6 @@ def test_dragging_turns_the_digit_and_sends_nothing_until_release(visit: Visit):
     expect(strip(page).locator("[aria-pressed=true]")).to_have_attribute(
         "aria-label", re.compile("^90 degrees")
     )
-
-
-def test_the_keyboard_turns_the_digit(visit: Visit):
-    page = visit.open()
-    ring = page.get_by_role("slider", name="Angle of the digit in degrees", exact=True)
-    ring.focus()
-    for _ in range(3):
-        page.keyboard.press("PageUp")
-    page.keyboard.press("ArrowLeft")
-    assert pose(page)["angle"] == pytest.approx(68.5)
-    expect(page).to_have_url(re.compile("angle=68.5"))
 
 
 def test_a_shared_link_opens_the_same_picture(visit: Visit, browser: Browser, address: str):
@@ -325,73 +312,7 @@ def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
     turns_offline(visit.context.browser, found["Dial"], tmp_path / "dial.html")
 
 
-# --- both, and all others ---
-
-UNREADABLE = """(least) => {
-  const parse = (text) => {
-    const all = text.match(/[\\d.]+/g).map(Number);
-    const scale = text.startsWith("color(") ? 255 : 1;
-    return { rgb: all.slice(0, 3).map((v) => v * scale), alpha: all[3] ?? 1 };
-  };
-  const up = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
-  const over = (top, alpha, below) => top.map((v, k) => alpha * v + (1 - alpha) * below[k]);
-  const ground = (node) => {
-    const layers = [];
-    const { x, y, width, height } = node.getBoundingClientRect();
-    for (let at = node; at; at = up(at)) {
-      const box = at.getBoundingClientRect();
-      const inside = (a, from, size) => a >= from - 1 && a <= from + size + 1;
-      const behind = inside(x + width / 2, box.x, box.width) && inside(y + height / 2, box.y, box.height);
-      if (!behind) continue;
-      const { rgb, alpha } = parse(getComputedStyle(at).backgroundColor);
-      if (alpha > 0) layers.push([rgb, alpha]);
-      if (alpha === 1) break;
-    }
-    const dark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
-    return layers.reverse().reduce((c, [rgb, a]) => over(rgb, a, c), dark ? [15, 18, 24] : [255, 255, 255]);
-  };
-  const light = (rgb) => {
-    const [r, g, b] = rgb.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const found = [];
-  const look = (root) => {
-    for (const node of root.querySelectorAll("*")) {
-      if (node.shadowRoot) look(node.shadowRoot);
-      const text = [...node.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data.trim()).join("");
-      const box = node.getBoundingClientRect();
-      if (!text || !box.width || !box.height || node.closest("style, script, svg, :disabled, canvas")) continue;
-      let opacity = 1;
-      for (let at = node; at; at = up(at)) opacity *= Number(getComputedStyle(at).opacity);
-      if (getComputedStyle(node).visibility !== "visible" || opacity < 0.05) continue;
-      const behind = ground(node);
-      const { rgb, alpha } = parse(getComputedStyle(node).color);
-      const pair = [light(over(rgb, alpha * opacity, behind)), light(behind)].sort((a, b) => b - a);
-      const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
-      if (contrast < least) found.push(`${contrast.toFixed(2)} ${text.slice(0, 40)}`);
-    }
-  };
-  look(document);
-  return found;
-}"""  # noqa: E501
-
-
-@pytest.mark.parametrize(
-    ("name", "scheme"),
-    [("", "light"), ("", "dark"), *((name, "dark") for name, _ in frame.PAGES[1:])],
-)
-def test_pages_open_without_an_exception_and_all_text_can_be_read(
-    browser: Browser, address: str, name: str, scheme: str
-):
-    visit = Visit(browser, address, color_scheme=scheme)
-    page = visit.open(f"/{name}", ready=False)
-    settle(page, PATIENCE)
-    light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(250, 250, 247)"
-    assert light == (scheme == "light")
-    with suppress(TimeoutError):  # what has just arrived fades in
-        page.wait_for_function(f"!({UNREADABLE})(3).length", timeout=10_000)
-    assert page.evaluate(UNREADABLE, 3) == []
-    visit.close()
+# --- both ---
 
 
 @pytest.mark.parametrize("path", ["/", "/extrapolate"])

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from ui.components import plot_tools
+
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+# Saving is left to `plot_tools`: Plotly's own button knows one format, and no ground to put under
+# the light letters of a dark theme.
+CONFIG = {
+    "modeBarButtonsToRemove": ["toImage", "autoScale2d", "tableRotation", "resetCameraLastSave3d"]
+}
 Draw = Callable[[], None]
 _waiting: ContextVar[list[Draw] | None] = ContextVar("waiting", default=None)
 
@@ -40,11 +47,13 @@ def show(
     alt: str,
     *,
     picked: Callable[[list[Any]], None] | None = None,
+    live: str = "",
 ) -> None:
     """Reserve `height` pixels and draw the chart that `make` returns.
 
     `alt` says in words what one would see. `picked` is called with the customdata of the points
-    that were clicked or circled.
+    that were clicked or circled. As long as `live` stays the same, a new figure is put into the
+    chart that is there, which keeps its zoom.
     """
     place = st.container(height=height, border=False, gap=None, key=f"{key}.place")
 
@@ -58,8 +67,11 @@ def show(
             }
         elif phone():
             made.update_layout(dragmode=False)  # a finger scrolls the page
+        first, named = _first(key, live, made, alt) if live else (made, alt)
         with place:
-            st.plotly_chart(made, key=key, config=_config(key), alt=alt, height=height, **options)
+            st.plotly_chart(first, key=key, config=CONFIG, alt=named, height=height, **options)
+            newest = _without_theme(made) if live else ""
+            plot_tools.show(f"{key}.tools", _file(key), alt, newest)
 
     waiting = _waiting.get()
     if waiting is None:
@@ -78,9 +90,26 @@ def _customdata(key: str) -> list[Any]:
     return [point["customdata"] for point in points if "customdata" in point]
 
 
-def _config(key: str) -> dict[str, Any]:
-    name = "fgpvae-" + re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
-    return {
-        "modeBarButtonsToRemove": ["autoScale2d", "tableRotation", "resetCameraLastSave3d"],
-        "toImageButtonOptions": {"format": "png", "filename": name, "scale": 2},
-    }
+def _first(key: str, live: str, made: go.Figure, alt: str) -> tuple[go.Figure, str]:
+    """The figure, and its words, with which the chart of this name began.
+
+    Streamlit draws a chart anew whenever these differ from those of the last run.
+    """
+    kept = st.session_state.get(f"{key}.first")
+    if kept is None or kept[0] != live:
+        kept = st.session_state[f"{key}.first"] = (live, made, alt)
+    return kept[1], kept[2]
+
+
+def _without_theme(made: go.Figure) -> str:
+    """As JSON; the chart that is there has the colours of the theme already."""
+    from plotly.io import to_json
+
+    spec = made.to_dict()
+    del spec["layout"]["template"]
+    text: str = to_json(spec, validate=False)
+    return text
+
+
+def _file(key: str) -> str:
+    return "fgpvae-" + re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")

@@ -72,6 +72,7 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
         "train.curves",
         curves.height(columns),
         curves.alt(records),
+        live=" / ".join(record.name for record in records),
     )
     if lines and not curves.points(lines, "validation_mse", logarithmic=True):
         st.caption(curves.NO_VALIDATION)

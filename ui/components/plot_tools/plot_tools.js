@@ -1,0 +1,43 @@
+// Serves the Plotly chart in the same container, also when Streamlit draws it anew.
+import { Live } from "./live.js";
+import { offer } from "./save.js";
+import { ink } from "./scene.js";
+
+class Tools {
+  constructor(root) {
+    const host = root.getRootNode().host ?? root;
+    this.place = host.closest('[class*="-place"]');
+    this.live = new Live();
+    this.watch = new MutationObserver(() => this.serve());
+    this.watch.observe(this.place, { subtree: true, childList: true });
+  }
+
+  update(data) {
+    this.data = data;
+    this.serve();
+  }
+
+  serve() {
+    const chart = this.place.querySelector(".js-plotly-plot");
+    if (!chart?.querySelector(".modebar") || !window.Plotly) return;
+    offer(chart, this.data.file);
+    ink(chart);
+    if (this.data.figure) this.live.show(chart, this.data.figure, this.data.alt);
+  }
+
+  close() {
+    this.watch.disconnect();
+  }
+}
+
+const served = new WeakMap();
+
+export default function ({ data, parentElement }) {
+  if (!served.has(parentElement)) served.set(parentElement, new Tools(parentElement));
+  const tools = served.get(parentElement);
+  tools.update(data);
+  return () => {
+    tools.close();
+    served.delete(parentElement);
+  };
+}

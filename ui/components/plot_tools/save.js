@@ -1,0 +1,48 @@
+// Two buttons in the mode bar of a chart: PNG and SVG.
+const FORMATS = { png: 2, svg: 1 }; // pixels of the file for one on the screen
+
+// A chart has no ground of its own; a file has the one that its text was made for.
+export function ground(node) {
+  for (let at = node; at; at = at.parentElement) {
+    const { backgroundColor } = getComputedStyle(at);
+    if (!/^(transparent|rgba\(.*, 0\))$/.test(backgroundColor)) return backgroundColor;
+  }
+  return "white";
+}
+
+// Labels that CSS has made readable on the screen are so in the file, too.
+function inked(chart) {
+  const text = JSON.stringify(chart.layout);
+  const grey = chart.layout.template?.layout?.font?.color;
+  return JSON.parse(grey ? text.replaceAll(grey, getComputedStyle(chart).color) : text);
+}
+
+function save(chart, format, filename) {
+  const { data, clientWidth: width, clientHeight: height } = chart;
+  const figure = { data, layout: { ...inked(chart), paper_bgcolor: ground(chart) } };
+  return window.Plotly.downloadImage(figure, {
+    format,
+    filename,
+    width,
+    height,
+    scale: FORMATS[format],
+  });
+}
+
+export function offer(chart, file) {
+  const bar = chart.querySelector(".modebar");
+  if (bar.querySelector(".save")) return;
+  const group = Object.assign(document.createElement("div"), { className: "modebar-group save" });
+  for (const format of Object.keys(FORMATS)) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "modebar-btn";
+    button.dataset.title = button.ariaLabel = `Save as ${format.toUpperCase()}`;
+    button.dataset.gravity = "n";
+    button.textContent = format.toUpperCase();
+    button.style.cssText = "font: 600 11px sans-serif; color: inherit;";
+    button.addEventListener("click", () => save(chart, format, file));
+    group.append(button);
+  }
+  bar.prepend(group);
+}
