@@ -17,7 +17,7 @@ SAMPLES = 24  # pictures that the spread of pixels is measured on
 
 
 @dataclass(frozen=True)
-class Turning:
+class DigitView:
     """A digit of which a model knows some views."""
 
     model: Model
@@ -94,13 +94,13 @@ def turn(
     angles: np.ndarray,
     observed: np.ndarray,
     ids: torch.Tensor | None = None,
-) -> Turning:
+) -> DigitView:
     """What `model` makes of a digit from its observed views [Q, H, W] at angles [Q] radians."""
     try:
         scene = scenes.scene(model, views, angles, observed, ids)
     except UserError as error:
-        return Turning(model, views, angles, observed, ids, None, str(error))
-    return Turning(model, views, angles, observed, ids, scene)
+        return DigitView(model, views, angles, observed, ids, None, str(error))
+    return DigitView(model, views, angles, observed, ids, scene)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Verdict:
 
 
 def verdict(
-    turning: Turning,
+    turning: DigitView,
     w: float,
     true: np.ndarray,
     style: Sequence[float] | None = None,
@@ -155,13 +155,13 @@ def uncertainty(
     return posterior.unknown(grid.expand(n, -1)).mean(1).numpy()
 
 
-def swapped(a: Turning, b: Turning, w: float) -> np.ndarray:
+def swapped(a: DigitView, b: DigitView, w: float) -> np.ndarray:
     """The style of A where B is at an angle: B's local channels with A's global ones, [H, W]."""
     return b.images(np.array([w]), a.own.tolist())[0]
 
 
 @torch.no_grad()
-def morphed(a: Turning, b: Turning, w: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
+def morphed(a: DigitView, b: DigitView, w: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Styles [steps, G] on the way from A's own to B's, and A with each of them [steps, H, W]."""
     assert a.scene is not None
     shares = np.linspace(0, 1, steps)[:, None]
@@ -170,7 +170,7 @@ def morphed(a: Turning, b: Turning, w: float, steps: int) -> tuple[np.ndarray, n
 
 
 @torch.no_grad()
-def prior(model: Model, seed: int) -> tuple[Turning, list[float]]:
+def prior(model: Model, seed: int) -> tuple[DigitView, list[float]]:
     """No digit at all, and a style drawn from the prior.
 
     A mean function, or being told the angle, makes the style turn. Without either the local
@@ -185,7 +185,7 @@ def prior(model: Model, seed: int) -> tuple[Turning, list[float]]:
     style = torch.randn(len(scene.styles), generator=random).tolist()
     if "local" in model.blocks and not model.tells_angle:
         scene = _with_local_sample(model, scene, random)
-    return Turning(model, nothing, angles, observed, scene=scene), style
+    return DigitView(model, nothing, angles, observed, scene=scene), style
 
 
 def _with_local_sample(model: Model, scene: Scene, random: torch.Generator) -> Scene:

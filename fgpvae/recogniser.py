@@ -3,30 +3,29 @@
 import math
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from fgpvae import arrays
 from fgpvae.networks import NetworkConfig
 
-HARMONICS = 36  # of a log density: details down to 5 degrees
+NODES = 72  # angles at which a density is given, 5 degrees apart
 
 
 class Recogniser(nn.Module):
-    """q(w | y) ∝ exp Σ_k (a_k cos kw + b_k sin kw), with three strided convolutions and a hidden
-    layer from the picture to a and b.
+    """q(w | y): its logarithm is given at NODES angles and linear between them.
+
+    Three strided convolutions and a hidden layer lead from the picture to the NODES numbers, whose
+    exponentials add up to one.
 
     >>> import torch
     >>> from fgpvae import NetworkConfig
     >>> told = Recogniser(NetworkConfig("dense", recogniser=4))
-    >>> grid = torch.arange(100) * (2 * torch.pi / 100)
-    >>> density = told.log_density(torch.zeros(3, 1, 28, 28), grid.expand(3, 100)).exp()
+    >>> grid = torch.arange(72) * (2 * torch.pi / 72)
+    >>> density = told.log_density(torch.zeros(3, 1, 28, 28), grid.expand(3, 72)).exp()
     >>> bool(torch.isclose(density.mean(1) * 2 * torch.pi, torch.ones(())).all())
     True
     """
-
-    even: Tensor
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
@@ -43,25 +42,18 @@ class Recogniser(nn.Module):
             nn.Flatten(),
             nn.Linear(4 * first * small, 16 * first),
             nn.SiLU(),
-            nn.Linear(16 * first, 2 * HARMONICS),
+            nn.Linear(16 * first, NODES),
         )
-        even = np.arange(4 * HARMONICS) * (2 * math.pi / (4 * HARMONICS))
-        self.register_buffer("even", torch.tensor(even, dtype=torch.float32), persistent=False)
 
     def log_density(self, images: Tensor, phase: Tensor) -> Tensor:
         """Pictures [N, C, H, W] and phases [N, G] -> log q(w | y) [N, G]."""
-        coefficients = self.layers(images).float()[..., None]  # [N, 2 K, 1]
-        log_total = (_waves(self.even.float()) @ coefficients).logsumexp(1)  # [N, 1]
-        log_mean = log_total - math.log(len(self.even))
-        at = (_waves(phase.float()) @ coefficients).squeeze(-1)  # [N, G]
-        return at - log_mean - math.log(2 * math.pi)
-
-
-def _waves(phase: Tensor) -> Tensor:
-    """cos kw and sin kw for k = 1 .. HARMONICS, as the last dimension."""
-    modes = torch.arange(1, HARMONICS + 1, dtype=phase.dtype, device=phase.device)
-    angle = phase[..., None] * modes
-    return torch.cat([angle.cos(), angle.sin()], -1)
+        log_share = self.layers(images).float().log_softmax(-1)  # [N, NODES]
+        at = (phase / (2 * math.pi) % 1) * NODES
+        before = at.floor().long()
+        between = (at - before).to(log_share)
+        left = log_share.gather(1, before % NODES)
+        right = log_share.gather(1, (before + 1) % NODES)
+        return left.lerp(right, between) + math.log(NODES / (2 * math.pi))
 
 
 def numbers_held(config: NetworkConfig) -> int:
@@ -69,7 +61,7 @@ def numbers_held(config: NetworkConfig) -> int:
     _, height, width = config.shape
     sides = [math.ceil(height / n) * math.ceil(width / n) for n in (2, 4, 8)]
     filters = sum(side * n for side, n in zip(sides, (1, 2, 4), strict=True)) + 16
-    return 2 * filters * config.recogniser + 2 * HARMONICS
+    return 2 * filters * config.recogniser + NODES
 
 
 def centred(images: Any) -> Any:

@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 PROPERTIES = ("slant", "stroke weight", "width", "height")
 CLEAR = 0.25  # a direction counts if a step moves its property by this share of the natural spread
 TRIED = 12  # digits on which the decoder shows what a direction does
+SHRUNK = 0.05  # share of the mean variance that is added to every variance of the noise
 QUANTILES = (0.005, 0.995)  # of real digits, where sliders end
 
 
@@ -104,15 +105,15 @@ def _regressed(own: Array, measured: Array, labels: NDArray[np.int64]) -> list[S
 
     Within classes, styles = B properties + noise, with properties in standard deviations: column k
     of B changes property k and leaves the others. What a style has of each property is read by
-    generalised least squares, (Bᵀ S⁻¹ B)⁻¹ Bᵀ S⁻¹, with the shrunk covariance S of the noise.
+    generalised least squares, (Bᵀ S⁻¹ B)⁻¹ Bᵀ S⁻¹, with the covariance S of the noise, a
+    little towards a sphere: there may be fewer digits than channels.
     """
-    from sklearn.covariance import ledoit_wolf
-
     inside, style = _within(measured, labels), _within(own, labels)
     scaled = inside / np.maximum(inside.std(0), 1e-12)
     weights = np.linalg.lstsq(scaled, style, rcond=None)[0]  # [K, G], Bᵀ
-    noise, _ = ledoit_wolf(style - scaled @ weights)
-    noise += 1e-9 * (np.trace(noise) + 1) / len(noise) * np.eye(len(noise))
+    left = style - scaled @ weights
+    noise = left.T @ left / len(left)
+    noise += (SHRUNK * np.trace(noise) + 1e-9) / len(noise) * np.eye(len(noise))
     half = weights @ np.linalg.inv(noise)  # Bᵀ S⁻¹
     reading = np.linalg.pinv(half @ weights.T) @ half  # [K, G]
     offset = -reading @ own.mean(0)

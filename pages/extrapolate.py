@@ -41,7 +41,7 @@ with (
         [EXAMPLE, *BRING, RANDOM],
         default=EXAMPLE,
         required=True,
-        key="from",
+        key="extrapolate.source",
         bind="query-params",
         persist_state="session",
         label_visibility="collapsed",
@@ -116,7 +116,7 @@ if views:
                 "turned copy of the picture.",
             ),
         ):
-            sketch.show(doubt.falling(left_over.tolist(), len(seen)), key=f"{KEY}-falling")
+            sketch.show(doubt.falling(left_over.tolist(), len(seen)), key=f"{KEY}.falling")
 with frame.card("Sixteen angles"):
     angle_strip.angle_strip(
         turning.images(ANGLES, state.style),

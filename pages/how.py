@@ -10,15 +10,15 @@ frame.guard()
 frame.heading("How it works", "The paper in five screens, each with something to move.")
 
 asked = st.query_params.get("screen", "")
-if "how_screen" not in st.session_state and asked in map(str, SCREENS):
-    st.session_state["how_screen"] = int(asked)
-st.session_state.setdefault("how_screen", 1)
+if "how.screen" not in st.session_state and asked in map(str, SCREENS):
+    st.session_state["how.screen"] = int(asked)
+st.session_state.setdefault("how.screen", 1)
 screen = st.segmented_control(
     "Screen",
     list(SCREENS),
     format_func=lambda number: f"{number} · {SCREENS[number][0]}",
     required=True,
-    key="how_screen",
+    key="how.screen",
     persist_state="session",
     label_visibility="collapsed",
 )
@@ -27,7 +27,7 @@ st.query_params["screen"] = str(screen)
 
 
 def go_to(number: int) -> None:
-    st.session_state["how_screen"] = number
+    st.session_state["how.screen"] = number
 
 
 _, show = SCREENS[screen]

@@ -15,12 +15,14 @@ with st.container(horizontal=True, gap="medium"):
         with head:
             views, found = notices.attempt(lambda: (shown(choice), encoded(choice)))
         modes = ["angle", "digit", "class"] if len(choice.classes) > 1 else ["angle", "digit"]
-        colour = st.segmented_control("Colour", modes, default="angle", key="z_colour", **KEPT)
+        colour = st.segmented_control(
+            "Colour", modes, default="angle", key="latents.colour", **KEPT
+        )
     st.segmented_control(
         "Space",
         ["2-D", "3-D"],
         default="2-D",
-        key="z_space",
+        key="latents.space",
         help="Two components that hold most of the variance, or three: drag to turn the space.",
         **KEPT,
     )
@@ -29,7 +31,7 @@ with st.container(horizontal=True, gap="medium"):
             "A view is placed by",
             ["all its views", "itself alone"],
             default="all its views",
-            key="z_from",
+            key="latents.placed_by",
             disabled=found.pooled is None,
             help="The posterior given all sixteen views of its digit, or the encoder's estimate "
             "from this one image.",

@@ -59,7 +59,7 @@ else:
 with above:
     known = digits.known(digit, choice)
     frame.heading("Rotate a digit", captions.rotating(model, digit, len(seen), state.style, known))
-with state.below, frame.card(key="views"):
+with state.below, frame.card(key="rotate.views"):
     context_views.slider(KEY, seen, disabled=kept is not None)
 with state.aside, frame.card("Against the truth"):
     true = digit.at(state.radians)

@@ -10,9 +10,8 @@ TICK = 1.0  # seconds between two looks at a run that trains
 
 frame.guard()
 frame.heading("Train", "Choose the settings, start a run and watch it learn.")
-st.html(f"<style>{train.STYLE}</style>")
 train.questions()
-if message := st.session_state.pop("train-said", None):
+if message := st.session_state.pop("train.said", None):
     st.error(frame.plain(message))
 train.fill()
 train.new_run()

@@ -232,7 +232,11 @@ def test_latents_shows_every_kind_of_model(app, name):
 
 @pytest.mark.parametrize("name", ["turning", "gpvae"])
 def test_latents_has_the_references_of_rotate_beside_its_errors(app, name):
-    at = app("latents", model=f"runs/{name}", z_given="1", z_digit="2", z_view="67.5°")
+    at = app(
+        "latents",
+        model=f"runs/{name}",
+        **{"latents.given": "1", "latents.digit": "2", "latents.view": "67.5°"},
+    )
     assert fine(at), at.exception
     training = data.embedded((3,)).images[:360]
     upright = training[2] if name == "gpvae" else data.unseen((3,)).images[2]
@@ -253,28 +257,32 @@ def number(at: AppTest, title: str) -> str:
 
 
 def test_latents_keeps_its_choices_on_the_way_to_another_page_and_back(app):
-    at = app("latents", model="runs/turning", z_colour="class", z_digit="7", z_given="4")
-    assert at.slider(key="z_digit").value == 7
+    at = app(
+        "latents",
+        model="runs/turning",
+        **{"latents.colour": "class", "latents.digit": "7", "latents.given": "4"},
+    )
+    assert at.slider(key="latents.digit").value == 7
     at.switch_page("pages/how.py").run()
     at.switch_page("pages/latents.py").run()
-    assert at.session_state["z_colour"] == "class"
-    assert at.slider(key="z_digit").value == 7
-    assert at.session_state["z_given"] == 4
+    assert at.session_state["latents.colour"] == "class"
+    assert at.slider(key="latents.digit").value == 7
+    assert at.session_state["latents.given"] == 4
 
 
 def test_latents_of_a_digit_that_this_model_does_not_have(app):
-    at = app("latents", model="runs/turning", z_digit="59")
+    at = app("latents", model="runs/turning", **{"latents.digit": "59"})
     at.selectbox(key="model").set_value("runs/gpvae").run()
     assert fine(at), at.exception
-    assert at.slider(key="z_digit").value < 60
+    assert at.slider(key="latents.digit").value < 60
 
 
 def test_latents_of_a_run_on_few_digits(tmp_path, monkeypatch):
     small_runs.make(tmp_path, "gpvae", digits=10)
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
-    at = at_page("latents", model="runs/gpvae", z_digit="19")
+    at = at_page("latents", model="runs/gpvae", **{"latents.digit": "19"})
     assert fine(at), at.exception
-    assert at.slider(key="z_digit").max == 19
+    assert at.slider(key="latents.digit").max == 19
     assert "MSE of all sixteen" in html(at)
 
 
@@ -283,22 +291,26 @@ def test_latents_of_a_run_on_one_digit(tmp_path, monkeypatch):
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
     at = at_page("latents", model="runs/gpvae")
     assert fine(at), at.exception
-    assert at.slider(key="z_digit").disabled
+    assert at.slider(key="latents.digit").disabled
     assert "MSE of all sixteen" in html(at)
 
 
 def test_latents_in_three_dimensions_and_by_single_views(app):
-    at = app("latents", model="runs/turning", z_space="3-D", z_from="itself alone")
+    at = app(
+        "latents",
+        model="runs/turning",
+        **{"latents.space": "3-D", "latents.placed_by": "itself alone"},
+    )
     assert fine(at), at.exception
-    assert at.session_state["z_space"] == "3-D"
+    assert at.session_state["latents.space"] == "3-D"
 
 
 def test_one_class_cannot_be_coloured_by_class(tmp_path, monkeypatch):
     small_runs.make(tmp_path / "runs", "turning", classes=(3,))
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path / "runs"))
-    at = at_page("latents", model="runs/turning", z_colour="class")
+    at = at_page("latents", model="runs/turning", **{"latents.colour": "class"})
     assert fine(at), at.exception
-    assert at.session_state["z_colour"] == "angle"
+    assert at.session_state["latents.colour"] == "angle"
 
 
 def test_measuring_lists_every_model_with_a_sentence_a_figure(tmp_path, monkeypatch):
@@ -319,8 +331,8 @@ def test_measuring_lists_every_model_with_a_sentence_a_figure(tmp_path, monkeypa
 
 
 def test_circled_digits_stand_out_in_both_spaces_and_are_listed(app):
-    at = app("latents", model="runs/turning", z_digit="7")
-    at.session_state["z_picked"] = [7, 11]
+    at = app("latents", model="runs/turning", **{"latents.digit": "7"})
+    at.session_state["latents.picked"] = [7, 11]
     at.run()
     assert fine(at), at.exception
     specs = [json.loads(each.proto.spec) for each in at.get("plotly_chart")][:2]
@@ -328,7 +340,7 @@ def test_circled_digits_stand_out_in_both_spaces_and_are_listed(app):
         loops = [t for t in spec["data"] if t["name"] == "picked" and t["mode"] != "markers"]
         assert [trace["customdata"][0][0] for trace in loops] == [7, 11]
     assert list(at.dataframe[0].value["digit"]) == [7, 11]
-    at.slider(key="z_digit").set_value(3).run()  # another digit alone
+    at.slider(key="latents.digit").set_value(3).run()  # another digit alone
     assert not at.dataframe
 
 
@@ -339,7 +351,7 @@ def test_circled_digits_stand_out_in_both_spaces_and_are_listed(app):
 def test_a_link_opens_a_screen_with_formulae_and_what_implements_them(app, screen):
     at = app("how", screen=str(screen), model="runs/turning")
     assert fine(at), at.exception
-    assert at.session_state["how_screen"] == screen
+    assert at.session_state["how.screen"] == screen
     assert at.query_params["screen"] in (str(screen), [str(screen)])
     named = re.findall(r"`(fgpvae[\w.]+)`", texts(at))
     assert len(named) >= len(at.get("latex")) > 0
@@ -367,7 +379,7 @@ def exists(name: str) -> bool:
 
 @pytest.mark.parametrize("asked", ["0", "first"])
 def test_a_link_to_no_screen_opens_the_first(app, asked):
-    assert app("how", screen=asked).session_state["how_screen"] == 1
+    assert app("how", screen=asked).session_state["how.screen"] == 1
 
 
 def test_next_and_back_walk_through_the_screens(app):
@@ -376,16 +388,16 @@ def test_next_and_back_walk_through_the_screens(app):
     while forward := [each for each in at.button if each.label.startswith("Next")]:
         at = forward[0].click().run()
         assert fine(at), at.exception
-        seen.append(at.session_state["how_screen"])
+        seen.append(at.session_state["how.screen"])
     assert seen == [2, 3, 4, 5]
     back = next(each for each in at.button if each.label.startswith("Back"))
-    assert back.click().run().session_state["how_screen"] == 4
+    assert back.click().run().session_state["how.screen"] == 4
 
 
 def test_period_pi_makes_a_digit_equal_to_its_upside_down_copy(app):
-    at = app("how", k_period="π")
+    at = app("how", **{"how.kernels.period": "π"})
     assert "has correlation **1.00** with the upright one" in texts(at)
-    at.segmented_control(key="k_period").set_value("2π").run()
+    at.segmented_control(key="how.kernels.period").set_value("2π").run()
     expected = math.exp(-2)  # sin(π / 2) = 1 and r = 1
     assert f"(**{expected:.2f}**)" in texts(at)
 
@@ -402,7 +414,7 @@ def test_the_product_of_gaussians_gets_surer(app):
     at = app("how", screen="4", model="runs/turning", g_views="0")
     spread = {}
     for count in (0, 4, 16):
-        at.slider(key="g_views").set_value(count).run()
+        at.slider(key="how.style.views").set_value(count).run()
         spread[count] = float(re.search(r"± (\d\.\d+)", html(at)).group(1))
     assert spread[0] == 1
     assert spread[0] > spread[4] > spread[16]
@@ -499,14 +511,14 @@ def opened(browser, address, path, **context):
 
 def test_a_deep_link_on_a_fresh_server_has_the_frame(browser, address):
     page = opened(browser, address, "/how?screen=3")
-    page.locator(".st-key-menu a").nth(len(PAGES) - 1).wait_for()
+    page.locator(".st-key-shell-menu a").nth(len(PAGES) - 1).wait_for()
     assert "screen=3" in page.url
 
 
 @pytest.mark.parametrize("name", ["", "rotate"])
 def test_the_first_page_has_two_addresses(browser, address, name):
     page = opened(browser, address, f"/{name}")
-    page.locator(".st-key-menu a").first.wait_for()
+    page.locator(".st-key-shell-menu a").first.wait_for()
     expect(page.get_by_role("heading", level=1)).to_have_text("Rotate a digit")
     expect(page.get_by_text("Page not found")).to_have_count(0)
 
@@ -587,14 +599,14 @@ def test_samples_of_the_process_spread_as_the_posterior_says(browser, address):
     assert np.std(drawn) == pytest.approx(expected["sd"], rel=0.25)
 
 
-LOCAL = ".st-key-z_space-local"
+LOCAL = ".st-key-latents-pca-local"
 
 
 def linked(page) -> tuple[int, int]:
     """The digit and the view that the address names, once it names both."""
-    expect(page).to_have_url(re.compile(r"^(?=.*z_digit=\d)(?=.*z_view=\d)"))
+    expect(page).to_have_url(re.compile(r"^(?=.*latents\.digit=\d)(?=.*latents\.view=\d)"))
     query = parse_qs(urlparse(page.url).query)
-    return int(query["z_digit"][0]), int(float(query["z_view"][0].rstrip("°")) / 22.5)
+    return int(query["latents.digit"][0]), int(float(query["latents.view"][0].rstrip("°")) / 22.5)
 
 
 def drawn(page, count: int) -> None:
@@ -609,21 +621,21 @@ def test_clicking_a_point_shows_its_digit_without_scrolling_and_goes_into_the_li
     path, size = "/latents?model=runs%2Fturning", {"width": 1280, "height": 900}
     page = opened(browser, address, path, viewport=size)
     drawn(page, 6)
-    place = place_of(page, "z_space-local", 20, 5)
-    click_point(page, "z_space-local", 20, 5)
+    place = place_of(page, "latents-pca-local", 20, 5)
+    click_point(page, "latents-pca-local", 20, 5)
     digit, view = linked(page)
     shown = page.get_by_role("img", name=re.compile(rf"^digit {digit}, a \d, .*true$"))
     expect(shown).to_be_in_viewport()
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
     drawn(page, 6)
-    assert math.dist(place_of(page, "z_space-local", digit, view), place) < 8
+    assert math.dist(place_of(page, "latents-pca-local", digit, view), place) < 8
     for part in ("local", "global"):  # both stand out
-        name = page.locator(f".st-key-z_space-{part}").get_by_role("figure")
+        name = page.locator(f".st-key-latents-pca-{part}").get_by_role("figure")
         expect(name).to_have_attribute("aria-label", re.compile(rf"digit {digit}, a \d is at"))
 
 
 def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(browser, address):
-    path = "/latents?model=runs%2Fturning&z_space=3-D"
+    path = "/latents?model=runs%2Fturning&latents.space=3-D"
     page = opened(browser, address, path, viewport={"width": 1280, "height": 900})
     drawn(page, 6)
     expect(page.locator(f"{LOCAL} .gl-container canvas").first).to_be_visible()
@@ -631,11 +643,16 @@ def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(b
     save.focus()
     with page.expect_download() as download:
         page.keyboard.press("Enter")
-    assert download.value.suggested_filename == "fgpvae-z-space-local.png"
+    assert download.value.suggested_filename == "fgpvae-latents-pca-local.png"
 
 
 def test_a_chart_is_saved_and_follows_the_theme(browser, address):
-    page = opened(browser, address, "/how?screen=1&k_r=0.7&k_sigma=1.2", color_scheme="light")
+    page = opened(
+        browser,
+        address,
+        "/how?screen=1&how.kernels.r=0.7&how.kernels.sigma=1.2",
+        color_scheme="light",
+    )
     chart = page.get_by_role("figure", name=re.compile("^Covariance of two views"))
     least = 1.2**2 * math.exp(-2 / 0.7**2)
     expect(chart).to_have_attribute("aria-label", re.compile(f"{least:.2f} at 180°$"))

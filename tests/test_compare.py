@@ -163,7 +163,7 @@ def test_without_results_the_file_has_the_references_of_its_column(app, monkeypa
     monkeypatch.setattr(tables, "table_csv", lambda *given: made.append(write(*given)) or made[-1])
     compare(app)
     app.multiselect(key="models").set_value(["runs/first"]).run()
-    app.segmented_control(key="metric").set_value("one_view_mse").run()
+    app.segmented_control(key="compare.metric").set_value("one_view_mse").run()
     assert not app.exception
     right = comparison.references(comparison.Question(comparison.TRAINING))
     _, mean, turned = read_csv(made[-1])
@@ -209,7 +209,7 @@ def test_own_runs_are_evaluated_on_demand_and_join_the_table(app, place):
     for name, title in results.METRICS.items():
         assert shown[title] == pytest.approx(expected[name])
     by_views = comparison.mse_by_views(model, 3)
-    drawn = traces(app, "chart-views")["runs/first"]
+    drawn = traces(app, "compare.chart.views")["runs/first"]
     assert drawn["x"] == list(by_views)
     assert drawn["y"] == pytest.approx(list(by_views.values()))
     assert next(b for b in app.button if b.label == "Evaluate").disabled
@@ -229,7 +229,7 @@ def test_a_test_goes_on_while_the_page_is_used(app, monkeypatch):
     try:
         evaluate(app)  # returns although nothing is tested yet
         assert next(b for b in app.button if b.label == "Evaluate").disabled
-        app.segmented_control(key="metric").set_value("one_view_mse").run()
+        app.segmented_control(key="compare.metric").set_value("one_view_mse").run()
         assert not app.exception
         assert "runs/second" not in tabled(app)
     finally:
@@ -259,7 +259,7 @@ def test_a_model_that_cannot_be_tested_says_why(app, monkeypatch):
 def test_digits_are_sorted_by_where_two_models_differ_most(app, place):
     compare(app)
     app.multiselect(key="models").set_value(["runs/first", "runs/second"]).run()
-    app.segmented_control(key="sort").set_value("difference").run()
+    app.segmented_control(key="compare.sort").set_value("difference").run()
     assert not app.exception
     errors = [
         comparison.answer(
@@ -278,7 +278,7 @@ def test_every_question_can_be_asked(app):
     compare(app)
     app.multiselect(key="models").set_value(["runs/first"]).run()
     for kind, digit in (("training", "digit 0"), ("upright", "digit 360")):
-        app.segmented_control(key="ask").set_value(kind).run()
+        app.segmented_control(key="compare.ask").set_value(kind).run()
         assert not app.exception
         assert f">{digit}<" in html(app)
     app.multiselect(key="models").set_value([]).run()
@@ -289,13 +289,13 @@ def test_every_question_can_be_asked(app):
 def test_a_link_to_a_model_that_is_gone_opens_the_page(app):
     app.query_params["models"] = ["runs/gone", "runs/first"]
     compare(app)
-    app.segmented_control(key="sort").set_value("difference").run()  # with itself alone
+    app.segmented_control(key="compare.sort").set_value("difference").run()  # with itself alone
     assert not app.exception
 
 
 def test_a_link_says_how_many_digits_are_shown(app):
     app.query_params["models"] = ["runs/first"]
-    app.query_params["shown"] = "16"
+    app.query_params["compare.shown"] = "16"
     compare(app)
     shown = {n for n in range(360, 400) if f">digit {n}<" in html(app)}
     assert shown == set(range(360, 376))

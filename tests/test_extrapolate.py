@@ -56,7 +56,7 @@ def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
 
 def start(source: str = "Upload", name: str = "runs/turning") -> AppTest:
     app = open_page("extrapolate", model=name)
-    app.segmented_control(key="from").set_value(source).run()
+    app.segmented_control(key="extrapolate.source").set_value(source).run()
     assert not app.exception
     return app
 
@@ -193,12 +193,12 @@ def test_it_opens_with_an_example():
 
 def test_the_angle_of_an_example_can_be_said():
     app = open_page("extrapolate", model="runs/turning")
-    slider = app.slider(key="angle-slider-new-3-2-45")
+    slider = app.slider(key="extrapolate.slider.new-3-2-45")
     slider.set_value(120).run()
-    assert app.slider(key="angle-slider-new-3-2-45").value == 120
+    assert app.slider(key="extrapolate.slider.new-3-2-45").value == 120
     mode = next(button for button in app.button if button.label.endswith("%"))
     mode.click().run()
-    assert app.slider(key="angle-slider-new-3-2-45").value == int(mode.label.split("°")[0])
+    assert app.slider(key="extrapolate.slider.new-3-2-45").value == int(mode.label.split("°")[0])
     assert not app.exception
 
 
@@ -228,7 +228,7 @@ def test_a_link_opens_the_same_example(runs: Path):
     assert not app.exception
     assert "and two turned copies" in sentence(app)
     assert {name: linked(app, name) for name in link} == link
-    assert app.session_state["dial:extrapolate"].pose.angle == 12.5
+    assert app.session_state["extrapolate.record"].pose.angle == 12.5
 
 
 @pytest.mark.parametrize(("link", "shown"), [("3-12", "new-3-2"), ("7-12", "new-7-30")])
@@ -271,7 +271,7 @@ def test_an_upload_becomes_a_digit(kind: str):
 def test_several_files_are_several_views():
     app = upload(start(), ("a.png", drawing()), ("b.png", drawing(90)), ("c.png", drawing(200)))
     assert "From three pictures of your digit" in sentence(app)
-    app.segmented_control(key="view-of-3").set_value("3").run()
+    app.segmented_control(key="extrapolate.view.3").set_value("3").run()
     assert not app.exception
     upload(app, ("a.png", drawing()), ("b.png", drawing(90)))
     assert "From two pictures of your digit" in sentence(app)
@@ -323,13 +323,13 @@ def test_blank_paper_can_be_corrected():
 def test_corrections_change_the_digit():
     app = upload(start(), ("three.png", drawing()))
     before = html(app, "Strokes")
-    thickness = next(s for s in app.slider if s.key and s.key.startswith("thickness-"))
+    thickness = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.thickness."))
     thickness.set_value(0.8).run()
     assert html(app, "Strokes") != before
-    across = next(s for s in app.slider if s.key and s.key.startswith("across-"))
+    across = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.across."))
     across.set_value((50, 50)).run()
     assert html(app, 'role="alert"')  # an empty crop is refused, and can be taken back
-    across = next(s for s in app.slider if s.key and s.key.startswith("across-"))
+    across = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.across."))
     across.set_value((0, 100)).run()
     assert not html(app, 'role="alert"')
     assert not app.exception
@@ -338,11 +338,11 @@ def test_corrections_change_the_digit():
 def test_corrections_stay_with_their_picture():
     a, b = ("a.png", drawing()), ("b.png", drawing(90))
     app = upload(start(), a, b)  # the last one is shown in detail
-    next(s for s in app.slider if s.key.startswith("thickness-")).set_value(0.8).run()
+    next(s for s in app.slider if s.key.startswith("extrapolate.thickness.")).set_value(0.8).run()
     upload(app, b)
-    assert next(s for s in app.slider if s.key.startswith("thickness-")).value == 0.8
+    assert next(s for s in app.slider if s.key.startswith("extrapolate.thickness.")).value == 0.8
     upload(app, b, b)
-    assert next(s for s in app.slider if s.key.startswith("thickness-")).value == 0.0
+    assert next(s for s in app.slider if s.key.startswith("extrapolate.thickness.")).value == 0.0
     assert not app.exception
 
 
@@ -364,20 +364,20 @@ def test_a_photo_is_a_view_and_more_can_be_added():
     app = start("Camera")
     app.get("camera_input")[0].set_value(shot(0)).run()
     assert "From one picture of your digit" in sentence(app)
-    app.button(key="camera-keep").click().run()
+    app.button(key="extrapolate.keep.camera").click().run()
     assert not app.exception
     app.get("camera_input")[0].set_value(shot(90)).run()
     assert "From two pictures of your digit" in sentence(app)
-    app.button(key="camera-forget").click().run()
+    app.button(key="extrapolate.forget.camera").click().run()
     assert any("No digit yet" in text.value for text in app.header)
 
 
 def test_a_random_digit_and_another():
     app = start("Random")
     assert "Nobody has written this digit" in sentence(app)
-    first = app.session_state["dial:extrapolate"].pose
-    app.button(key="extrapolate-another").click().run()
-    assert app.session_state["dial:extrapolate"].pose.style != first.style
+    first = app.session_state["extrapolate.record"].pose
+    app.button(key="extrapolate.another").click().run()
+    assert app.session_state["extrapolate.record"].pose.style != first.style
     assert linked(app, "seed") == "2"
     assert not app.exception
 

@@ -338,19 +338,19 @@ def test_train_shows_what_a_run_makes_of_a_new_object(page: Page, address: str, 
 def test_latents_of_own_objects(page: Page, address: str, root: Path, name: str):
     watch, found = Watch(page), known(root, name)
     page.goto(f"{address}/latents?model=runs%2F{name}")
-    page.wait_for_selector(".st-key-o_space-local .main-svg", timeout=PATIENCE)
+    page.wait_for_selector(".st-key-latents-object_pca-local .main-svg", timeout=PATIENCE)
     settle(page)
     expect(page.get_by_text("left out here")).to_be_visible(timeout=PATIENCE)
-    panels = page.locator(".st-key-o_panels .annotation")
+    panels = page.locator(".st-key-latents-object_panels .annotation")
     expect(panels).to_have_count(3 + 5, timeout=PATIENCE)
     first = found.objects.names[found.split.unseen[0]]
     pictures = page.get_by_label(f"{first} at its recorded views, true and generated", exact=True)
     expect(pictures).to_be_visible()
     # a click on a point chooses its object and its place
-    click_point(page, "o_space-local", 3, 7)
+    click_point(page, "latents-object_pca-local", 3, 7)
     shown = [*found.split.unseen, *(n for n in range(12) if not found.new(n))]
     names = [found.objects.names[number] for number in shown]
-    chart = page.locator(".st-key-o_space-local").get_by_role("figure")
+    chart = page.locator(".st-key-latents-object_pca-local").get_by_role("figure")
     expect(chart).not_to_have_attribute("aria-label", re.compile(rf"{re.escape(first)} is at"))
     settle(page)
     said = chart.get_attribute("aria-label") or ""

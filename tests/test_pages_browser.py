@@ -106,7 +106,7 @@ def linked(page: Page, name: str) -> str:
 
 
 def heading(page: Page) -> Locator:
-    return page.locator(".st-key-heading")
+    return page.locator(".st-key-shell-heading")
 
 
 def strip(page: Page) -> Locator:
@@ -121,7 +121,7 @@ def uploaded(name: str, content: bytes) -> dict:
 
 
 def test_a_deep_link_on_a_fresh_server(visit: Visit):
-    page = visit.open("/extrapolate?from=Example&digit=new-3-6&shown=90&angle=30")
+    page = visit.open("/extrapolate?extrapolate.source=Example&digit=new-3-6&shown=90&angle=30")
     expect(page.get_by_role("heading", name="Turn a digit of your own", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="How it works", exact=True)).to_be_visible()
     assert pose(page)["angle"] == 30
@@ -212,7 +212,7 @@ def test_everything_can_be_taken_along(visit: Visit):
 
 
 def test_a_drawn_picture_is_uploaded_and_turns(visit: Visit):
-    page = visit.open("/extrapolate?from=Upload", ready=False)
+    page = visit.open("/extrapolate?extrapolate.source=Upload", ready=False)
     expect(page.get_by_text("No digit yet")).to_be_visible()
     page.set_input_files("input[type=file]", uploaded("three.png", drawing()))
     page.wait_for_selector("[data-ready=yes]")
@@ -226,7 +226,7 @@ def test_a_drawn_picture_is_uploaded_and_turns(visit: Visit):
 
 
 def test_an_unreadable_file_is_one_sentence_and_the_page_goes_on(visit: Visit):
-    page = visit.open("/extrapolate?from=Upload", ready=False)
+    page = visit.open("/extrapolate?extrapolate.source=Upload", ready=False)
     broken = b"\x89PNG\r\n\x1a\n" + b"junk" * 40
     page.set_input_files("input[type=file]", uploaded("broken.png", broken))
     alert = page.get_by_role("alert").filter(has_text="damaged or incomplete")
@@ -242,7 +242,7 @@ def test_an_unreadable_file_is_one_sentence_and_the_page_goes_on(visit: Visit):
 
 
 def test_a_drawing_turns_and_its_angle_can_be_chosen(visit: Visit):
-    page = visit.open("/extrapolate?from=Draw", ready=False)
+    page = visit.open("/extrapolate?extrapolate.source=Draw", ready=False)
     canvas = page.locator("canvas.upper-canvas")
     expect(canvas).to_be_visible()
     box = canvas.bounding_box()
@@ -301,7 +301,7 @@ def test_a_photograph_turns(browser: Browser, address: str, tmp_path: Path):
     filming = browser.browser_type.launch(executable_path=executable_path(), args=FLAGS + camera)
     try:
         visit = Visit(filming, address, permissions=["camera"])
-        page = visit.open("/extrapolate?from=Camera", ready=False)
+        page = visit.open("/extrapolate?extrapolate.source=Camera", ready=False)
         take_photographs(page)
         settle(page, PATIENCE)
         expect(heading(page)).to_contain_text("From one picture of your digit")

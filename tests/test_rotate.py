@@ -67,7 +67,7 @@ def model(name: str = "turning") -> FGPVAE:
     return FGPVAE(small_runs.CONFIGS[name]).eval()
 
 
-def turned(digit: Digit, seen: list[int]) -> digit_view.Turning:
+def turned(digit: Digit, seen: list[int]) -> digit_view.DigitView:
     return digit_view.turn(model(), digit.views(), ANGLES, context_views.mask(seen))
 
 
@@ -242,19 +242,19 @@ def test_it_opens_with_a_digit(runs: Path):
 
 def test_the_number_of_views(runs: Path):
     app = open_page(model="runs/turning")
-    count = app.slider(key="rotate-count")
+    count = app.slider(key="rotate.count")
     count.set_value(1).run()
     assert "one dotted angle;" in sentence(app)
     assert linked(app, "views") == "0"
-    app.slider(key="rotate-count").set_value(15).run()
+    app.slider(key="rotate.count").set_value(15).run()
     assert "the orange one it imagines" in sentence(app)
     assert not app.exception
     # clicks on the ring are kept when the number changes
-    record = app.session_state["dial:rotate"]
+    record = app.session_state["rotate.record"]
     record.context = [1, 2, 3]
     app.run()
-    assert app.slider(key="rotate-count").value == 3
-    app.slider(key="rotate-count").set_value(4).run()
+    assert app.slider(key="rotate.count").value == 3
+    app.slider(key="rotate.count").set_value(4).run()
     assert linked(app, "views") == "0_1_2_3"
 
 
@@ -269,7 +269,7 @@ def test_a_link_opens_the_same_picture(runs: Path):
     }
     app = open_page(**link)
     assert not app.exception
-    assert app.session_state["dial:rotate"].pose == Pose(157.5, tuple(style))
+    assert app.session_state["rotate.record"].pose == Pose(157.5, tuple(style))
     assert {name: linked(app, name) for name in link} == link
     digit = Digit(7, 12, new=False)
     shown = turned(digit, [0, 4, 9])
@@ -297,7 +297,7 @@ def test_broken_links_open_the_page_all_the_same(runs: Path, link: dict[str, str
 
 def test_a_release_of_the_dial_moves_the_page(runs: Path):
     app = open_page(model="runs/turning")
-    app.session_state["dial:rotate"].pose = Pose(90.0, tuple([0.5] * 8))
+    app.session_state["rotate.record"].pose = Pose(90.0, tuple([0.5] * 8))
     app.run()
     assert linked(app, "angle") == "90"
     assert "nobody has written" in sentence(app)
@@ -338,7 +338,7 @@ def test_models_without_a_style_of_their_own(runs: Path, name: str, says: str, c
     assert any(cannot in body for body in html(app, 'class="notice"'))
     assert html(app, "geometric rotation")
     assert linked(app, "digit").startswith("new-") == (name != "gpvae")
-    assert app.slider(key="rotate-count").disabled == (name == "gpvae")
+    assert app.slider(key="rotate.count").disabled == (name == "gpvae")
 
 
 @pytest.mark.parametrize(

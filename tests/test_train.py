@@ -192,35 +192,37 @@ def test_without_runs_there_is_a_button_that_makes_one(root):
 
 def test_settings_are_checked_while_they_are_typed(root):
     app = train()
-    app.session_state["train-open"] = True
+    app.session_state["train.open"] = True
     app.run()
-    app.text_input(key="set-training.epochs").set_value("0").run()
+    app.text_input(key="train.setting.training.epochs").set_value("0").run()
     assert [error.value for error in app.error] == ["epochs must be from 1 to 100000, not 0."]
     assert next(b for b in app.button if b.label == "Start").disabled
-    app.text_input(key="set-training.epochs").set_value("7").run()
+    app.text_input(key="train.setting.training.epochs").set_value("7").run()
     assert not app.error
-    app.text_input(key="train-name").set_value("../bad").run()
+    app.text_input(key="train.name").set_value("../bad").run()
     assert "A name has up to 60 letters" in app.error[0].value
-    app.text_input(key="train-name").set_value("mine").run()
+    app.text_input(key="train.name").set_value("mine").run()
     press(app, "Start")
     config = checkpoints.load_config(root / "mine")
     assert config.training.epochs == 7
-    assert app.session_state["train-open"] is False
+    assert app.session_state["train.open"] is False
 
 
 def test_settings_that_do_not_matter_cannot_be_changed(root):
     app = train()
-    app.session_state["train-open"] = True
+    app.session_state["train.open"] = True
     app.run()
-    assert app.text_input(key="set-objective.kappa_squared").disabled  # quick has the ELBO
-    app.selectbox(key="set-objective.name").set_value("geco").run()
-    assert not app.text_input(key="set-objective.kappa_squared").disabled
-    assert app.text_input(key="set-objective.pixel_variance").disabled
+    assert app.text_input(
+        key="train.setting.objective.kappa_squared"
+    ).disabled  # quick has the ELBO
+    app.selectbox(key="train.setting.objective.name").set_value("geco").run()
+    assert not app.text_input(key="train.setting.objective.kappa_squared").disabled
+    assert app.text_input(key="train.setting.objective.pixel_variance").disabled
 
 
 def test_another_preset_fills_the_form(root):
     app = train()
-    app.segmented_control(key="preset").set_value("paper").run()
+    app.segmented_control(key="train.preset").set_value("paper").run()
     press(app, "Start")
     assert checkpoints.load_config(root / "paper") == PRESETS["paper"]
 
@@ -245,7 +247,7 @@ def test_a_finished_run_shows_its_figures_pictures_and_curves(own):
 def test_a_queued_run_can_be_stopped_and_resumed(own, root):
     app = train()
     press(app, "Clone settings")
-    app.text_input(key="set-training.epochs").set_value("3").run()
+    app.text_input(key="train.setting.training.epochs").set_value("3").run()
     press(app, "Start")
     assert checkpoints.load_config(root / "paper").data.views == 2
     press(app, "Stop")
@@ -260,10 +262,10 @@ def test_a_clone_of_a_run_on_idx_files_says_where_they_belong(own):
     (own / "config.json").write_text(json.dumps(table))
     app = press(train(), "Clone settings")
     assert [error.value for error in app.error] == ["IDX files are for the command line."]
-    app.selectbox(key="set-data.source").set_value("embedded").run()
+    app.selectbox(key="train.setting.data.source").set_value("embedded").run()
     assert not app.exception
     assert not app.error
-    assert app.selectbox(key="set-data.source").options == ["embedded", "openml"]
+    assert app.selectbox(key="train.setting.data.source").options == ["embedded", "openml"]
 
 
 def test_a_run_whose_process_died_is_called_interrupted_and_resumes(own):
@@ -307,10 +309,10 @@ def test_deleting_asks_first(own):
     press(app, "Delete")
     assert own.exists()
     assert "removed for good" in texts(app)
-    app.button(key="sure-keep").click().run()
+    app.button(key="train.sure.keep").click().run()
     assert own.exists()
     press(app, "Delete")
-    app.button(key="sure-delete").click().run()
+    app.button(key="train.sure.delete").click().run()
     assert not app.exception
     assert not own.exists()
     assert "No run yet" in texts(app)
@@ -319,11 +321,11 @@ def test_deleting_asks_first(own):
 def test_renaming(own, root):
     app = train()
     press(app, "Rename")
-    app.text_input(key="rename-seedling").set_value("a/b").run()
-    app.button(key="sure-rename").click().run()
+    app.text_input(key="train.new_name.seedling").set_value("a/b").run()
+    app.button(key="train.sure.rename").click().run()
     assert "A name has up to 60 letters" in app.error[0].value
-    app.text_input(key="rename-seedling").set_value("better").run()
-    app.button(key="sure-rename").click().run()
+    app.text_input(key="train.new_name.seedling").set_value("better").run()
+    app.button(key="train.sure.rename").click().run()
     assert not own.exists()
     assert (root / "better" / "model.safetensors").exists()
 
@@ -332,7 +334,7 @@ def test_more_epochs_put_a_finished_run_in_the_queue(own):
     app = train()
     press(app, "More epochs")
     app.number_input[0].set_value(5).run()
-    app.button(key="sure-more").click().run()
+    app.button(key="train.sure.more").click().run()
     assert runs.open_run(own).state == runs.QUEUED
     assert checkpoints.load_config(own).training.epochs == 5
 
@@ -451,13 +453,17 @@ def test_a_question_about_a_run_that_another_tab_took_away_is_answered_in_a_sent
 ):
     app = press(train(), mine)
     if mine == "Rename":
-        app.text_input(key="rename-seedling").set_value("mine").run()
+        app.text_input(key="train.new_name.seedling").set_value("mine").run()
     run = runs.open_run(own)
     if other == "delete":
         background.delete(run)
     else:
         background.rename(run, "renamed")
-    key = {"Delete": "sure-delete", "Rename": "sure-rename", "More epochs": "sure-more"}[mine]
+    key = {
+        "Delete": "train.sure.delete",
+        "Rename": "train.sure.rename",
+        "More epochs": "train.sure.more",
+    }[mine]
     app.button(key=key).click().run()
     assert not app.exception
     assert any("There is no run 'seedling' any more." in error.value for error in app.error)

@@ -64,7 +64,7 @@ def shows(page, name, state):
 def action(page, label):
     """The button that can be pressed. While a run changes its state, the page shows for a moment
     both the old row of buttons and the new one."""
-    actions = page.locator(".st-key-actions")
+    actions = page.locator(".st-key-train-actions")
     button = actions.get_by_role("button", name=label, exact=True, disabled=False)
     expect(button).to_have_count(1, timeout=PATIENCE)
     return button
@@ -134,7 +134,7 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, browse
         assert [json.loads(line)["epoch"] for line in lines] == list(range(1, EPOCHS + 1))
         assert stopped_at < EPOCHS
 
-        page.locator(".st-key-links").get_by_text("Compare").click()
+        page.locator(".st-key-train-links").get_by_text("Compare").click()
         chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
         expect(chosen).to_be_visible(timeout=PATIENCE)
         page.get_by_role("button", name="Evaluate", exact=True).click()

@@ -172,7 +172,7 @@ def in_browser(files: list[pictures.File]) -> tuple[list[str], int]:
     ):
         page = chrome.new_page()
         watch = browser.Watch(page)
-        page.goto(f"{address}/extrapolate?from=Upload")
+        page.goto(f"{address}/extrapolate?extrapolate.source=Upload")
         chooser = page.locator("[data-testid=stFileUploaderDropzoneInput]")
         for name, content in [*files, ("a good one", pictures.FILES["PNG"])]:
             chooser.wait_for(state="attached", timeout=90_000)

@@ -131,7 +131,7 @@ def first(choice: Choice, label: int | None = None) -> Digit:
 
 def chosen(key: str, choice: Choice, linked: str | None = None, new_only: bool = False) -> Digit:
     """The digit that was picked under `key`, that of the link, or one to start with."""
-    name = f"digit:{key}"
+    name = f"{key}.digit"
     digit = st.session_state.get(name) or parse(linked)
     if digit is None or not suits(digit, choice) or (new_only and not digit.new):
         digit = first(choice, None if digit is None else digit.label)
@@ -140,7 +140,7 @@ def chosen(key: str, choice: Choice, linked: str | None = None, new_only: bool =
 
 
 def pick(key: str, digit: Digit) -> None:
-    st.session_state[f"digit:{key}"] = digit
+    st.session_state[f"{key}.digit"] = digit
 
 
 def gallery(
@@ -160,17 +160,17 @@ def gallery(
                 [ON_DIAL, SECOND],
                 default=ON_DIAL,
                 required=True,
-                key=f"{key}-side",
+                key=f"{key}.side",
                 help="A is on the dial. B is the one to morph to and to swap with.",
                 label_visibility="collapsed",
             )
-            target = key if side == ON_DIAL else f"{key}-second"
+            target = key if side == ON_DIAL else f"{key}.second"
         label = st.pills(
             "Class",
             classes,
             default=current.label,
             required=True,
-            key=f"{key}-class-{'-'.join(map(str, classes))}",
+            key=f"{key}.class.{'-'.join(map(str, classes))}",
             label_visibility="collapsed",
         )
         new = True
@@ -180,14 +180,14 @@ def gallery(
                 [NEW, TRAINING],
                 default=NEW if current.new else TRAINING,
                 required=True,
-                key=f"{key}-kind",
+                key=f"{key}.kind",
                 help=EXPLAIN,
                 label_visibility="collapsed",
             )
             new = kind == NEW
         elif not takes_new:
             new = False
-        more = st.toggle("More", key=f"{key}-more")
+        more = st.toggle("More", key=f"{key}.more")
     count = min(MORE if more else SHOWN, UNSEEN_PER_CLASS if new else trained(choice))
     shown = [Digit(label, number, new) for number in range(count)]
     for special in (second, current):
@@ -205,7 +205,7 @@ def gallery(
             )
             for digit in shown
         ],
-        key=f"{key}-tiles",
+        key=f"{key}.tiles",
         label="Digits to pick from",
         on_pick=lambda name: pick(target, parse(name) or current),
         single=second is None,

@@ -105,7 +105,7 @@ def _load_objects(choice: Choice, path: Path, version: float) -> ObjectSet:
 
 def chosen(key: str, found: ObjectSet, linked: str | None = None) -> int:
     """The number of the object that was picked under `key`, that of the link, or a new one."""
-    name = f"object:{key}"
+    name = f"{key}.object"
     number = st.session_state.get(name)
     if number is None and linked is not None and linked.isdecimal() and len(linked) < 8:
         number = int(linked)
@@ -123,11 +123,11 @@ def gallery(key: str, choice: Choice, found: ObjectSet, current: int) -> None:
             [NEW, TRAINING],
             default=NEW if found.new(current) else TRAINING,
             required=True,
-            key=f"{key}-kind",
+            key=f"{key}.kind",
             help=EXPLAIN,
             label_visibility="collapsed",
         )
-        more = st.toggle("More", key=f"{key}-more")
+        more = st.toggle("More", key=f"{key}.more")
     unseen = set(found.split.unseen)
     every = [n for n in range(len(found)) if (n in unseen) == (kind == NEW)]
     shown = every[: MORE if more else SHOWN]
@@ -143,9 +143,9 @@ def gallery(key: str, choice: Choice, found: ObjectSet, current: int) -> None:
             )
             for number in shown
         ],
-        key=f"{key}-tiles",
+        key=f"{key}.tiles",
         label="Objects to pick from",
-        on_pick=lambda name: st.session_state.update({f"object:{key}": int(name)}),
+        on_pick=lambda name: st.session_state.update({f"{key}.object": int(name)}),
     )
 
 

@@ -46,7 +46,7 @@ def show(
     `alt` says in words what one would see. `picked` is called with the customdata of the points
     that were clicked or circled.
     """
-    place = st.container(height=height, border=False, gap=None, key=f"{key}-place")
+    place = st.container(height=height, border=False, gap=None, key=f"{key}.place")
 
     def draw() -> None:
         made = make().update_layout(height=height)

@@ -42,21 +42,23 @@ def ask(classes: list[int]) -> Question:
         default=UNSEEN,
         required=True,
         format_func=ASK.__getitem__,
-        key="ask",
+        key="compare.ask",
         **KEEP,
     )
     views, angle = 11, HELD_OUT_INDEX
     if kind == UNSEEN:
-        views = middle.select_slider("Views given", comparison.VIEWS, 11, key="given", **KEEP)
+        views = middle.select_slider(
+            "Views given", comparison.VIEWS, 11, key="compare.given", **KEEP
+        )
     elif kind == UPRIGHT:
         angle = 1 + DEGREES[1:].index(
             middle.select_slider(
-                "Asked for at", DEGREES[1:], DEGREES[HELD_OUT_INDEX], key="at", **KEEP
+                "Asked for at", DEGREES[1:], DEGREES[HELD_OUT_INDEX], key="compare.at", **KEEP
             )
         )
     label = 3 if 3 in classes else classes[0]
     if len(classes) > 1:
-        label = right.selectbox("Class", classes, classes.index(label), key="class", **KEEP)
+        label = right.selectbox("Class", classes, classes.index(label), key="compare.class", **KEEP)
     return Question(kind, views, angle, label)
 
 
@@ -71,16 +73,16 @@ def sort(columns: list[picture_matrix.Column]) -> np.ndarray:
         default=BY_NUMBER,
         required=True,
         format_func=SORTS.__getitem__,
-        key="sort",
+        key="compare.sort",
         **KEEP,
     )
     if by == BY_NUMBER:
         return np.arange(len(errors[names[0]]))
-    one = first.selectbox("of" if by == BY_ERROR else "between", names, key="one", **KEEP)
+    one = first.selectbox("of" if by == BY_ERROR else "between", names, key="compare.one", **KEEP)
     others = [name for name in names if name != one]
     if by == BY_ERROR or not others:
         return comparison.by_error(errors[one])
-    other = second.selectbox("and", others, key="other", **KEEP)
+    other = second.selectbox("and", others, key="compare.other", **KEEP)
     return comparison.by_difference(errors[one], errors[other])
 
 
@@ -90,7 +92,7 @@ def pictures(chosen: list[Choice]) -> None:
         "The same digits through every model",
         "Beside each picture its error: grey where it is right, white where there is ink too much, "
         "black where ink is missing. Below it the mean squared error; the best model is bold.",
-        key="pictures",
+        key="compare.pictures",
     ):
         if not chosen:
             frame.empty(
@@ -117,7 +119,7 @@ def pictures(chosen: list[Choice]) -> None:
                 [8, 16, 40],
                 default=8,
                 required=True,
-                key="shown",
+                key="compare.shown",
                 label_visibility="collapsed",
                 **KEEP,
             )

@@ -31,7 +31,7 @@ def download(content: str | Callable[[], bytes], name: str, kind: str = "text/cs
         content,
         f"fgpvae-{name}",
         kind,
-        key=f"download-{name}",
+        key=f"compare.download.{name}",
         on_click="ignore",
         help="Save this as a file.",
     )

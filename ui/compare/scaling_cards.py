@@ -34,16 +34,21 @@ def context(own: list[Measured], unmeasured: list[str]) -> None:
     with frame.card(
         "How many views it takes",
         "The error on new digits at 157.5° falls as the model is given more views of them.",
-        key="context",
+        key="compare.context",
     ):
         if not curves:
             command(
-                "extrapolation", "extrapolation", "The error against the number of views given."
+                "extrapolation",
+                "compare.extrapolation",
+                "The error against the number of views given.",
             )
             return
         every = curves + reference_curves()
         show(
-            lambda: charts.error_by_views(every), "chart-views", charts.VIEWS_HEIGHT, falling(every)
+            lambda: charts.error_by_views(every),
+            "compare.chart.views",
+            charts.VIEWS_HEIGHT,
+            falling(every),
         )
         waiting(unmeasured)
         foot(result, curves_csv(curves), "views.csv")
@@ -70,7 +75,7 @@ def by_digits(
     said = ", ".join(f"{value:.4g} with {P}" for P, value in sizes)
     show(
         lambda: charts.by_digits(result, name, title, points),
-        f"chart-{name}-by-digits".replace("_", "-"),
+        f"compare.chart.{name}_by_digits",
         charts.SCALING_HEIGHT,
         f"{title} by the number of digits: {said}".capitalize(),
     )
@@ -82,10 +87,10 @@ def scaling(own: list[Measured]) -> None:
         "What it costs",
         "Because digits are independent, an epoch takes as much longer as there are more digits. "
         "The posterior of a digit costs Q³, or next to Q through the kernel's Fourier features.",
-        key="scaling",
+        key="compare.scaling",
     ):
         if not result:
-            command("scaling", "scaling", "Time and error against digits P and views Q.")
+            command("scaling", "compare.scaling", "Time and error against digits P and views Q.")
             return
         exponent = result["exponents"]["seconds_an_epoch_in_P"]
         known = [(e.row.name, e.digits, e.row) for e in own if e.digits is not None]
@@ -114,7 +119,7 @@ def scaling(own: list[Measured]) -> None:
             )
             show(
                 lambda: charts.by_views(result),
-                "chart-seconds-by-views",
+                "compare.chart.seconds_by_views",
                 charts.SCALING_HEIGHT,
                 "Seconds of a posterior against views Q: "
                 + ", ".join(

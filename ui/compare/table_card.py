@@ -34,13 +34,13 @@ def table(own: list[Measured]) -> None:
         "The paper's table next to ours",
         "How far a generated pixel is from the true one. Dots are means over seeds with their "
         "standard deviation, diamonds are what the paper reports, dotted lines need no model.",
-        key="table",
+        key="compare.table",
     ):
         rows = results.committed_rows(result) + [each.row for each in own]
         if not rows:
             command(
                 "table1",
-                "table1",
+                "compare.table1",
                 "The error of every model of the paper, over five seeds, beside the published one.",
             )
             return
@@ -50,7 +50,7 @@ def table(own: list[Measured]) -> None:
             default="test_mse",
             required=True,
             format_func=results.METRICS.__getitem__,
-            key="metric",
+            key="compare.metric",
             label_visibility="collapsed",
             **KEEP,
         )
@@ -62,7 +62,7 @@ def table(own: list[Measured]) -> None:
         said = ", ".join(f"{name} {value:.4f}" for name, value in (means | lines).items())
         show(
             lambda: charts.errors(rows, metric, lines, phone()),
-            "chart-table",
+            "compare.chart.table",
             charts.errors_height(rows, phone()),
             f"Mean squared error of every model, {results.METRICS[metric]}: {said}",
         )

@@ -19,7 +19,7 @@ def show(rows: Sequence[Row]) -> None:
     st.dataframe(
         styled(rows),
         hide_index=True,
-        key="table",
+        key="compare.table",
         alt="The error of every model in each test, beside the published one",
         column_config={"Model": st.column_config.TextColumn(pinned=True)},
     )

@@ -14,7 +14,7 @@ SAME = np.deg2rad(4)
 
 def taken(key: str, model: Model, image: np.ndarray) -> float:
     """The angle in radians: what the person says, else the likeliest, else upright."""
-    said = st.session_state.get(f"angle:{key}")
+    said = st.session_state.get(f"extrapolate.said.{key}")
     return _angle(said, None if said is not None else orientation.belief(model, image))
 
 
@@ -26,12 +26,12 @@ def _angle(said: float | None, found: np.ndarray | None) -> float:
 
 def said(key: str) -> str | None:
     """What the person says, for a link."""
-    degrees = st.session_state.get(f"angle:{key}")
+    degrees = st.session_state.get(f"extrapolate.said.{key}")
     return None if degrees is None else f"{degrees:g}"
 
 
 def say(key: str, degrees: float) -> None:
-    st.session_state[f"angle:{key}"] = degrees % 360
+    st.session_state[f"extrapolate.said.{key}"] = degrees % 360
 
 
 def control(key: str, model: Model, image: np.ndarray, truth: float | None = None) -> float:
@@ -40,13 +40,13 @@ def control(key: str, model: Model, image: np.ndarray, truth: float | None = Non
     `truth` in degrees, where it is known. Returns the angle as `taken` does.
     """
     found = orientation.belief(model, image)
-    w = _angle(st.session_state.get(f"angle:{key}"), found)
+    w = _angle(st.session_state.get(f"extrapolate.said.{key}"), found)
     degrees = round(float(np.rad2deg(w))) % 360
     left, right = st.columns([1, 1.9], vertical_alignment="center", gap="small")
     with left:
         even = np.full(orientation.GRID, 1.0)
         ring = belief_ring.belief_ring(even if found is None else found, image, w)
-        sketch.show(ring, f"ring-{key}", width=170)
+        sketch.show(ring, f"extrapolate.ring.{key}", width=170)
     with right:
         if found is None:
             st.caption("This model cannot tell an angle from a picture, so say it: 0° is upright.")
@@ -56,14 +56,14 @@ def control(key: str, model: Model, image: np.ndarray, truth: float | None = Non
             with st.container(horizontal=True, gap="small"):
                 for index, mode in enumerate(orientation.modes(found)):
                     _offer(key, mode, index, chosen=bool(circular_error(mode.angle, w) < SAME))
-        st.session_state[f"angle-slider-{key}"] = degrees
+        st.session_state[f"extrapolate.slider.{key}"] = degrees
         st.slider(
             "Angle",
             0,
             359,
             format="%d°",
-            key=f"angle-slider-{key}",
-            on_change=lambda: say(key, st.session_state[f"angle-slider-{key}"]),
+            key=f"extrapolate.slider.{key}",
+            on_change=lambda: say(key, st.session_state[f"extrapolate.slider.{key}"]),
             help="Counter-clockwise from upright.",
         )
     return w
@@ -74,7 +74,7 @@ def _offer(key: str, mode: orientation.Mode, index: int, chosen: bool) -> None:
     share = f"{mode.share:.0%}" if mode.share >= 0.01 else "<1%"
     st.button(
         f"{degrees}° · {share}",
-        key=f"mode-{key}-{index}",
+        key=f"extrapolate.mode.{key}.{index}",
         type="primary" if chosen else "secondary",
         on_click=say,
         args=(key, degrees),

@@ -48,11 +48,11 @@ def shown_at(key: str, digit: Digit, link: Mapping[str, str]) -> Example:
         int(query_params.number(link.get("shown"), 45)) // 15 * 15 % 360,
         15,
         format="%d°",
-        key=f"{key}-shown",
+        key=f"{key}.shown",
         persist_state="session",
         help="The model is not told this angle: it has to find it.",
     )
-    found, name = Example(digit, degrees), f"said:{key}"
+    found, name = Example(digit, degrees), f"{key}.link_taken"
     if name not in st.session_state:
         st.session_state[name] = True
         if "said" in link:
@@ -62,7 +62,7 @@ def shown_at(key: str, digit: Digit, link: Mapping[str, str]) -> Example:
 
 def seed(key: str, link: Mapping[str, str]) -> int:
     """Which random digit it is; a button draws another."""
-    name = f"seed:{key}"
+    name = f"{key}.seed"
     if name not in st.session_state:
         st.session_state[name] = int(abs(query_params.number(link.get("seed"), 1))) % 10**6
 
@@ -70,7 +70,7 @@ def seed(key: str, link: Mapping[str, str]) -> int:
         st.session_state[name] += 1
 
     st.caption("A style drawn from the prior of the global latents: a digit that nobody wrote.")
-    st.button("Another one", type="primary", on_click=another, key=f"{key}-another")
+    st.button("Another one", type="primary", on_click=another, key=f"{key}.another")
     return st.session_state[name]
 
 
@@ -92,7 +92,7 @@ def of_pieces(pieces: list[Piece], model: Model) -> list[View]:
     number = names[0]
     if len(pieces) > 1:
         number = st.segmented_control(
-            "View", names, default=names[-1], required=True, key=f"view-of-{len(pieces)}"
+            "View", names, default=names[-1], required=True, key=f"extrapolate.view.{len(pieces)}"
         )
     piece, known = pieces[names.index(number)], dict[str, float]()
     if piece.normalised is None:

@@ -35,7 +35,7 @@ def uploaded() -> list[Brought]:
     files = st.file_uploader(
         f"{images.ACCEPTED}, photo or scan; several files are several views of one digit.",
         accept_multiple_files=True,
-        key="upload",
+        key="extrapolate.upload",
         help="Pictures stay in memory while this page is open; nothing is written to disk.",
     )
     if len(files) > MOST:
@@ -45,7 +45,8 @@ def uploaded() -> list[Brought]:
 
 def photographed() -> list[Brought]:
     shot = st.camera_input(
-        "A digit on paper, well lit, filling most of the picture.", key=f"camera-{_round('camera')}"
+        "A digit on paper, well lit, filling most of the picture.",
+        key=f"extrapolate.camera.{_round('camera')}",
     )
     now = [] if shot is None else [Brought("photo", shot.getvalue())]
     return _with_kept("camera", now, "photograph")
@@ -62,7 +63,7 @@ def drawn() -> list[Brought]:
         width=CANVAS,
         height=CANVAS,
         return_image_data=True,
-        key=f"canvas-{_round('draw')}",
+        key=f"extrapolate.canvas.{_round('draw')}",
     )
     strokes = (result.json_data or {}).get("objects") or []
     content = result.image_bytes if strokes else None
@@ -72,7 +73,7 @@ def drawn() -> list[Brought]:
 
 def _with_kept(source: str, now: list[Brought], verb: str) -> list[Brought]:
     """What was kept before and what is there now, with the button that keeps it."""
-    kept: list[Brought] = st.session_state.setdefault(f"kept:{source}", [])
+    kept: list[Brought] = st.session_state.setdefault(f"extrapolate.kept.{source}", [])
     with st.container(horizontal=True, gap="small"):
         st.button(
             "Add another view",
@@ -80,26 +81,31 @@ def _with_kept(source: str, now: list[Brought], verb: str) -> list[Brought]:
             help=f"Keeps this one and lets you {verb} the same digit once more, turned.",
             on_click=_keep,
             args=(source, now),
-            key=f"{source}-keep",
+            key=f"extrapolate.keep.{source}",
         )
         if kept:
-            st.button("Start again", on_click=_forget, args=(source,), key=f"{source}-forget")
+            st.button(
+                "Start again", on_click=_forget, args=(source,), key=f"extrapolate.forget.{source}"
+            )
     return [*kept, *now]
 
 
 def _keep(source: str, now: list[Brought]) -> None:
-    st.session_state[f"kept:{source}"] = [*st.session_state[f"kept:{source}"], *now]
-    st.session_state[f"round:{source}"] = _round(source) + 1
+    st.session_state[f"extrapolate.kept.{source}"] = [
+        *st.session_state[f"extrapolate.kept.{source}"],
+        *now,
+    ]
+    st.session_state[f"extrapolate.round.{source}"] = _round(source) + 1
 
 
 def _forget(source: str) -> None:
-    st.session_state[f"kept:{source}"] = []
-    st.session_state[f"round:{source}"] = _round(source) + 1
+    st.session_state[f"extrapolate.kept.{source}"] = []
+    st.session_state[f"extrapolate.round.{source}"] = _round(source) + 1
 
 
 def _round(source: str) -> int:
     """Widgets are emptied by giving them another key."""
-    return st.session_state.get(f"round:{source}", 0)
+    return st.session_state.get(f"extrapolate.round.{source}", 0)
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,7 @@ class Piece:
 
 def normalise(brought: list[Brought]) -> list[Piece]:
     """Each picture as a 28 x 28 digit, with the corrections made so far."""
-    memory = st.session_state.setdefault("normalised", {})
+    memory = st.session_state.setdefault("extrapolate.normalised", {})
     pieces, kept, met = [], {}, Counter[str]()
     for number, picture in enumerate(brought, start=1):
         piece = Piece(picture, number, met[picture.id])
@@ -128,7 +134,7 @@ def normalise(brought: list[Brought]) -> list[Piece]:
         name = (picture.id, corrected(piece.key))
         kept[name] = memory.get(name) or _try(picture.content, name[1])
         pieces.append(replace(piece, **kept[name]))
-    st.session_state["normalised"] = kept  # only what is in use
+    st.session_state["extrapolate.normalised"] = kept  # only what is in use
     return pieces
 
 
@@ -146,7 +152,7 @@ def _try(content: bytes, options: Options) -> dict[str, Any]:
 
 def corrected(key: str) -> Options:
     """The corrections that a person has made to a picture."""
-    return st.session_state.get(f"options:{key}", Options())
+    return st.session_state.get(f"extrapolate.options.{key}", Options())
 
 
 def corrections(key: str) -> None:
@@ -161,25 +167,32 @@ def corrections(key: str) -> None:
         "down": (top, bottom),
     }
     for name, value in values.items():
-        st.session_state[f"{name}-{key}"] = value
+        st.session_state[f"extrapolate.{name}.{key}"] = value
     change: dict[str, Any] = {"on_change": _correct, "args": (key,)}
     with st.popover("Correct it"):
-        st.segmented_control("Ink", list(INK), required=True, key=f"ink-{key}", **change)
-        st.slider(
-            "Thinner or thicker strokes", -1.0, 1.0, step=0.1, key=f"thickness-{key}", **change
+        st.segmented_control(
+            "Ink", list(INK), required=True, key=f"extrapolate.ink.{key}", **change
         )
-        st.slider("Crop across", 0, 100, format="%d%%", key=f"across-{key}", **change)
-        st.slider("Crop down", 0, 100, format="%d%%", key=f"down-{key}", **change)
+        st.slider(
+            "Thinner or thicker strokes",
+            -1.0,
+            1.0,
+            step=0.1,
+            key=f"extrapolate.thickness.{key}",
+            **change,
+        )
+        st.slider("Crop across", 0, 100, format="%d%%", key=f"extrapolate.across.{key}", **change)
+        st.slider("Crop down", 0, 100, format="%d%%", key=f"extrapolate.down.{key}", **change)
 
 
 def _correct(key: str) -> None:
-    left, right = st.session_state[f"across-{key}"]
-    top, bottom = st.session_state[f"down-{key}"]
+    left, right = st.session_state[f"extrapolate.across.{key}"]
+    top, bottom = st.session_state[f"extrapolate.down.{key}"]
     whole = (left, top, right, bottom) == (0, 0, 100, 100)
-    st.session_state[f"options:{key}"] = Options(
-        invert=INK[st.session_state[f"ink-{key}"]],
+    st.session_state[f"extrapolate.options.{key}"] = Options(
+        invert=INK[st.session_state[f"extrapolate.ink.{key}"]],
         crop=None if whole else (left / 100, top / 100, right / 100, bottom / 100),
-        thickness=round(st.session_state[f"thickness-{key}"], 1),
+        thickness=round(st.session_state[f"extrapolate.thickness.{key}"], 1),
     )
 
 

@@ -49,7 +49,7 @@ def chosen(
 
     The first digit of a session starts with those of its link.
     """
-    name, there = f"own:{key}", range(len(made.angles))
+    name, there = f"{key}.own", range(len(made.angles))
     before = st.session_state.get(name)
     if before is None or before[0] != subject:
         dial.context(key, [])  # clicks were about another digit

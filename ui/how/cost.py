@@ -49,7 +49,7 @@ def divide_the_matrix() -> None:
             "P, digits",
             [2, 5, 10, 30, 100, 360, 1000, 4000],
             360,
-            key="n_digits",
+            key="how.cost.digits",
             width=330,
             **KEPT,
         )
@@ -57,7 +57,7 @@ def divide_the_matrix() -> None:
             "Q, views of each",
             [2, 4, 8, 11, 16, 32, 64, 128],
             16,
-            key="n_views",
+            key="how.cost.views",
             width=330,
             **KEPT,
         )
@@ -83,7 +83,7 @@ def divide_the_matrix() -> None:
         full = np.abs(np.kron(vectors @ vectors.T, gram))
         charts.show(
             lambda: charts.heatmap(full, names, charts.GREY, MATRIX),
-            "n_joint",
+            "how.cost.joint",
             MATRIX,
             f"The joint kernel of {p} digits at {q} angles: no block is empty",
         )
@@ -112,7 +112,7 @@ def divide_the_matrix() -> None:
         blocks = np.kron(np.eye(p), gram)
         charts.show(
             lambda: charts.heatmap(blocks, names, palette.LOCAL, MATRIX),
-            "n_blocks",
+            "how.cost.blocks",
             MATRIX,
             f"The factorised kernel of {p} digits at {q} angles: {p} blocks, all else is empty",
         )
@@ -142,7 +142,10 @@ def divide_the_matrix() -> None:
         )
         said = ", ".join(f"{name} {engineering(cost(P))}" for name, cost, *_ in lines)
         charts.show(
-            lambda: operations(P, lines), "n_cost", COST, f"Operations for {P:,} digits: {said}"
+            lambda: operations(P, lines),
+            "how.cost.operations",
+            COST,
+            f"Operations for {P:,} digits: {said}",
         )
 
 

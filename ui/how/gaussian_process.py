@@ -12,7 +12,7 @@ def a_gaussian_process() -> None:
         "point, double-click to take it away. The line is what the process concludes, the band "
         "holds 95 % of what it thinks possible, the thin lines are functions that it could be."
     )
-    click_gp("how_gp")
+    click_gp("how.click_gp")
     left, right = st.columns(2, gap="medium")
     with left, card("The posterior", "In closed form: nothing is searched for or sampled."):
         formula(

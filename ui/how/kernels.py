@@ -91,10 +91,12 @@ def two_kernels() -> None:
             "fgpvae.kernels.Periodic",
         )
         first, second, third = st.columns([2, 2, 1.3], gap="medium")
-        sigma = first.slider("σ, how far it swings", 0.2, 2.0, 1.0, 0.1, key="k_sigma", **KEPT)
-        r = second.slider("r, how smooth it is", 0.2, 3.0, 1.0, 0.1, key="k_r", **KEPT)
+        sigma = first.slider(
+            "σ, how far it swings", 0.2, 2.0, 1.0, 0.1, key="how.kernels.sigma", **KEPT
+        )
+        r = second.slider("r, how smooth it is", 0.2, 3.0, 1.0, 0.1, key="how.kernels.r", **KEPT)
         name = third.segmented_control(
-            "Period", list(PERIODS), default="2π", required=True, key="k_period", **KEPT
+            "Period", list(PERIODS), default="2π", required=True, key="how.kernels.period", **KEPT
         )
     with (
         style,
@@ -110,7 +112,7 @@ def two_kernels() -> None:
         )
         charts.show(
             global_matrix,
-            "k_global",
+            "how.kernels.global",
             160,
             "The global kernel of three digits at sixteen angles: three full blocks",
         )
@@ -120,7 +122,7 @@ def two_kernels() -> None:
     with curve, card("How alike?", "Two views of one digit, by their angle."):
         charts.show(
             lambda: covariance(made["curve"], sigma),
-            "k_curve",
+            "how.kernels.curve",
             HEIGHT,
             f"Covariance of two views by the angle between them: {sigma**2:.2f} at 0°, "
             f"{made['curve'][len(FINE) // 2]:.2f} at 180°",
@@ -128,7 +130,7 @@ def two_kernels() -> None:
     with drawn, card("What it can become", "Five channels drawn from the prior."):
         charts.show(
             lambda: functions(made["drawn"]),
-            "k_drawn",
+            "how.kernels.drawn",
             HEIGHT,
             "Five functions of the angle drawn from the prior, from "
             f"{made['drawn'].min():.1f} to {made['drawn'].max():.1f}",
@@ -136,7 +138,7 @@ def two_kernels() -> None:
     with gram, card("As a matrix", "Three digits at sixteen angles."):
         charts.show(
             lambda: local_matrix(made["gram"] / sigma**2),
-            "k_gram",
+            "how.kernels.gram",
             HEIGHT,
             "The local kernel of three digits at sixteen angles: three blocks, one a digit",
         )

@@ -63,7 +63,7 @@ def learning() -> None:
             st.page_link(frame.page("train"), label="Train a model")
         return
     with st.container(horizontal=True, gap="medium"):
-        name = st.selectbox("Run", [*shipped, *own], key="r_run", width=220, **KEPT)
+        name = st.selectbox("Run", [*shipped, *own], key="how.learning.run", width=220, **KEPT)
         if name in shipped:
             lines = record(shipped[name], shipped[name].stat().st_mtime)
         else:
@@ -74,9 +74,11 @@ def learning() -> None:
             config = None
         objective = None if config is None else config.objective
         last = len(lines)
-        if st.session_state.get("r_epoch", 1) > last:
-            st.session_state["r_epoch"] = last
-        epoch = st.slider("Epoch", 1, last, min(20, last), key="r_epoch", width=420, **KEPT)
+        if st.session_state.get("how.learning.epoch", 1) > last:
+            st.session_state["how.learning.epoch"] = last
+        epoch = st.slider(
+            "Epoch", 1, last, min(20, last), key="how.learning.epoch", width=420, **KEPT
+        )
     line = lines[epoch - 1]
     geco = objective is not None and objective.name == "geco"
     target = objective.kappa_squared if geco and objective is not None else None
@@ -89,10 +91,10 @@ def learning() -> None:
     )
     columns = st.columns(3, gap="medium")
     for column, (name, title, sentence) in zip(columns, plots, strict=True):
-        with column, card(title, sentence, key=f"record-{name}"):
+        with column, card(title, sentence, key=f"how.learning.{name}"):
             charts.show(
                 partial(history, lines, name, epoch, target),
-                f"r_{name}",
+                f"how.learning.{name}",
                 HEIGHT,
                 f"{title} over the epochs, from {lines[0][name]:.4g} to {lines[-1][name]:.4g}; "
                 f"{line[name]:.4g} at epoch {epoch}",

@@ -85,12 +85,12 @@ def many_views_one_style() -> None:
     model, found = notices.attempt(lambda: (choice.load(), encoded(choice)))
     views = shown(choice.classes)
     first = int((views.labels == 3).int().argmax())
-    if st.session_state.get("g_digit", 0) >= len(views):
-        st.session_state["g_digit"] = first
+    if st.session_state.get("how.style.digit", 0) >= len(views):
+        st.session_state["how.style.digit"] = first
     channels = list(range(1, model.config.latents - model.config.local + 1))
-    digit = which.slider("Digit", 0, len(views) - 1, first, key="g_digit", **KEPT)
-    channel = one.selectbox("Global channel", channels, key="g_channel", **KEPT)
-    count = some.slider("Views given", 0, 16, 3, key="g_views", **KEPT)
+    digit = which.slider("Digit", 0, len(views) - 1, first, key="how.style.digit", **KEPT)
+    channel = one.selectbox("Global channel", channels, key="how.style.channel", **KEPT)
+    count = some.slider("Views given", 0, 16, 3, key="how.style.views", **KEPT)
 
     j = model.config.local + channel - 1
     order = np.argsort(np.arange(16) * 7 % 16)  # views from all around, not one after the other
@@ -114,7 +114,7 @@ def many_views_one_style() -> None:
         each = [(LABELS[order[k]], ANGLES[order[k]], mu[k], sd[k]) for k in range(count)]
         charts.show(
             lambda: bells(channel, each, (mean[count], spread[count])),
-            "g_bells",
+            "how.style.bells",
             HEIGHT,
             f"Global channel {channel}: what {count} views say, and together "
             f"{mean[count]:+.2f} ± {spread[count]:.3f}",
@@ -122,7 +122,7 @@ def many_views_one_style() -> None:
     with right, card("Surer with each view", "Mean and two standard deviations."):
         charts.show(
             lambda: surer(mean, spread, count),
-            "g_surer",
+            "how.style.surer",
             HEIGHT,
             f"Standard deviation by views given: 1 without any, {spread[1]:.3f} with one, "
             f"{spread[16]:.3f} with sixteen",

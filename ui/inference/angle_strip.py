@@ -44,7 +44,7 @@ def angle_strip(
     ]
     tiles(
         shown,
-        key=f"{key}-strip",
+        key=f"{key}.strip",
         label="The digit at sixteen angles",
         layout="strip",
         on_pick=lambda name: move(key, float(DEGREES[int(name)])),

@@ -18,7 +18,7 @@ MOST = len(ORDER)
 
 def chosen(key: str, link: Mapping[str, str], count: int = 8) -> list[int]:
     """Indices of the views that the model sees; those of the link, or spread ones, at first."""
-    name = f"views:{key}"
+    name = f"{key}.views"
     if name not in st.session_state:
         st.session_state[name] = from_link(link.get("views")) or sorted(ORDER[:count])
     return dial.context(key, st.session_state[name])
@@ -26,7 +26,7 @@ def chosen(key: str, link: Mapping[str, str], count: int = 8) -> list[int]:
 
 def slider(key: str, current: list[int], disabled: bool = False) -> None:
     """How many views the model sees; more are added to, or fewer left of, those on the ring."""
-    name = f"{key}-count"
+    name = f"{key}.count"
     st.session_state[name] = len(current)
     st.slider(
         "Views the model sees",
@@ -70,4 +70,4 @@ def from_link(text: str | None) -> list[int] | None:
 
 def _resize(key: str, current: list[int]) -> None:
     dial.context(key, [])  # the clicks on the ring are part of `current` and forgotten
-    st.session_state[f"views:{key}"] = resized(current, st.session_state[f"{key}-count"])
+    st.session_state[f"{key}.views"] = resized(current, st.session_state[f"{key}.count"])

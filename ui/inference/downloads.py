@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from fgpvae.digit_view import Turning
+from fgpvae.digit_view import DigitView
 from fgpvae.images import to_gif, to_png
 
 FRAMES = 60  # of a full turn
 
 
 def save(
-    turning: Turning, angle: float, style: Sequence[float] | None, name: str, key: str
+    turning: DigitView, angle: float, style: Sequence[float] | None, name: str, key: str
 ) -> None:
     """Buttons that make their file when they are pressed; `angle` in degrees."""
     name = name.replace("/", "-")
@@ -42,16 +42,16 @@ def save(
         )
 
 
-def picture(turning: Turning, w: float, style: Sequence[float] | None) -> bytes:
+def picture(turning: DigitView, w: float, style: Sequence[float] | None) -> bytes:
     return to_png(turning.images(np.array([w]), style)[0])
 
 
-def full_turn(turning: Turning, style: Sequence[float] | None) -> bytes:
+def full_turn(turning: DigitView, style: Sequence[float] | None) -> bytes:
     around = np.linspace(0, 2 * np.pi, FRAMES, endpoint=False)
     return to_gif(turning.images(around, style))
 
 
-def latents(turning: Turning, w: float, style: Sequence[float] | None) -> dict[str, Any]:
+def latents(turning: DigitView, w: float, style: Sequence[float] | None) -> dict[str, Any]:
     """The code at an angle, with what the model was given."""
     assert turning.scene is not None
     rest = "angle" if turning.model.told_angle else "local"
@@ -90,6 +90,6 @@ def _button(label: str, data: Any, file_name: str, mime: str, key: str) -> None:
         data,
         file_name=file_name,
         mime=mime,
-        key=f"{key}-{label}",
+        key=f"{key}.download.{label}",
         on_click="ignore",
     )

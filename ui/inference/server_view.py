@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from fgpvae.digit_view import Turning
+from fgpvae.digit_view import DigitView
 from ui.components import pictures
 from ui.components.dial import DialState
 from ui.shell import frame
@@ -11,14 +11,14 @@ from ui.shell import frame
 
 def move(key: str, angle: float) -> None:
     """Turn the picture from the page, in degrees."""
-    st.session_state[f"{key}-angle"] = round(2 * angle) / 2
+    st.session_state[f"{key}.angle"] = round(2 * angle) / 2
 
 
-def server_view(turning: Turning, key: str, angle: float = 0.0) -> DialState:
+def server_view(turning: DigitView, key: str, angle: float = 0.0) -> DialState:
     """What `dial.dial` gives, for a model that cannot be run in the browser."""
     left, right = st.columns([1.1, 1], gap="medium")
     with left:
-        with frame.card(key=f"{key}-still"):
+        with frame.card(key=f"{key}.still"):
             place = st.container()
             chosen = st.slider(
                 "Angle",
@@ -27,7 +27,7 @@ def server_view(turning: Turning, key: str, angle: float = 0.0) -> DialState:
                 min(round(2 * angle) / 2 % 360, 359.5),
                 0.5,
                 format="%.1f°",
-                key=f"{key}-angle",
+                key=f"{key}.angle",
                 persist_state="session",
             )
             image = turning.images(np.array([np.deg2rad(chosen)]))[0]

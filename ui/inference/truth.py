@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from fgpvae.data import ANGLES
-from fgpvae.digit_view import Turning, Verdict
+from fgpvae.digit_view import DigitView, Verdict
 from fgpvae.metrics import mse
 from ui.components import pictures
 
@@ -45,7 +45,7 @@ def show(verdict: Verdict, style: Sequence[float] | None = None) -> None:
         st.caption(WHY)
 
 
-def show_reference(turning: Turning, w: float, style: Sequence[float] | None) -> None:
+def show_reference(turning: DigitView, w: float, style: Sequence[float] | None) -> None:
     """Against the digit's own picture, turned geometrically, where there is no truth."""
     made = turning.images(np.array([w, *ANGLES]), style)
     turned = np.stack([turning.geometric(float(at)) for at in (w, *ANGLES)])

@@ -84,4 +84,4 @@ def channel_panels(choice: Choice, digit: int, given: np.ndarray) -> None:
             st.caption(f"{len(few)} of the {len(numbers)} {block} channels")
         x = np.rad2deg(FINE)
         every += block_channels(block, part.start, few, x, curves, DEGREES, mu, np.sqrt(var))
-    show(every, given, palette.angle_colours(ANGLES), TURN, "°", "z_panels")
+    show(every, given, palette.angle_colours(ANGLES), TURN, "°", "latents.panels")

@@ -63,13 +63,15 @@ def matrices(choice: Choice) -> None:
             first,
             frame.card("What the prior expects", "Local channels at two angles: how alike?"),
         ):
-            show(latents.prior_gram(model), LABELS, "z_prior")
+            show(latents.prior_gram(model), LABELS, "latents.prior")
         with second, frame.card("What the encoder says", "The same, measured over all the digits."):
             moved = latents.about_prior_mean(model, found.channels("local"))
-            show(latents.angle_correlation(moved), LABELS, "z_said")
+            show(latents.angle_correlation(moved), LABELS, "latents.said")
     with (
         third if divided else first,
         frame.card("Which channels go together", "Correlation of channels, whatever its sign."),
     ):
         strength = np.abs(latents.channel_correlation(found.mu))
-        show_channels(strength, "z_channels", found.blocks["global"].start if divided else None)
+        show_channels(
+            strength, "latents.channels", found.blocks["global"].start if divided else None
+        )

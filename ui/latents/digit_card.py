@@ -5,7 +5,7 @@ import streamlit as st
 
 from fgpvae import UserError, latents
 from fgpvae.data import ANGLES, Views
-from fgpvae.digit_view import Turning
+from fgpvae.digit_view import DigitView
 from ui.catalog import Choice
 from ui.catalog.digits import mean_image
 from ui.components import pictures
@@ -58,7 +58,7 @@ def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.nd
     )
     w, kept = float(ANGLES[view]), remembered(model, mine.ids)
     mean = mean_image(int(mine.labels[0]), w)
-    turned = Turning(model, truth, ANGLES, mask(kept) if kept else given).geometric(w)
+    turned = DigitView(model, truth, ANGLES, mask(kept) if kept else given).geometric(w)
     error = ((made - truth) ** 2).mean((1, 2))
     st.html(
         numbers.numbers(

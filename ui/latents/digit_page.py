@@ -44,7 +44,7 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
                 lambda: pca.table(choice, views),
                 "fgpvae-latents.csv",
                 "text/csv",
-                key="z_download",
+                key="latents.download",
                 on_click="ignore",
                 help="Every view with its components.",
             )
@@ -82,11 +82,11 @@ def _spaces(
     """The PCAs, and the digits that were circled in one of them."""
     together = spaces.together(digit, pca.PICKED)
     spaces.show(
-        "z_space",
+        "latents.pca",
         [pca.space(choice, block, views) for block in blocks],
         together,
         view,
-        st.session_state["z_space"] == "3-D",
+        st.session_state["latents.space"] == "3-D",
         picked(choice, views, pca.names(views)[digit], digit, view, given),
         pca.choose,
     )
@@ -96,8 +96,8 @@ def _spaces(
 def _controls(views: Views) -> tuple[int, int, np.ndarray]:
     """Which digit, which of its views, and which views [16] the model is given."""
     P, first = len(views), int((views.labels == 3).int().argmax())  # a three, if there is one
-    if st.session_state.get("z_digit", 0) >= P:
-        st.session_state["z_digit"] = first
+    if st.session_state.get("latents.digit", 0) >= P:
+        st.session_state["latents.digit"] = first
     which, turn, some = st.columns([2, 2, 2], gap="medium")
     with which:
         # a slider needs two values; a run on one digit has a slider that cannot move
@@ -106,7 +106,7 @@ def _controls(views: Views) -> tuple[int, int, np.ndarray]:
             0,
             max(P - 1, 1),
             first,
-            key="z_digit",
+            key="latents.digit",
             disabled=P == 1,
             bind="query-params",
             persist_state="session",
@@ -115,14 +115,14 @@ def _controls(views: Views) -> tuple[int, int, np.ndarray]:
         degrees = st.select_slider(
             "View",
             [float(d) for d in DEGREES],
-            key="z_view",
+            key="latents.view",
             format_func=lambda d: f"{d:g}°",
             bind="query-params",
             persist_state="session",
         )
     with some:
         count = st.segmented_control(
-            "Views given to the model", list(VIEWS_GIVEN), default=16, key="z_given", **KEPT
+            "Views given to the model", list(VIEWS_GIVEN), default=16, key="latents.given", **KEPT
         )
     view = int(np.argmin(np.abs(DEGREES - degrees)))
     return digit, view, np.isin(np.arange(16), VIEWS_GIVEN[count])

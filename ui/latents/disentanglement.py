@@ -204,7 +204,7 @@ def show(measured: dict[str, dict[str, float | None]]) -> None:
         made,
         hide_index=True,
         height=height,
-        key="z_disentanglement",
+        key="latents.disentanglement",
         column_config=pinned,
         alt="Figures of disentanglement of every model",
     )
@@ -213,7 +213,7 @@ def show(measured: dict[str, dict[str, float | None]]) -> None:
         lambda: made.data.to_csv(index=False),
         "fgpvae-disentanglement.csv",
         "text/csv",
-        key="z_table_download",
+        key="latents.table_download",
         on_click="ignore",
     )
     with st.expander("What each figure means"):
@@ -226,13 +226,13 @@ def show(measured: dict[str, dict[str, float | None]]) -> None:
 
 
 def measure() -> None:
-    st.session_state["z_measured"] = True
+    st.session_state["latents.measured"] = True
 
 
 @st.fragment
 def disentanglement() -> None:
     choices = models.available()
-    if not st.session_state.get("z_measured"):
+    if not st.session_state.get("latents.measured"):
         st.caption(
             f"{len(choices)} models, some seconds each. Each is asked about at most {MEASURED} "
             "digits of its own classes, at sixteen angles: new digits, or training digits if it "

@@ -21,7 +21,7 @@ from ui.shell import frame, notices, numbers, palette
 PLACES = 16  # along the track, at which every object is placed
 OBJECTS = 60  # that are shown
 CHANNELS = 8  # global ones that are shown, those that change the picture most
-PICKED = "o_picked"  # rows that were circled, in the session state
+PICKED = "latents.object_picked"  # rows that were circled, in the session state
 TITLE = {"local": "Local channels", "global": "Global channels"}
 SENTENCE = {
     "local": "They follow the view: an object is a curve.",
@@ -43,31 +43,35 @@ def page(choice: Choice) -> None:
     names = [found.objects.names[number] for number in shown]
     labels = [found.text(view) for view in np.asarray(found.track.to_view(grid))]
     codes = _codes(choice, model, found)  # [P, PLACES, L]
-    spatial = st.session_state.get("z_space") == "3-D"
+    spatial = st.session_state.get("latents.space") == "3-D"
 
-    first = st.session_state.get("o_object")
+    first = st.session_state.get("latents.object")
     if first is None or not 0 <= first < len(shown):
-        st.session_state["o_object"] = 0
+        st.session_state["latents.object"] = 0
     above = st.container()
     with frame.card(
         "This object", "The curve that stands out, true and as the model makes it again."
     ):
         which, where, some = st.columns(3, gap="medium")
         row = which.selectbox(
-            "Object", range(len(shown)), key="o_object", format_func=lambda row: names[row]
+            "Object", range(len(shown)), key="latents.object", format_func=lambda row: names[row]
         )
         place = where.select_slider(
-            "Place", range(PLACES), key="o_place", format_func=lambda k: labels[k]
+            "Place", range(PLACES), key="latents.place", format_func=lambda k: labels[k]
         )
         mode = some.segmented_control(
-            "Views given to the model", ["one", "half", "all"], default="all", key="o_given", **KEPT
+            "Views given to the model",
+            ["one", "half", "all"],
+            default="all",
+            key="latents.object_given",
+            **KEPT,
         )
         number = shown[row]
         given = _given(found, number, mode)
         _this(model, found, number, given)
     with above:
         spaces.show(
-            "o_space",
+            "latents.object_pca",
             [
                 _space(found, codes, block, part, grid, spatial, names, labels)
                 for block, part in model.blocks.items()
@@ -89,10 +93,10 @@ def page(choice: Choice) -> None:
     traversals(model, own, place, _strongest(model, own[None]), labels, hues)
     left, right = st.columns(2, gap="medium")
     with left, frame.card("What the prior expects", "Local channels at two places: how alike?"):
-        correlations.show(latents.prior_gram(model, grid), labels, "o_prior", "view")
+        correlations.show(latents.prior_gram(model, grid), labels, "latents.object_prior", "view")
     with right, frame.card("Which channels go together", "Correlation, whatever its sign."):
         strength = np.abs(latents.channel_correlation(codes))
-        correlations.show_channels(strength, "o_channels", model.config.local)
+        correlations.show_channels(strength, "latents.object_channels", model.config.local)
     notices.note(LEFT_OUT)
 
 
@@ -141,9 +145,9 @@ def _choose(points: spaces.Points) -> None:
     if not points:
         return
     row, place = points[0]
-    st.session_state["o_object"] = row
+    st.session_state["latents.object"] = row
     if place >= 0:
-        st.session_state["o_place"] = place
+        st.session_state["latents.place"] = place
     st.session_state[PICKED] = list(dict.fromkeys(p for p, _ in points))
 
 
@@ -246,4 +250,4 @@ def _channels(
             st.caption(f"{len(strongest)} of the {model.config.latents - local} global channels")
     hues = [found.colour(float(x)) for x in w]
     axis = {"range": list(low_high), "nticks": 4}
-    channels.show(every, given, hues, axis, "", "o_panels")
+    channels.show(every, given, hues, axis, "", "latents.object_panels")

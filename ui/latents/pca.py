@@ -11,7 +11,7 @@ from ui.latents.codes import DEGREES, LABELS, encoded, projected
 from ui.latents.spaces import Points, Space
 from ui.shell import frame, palette
 
-PICKED = "z_picked"  # digits that were circled, in the session state
+PICKED = "latents.picked"  # digits that were circled, in the session state
 TITLE = {
     "local": "Local channels",
     "global": "Global channels",
@@ -40,9 +40,9 @@ def choose(points: Points) -> None:
     if not points:
         return
     digit, view = points[0]
-    st.session_state["z_digit"] = digit
+    st.session_state["latents.digit"] = digit
     if view >= 0:
-        st.session_state["z_view"] = float(DEGREES[view])
+        st.session_state["latents.view"] = float(DEGREES[view])
     st.session_state[PICKED] = list(dict.fromkeys(p for p, _ in points))
 
 
@@ -54,10 +54,10 @@ def space(choice: Choice, block: str, views: Views) -> Space:
     """One PCA."""
     still = _pooled(choice) and block == "global"
     projection = projected(choice, block, _pooled(choice))
-    shares = projection.shares[: 3 if st.session_state["z_space"] == "3-D" else 2]
+    shares = projection.shares[: 3 if st.session_state["latents.space"] == "3-D" else 2]
     scattered = block == "global" and not still
     channels = encoded(choice).blocks[block]
-    mode = st.session_state["z_colour"]
+    mode = st.session_state["latents.colour"]
     labels = views.labels.tolist()
     return Space(
         TITLE[block],
@@ -106,11 +106,11 @@ def circled(views: Views, picked: list[int]) -> None:
             hide_index=True,
             row_height=64,
             height=320,
-            key="z_circled",
+            key="latents.circled",
             column_config={"picture": st.column_config.ImageColumn("Picture")},
         )
 
 
 def _pooled(choice: Choice) -> bool:
-    wanted = st.session_state["z_from"] == "all its views"
+    wanted = st.session_state["latents.placed_by"] == "all its views"
     return wanted and encoded(choice).pooled is not None

@@ -44,13 +44,13 @@ def show(
         with place, frame.card(space.title, space.sentence, height="stretch"):
             charts.show(
                 partial(charts.cloud, space.cloud, picked, view, spatial, HEIGHT),
-                f"{key}-{space.title.split()[0].lower()}",
+                f"{key}.{space.title.split()[0].lower()}",
                 HEIGHT,
                 said(space, picked, view),
                 picked=None if spatial else chosen,
             )
             st.caption(space.foot)
-    with middle, frame.card("Picked", key=f"{key}-picked", height="stretch"):
+    with middle, frame.card("Picked", key=f"{key}.picked", height="stretch"):
         st.html(picture)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from fgpvae.digit_view import Turning, morphed, swapped
+from fgpvae.digit_view import DigitView, morphed, swapped
 from fgpvae.metrics import mse
 from ui.catalog.digits import Digit
 from ui.components import dial, pictures
@@ -15,7 +15,7 @@ from ui.shell import frame
 STEPS = 7  # from A to B
 
 
-def morph_swap(key: str, a: Turning, b: Turning, digit: Digit, other: Digit, w: float) -> None:
+def morph_swap(key: str, a: DigitView, b: DigitView, digit: Digit, other: Digit, w: float) -> None:
     """A card for both, where the model has styles that can be exchanged."""
     if not (len(a.own) and a.model.divides_channels):
         return
@@ -27,7 +27,7 @@ def morph_swap(key: str, a: Turning, b: Turning, digit: Digit, other: Digit, w: 
             _swap(key, a, b, digit, other)
 
 
-def _morph(key: str, a: Turning, b: Turning, w: float) -> None:
+def _morph(key: str, a: DigitView, b: DigitView, w: float) -> None:
     st.caption("Morph: styles on the way from A to B, at the angle of the dial. Click one.")
     styles, images = morphed(a, b, w, STEPS)
     texts = ["A", *(f"{100 * step / (STEPS - 1):.0f}%" for step in range(1, STEPS - 1)), "B"]
@@ -36,7 +36,7 @@ def _morph(key: str, a: Turning, b: Turning, w: float) -> None:
             Tile(str(index), address(image, 3), f"Style {text}", text=text)
             for index, (image, text) in enumerate(zip(images, texts, strict=True))
         ],
-        key=f"{key}-morph",
+        key=f"{key}.morph",
         label="Styles between A and B",
         layout="strip",
         single=False,
@@ -46,13 +46,13 @@ def _morph(key: str, a: Turning, b: Turning, w: float) -> None:
     )
 
 
-def _swap(key: str, a: Turning, b: Turning, digit: Digit, other: Digit) -> None:
+def _swap(key: str, a: DigitView, b: DigitView, digit: Digit, other: Digit) -> None:
     degrees = st.select_slider(
         "Swap: the style of A at the angle of B",
         angle_strip.DEGREES.tolist(),
         112.5,
         format_func=lambda value: f"{value:g}°",
-        key=f"{key}-angle-of-b",
+        key=f"{key}.angle_of_b",
         help="The local channels of B at its angle, with the global channels of A.",
     )
     at = float(np.deg2rad(degrees))

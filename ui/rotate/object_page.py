@@ -30,7 +30,7 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
     found = notices.attempt(lambda: objects.load_objects(choice))
     number = objects.chosen(key, found, link.get("object"))
     images, w = found.pixels(number), found.w(number)
-    live = f"{key}-{'circle' if found.track.period else 'line'}"
+    live = f"{key}.{'circle' if found.track.period else 'line'}"
     start = found.given(number)
     given = [index for index in dial.context(live, start) if index < len(w)] or start
     observed = np.isin(np.arange(len(w)), given)

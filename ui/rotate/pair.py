@@ -12,7 +12,7 @@ from ui.catalog.models import Choice
 
 def pair(key: str, choice: Choice, a: str | None, b: str | None) -> tuple[Digit, Digit]:
     """A and B as picked, as linked, or to start with; never the same digit twice."""
-    second = f"{key}-second"
+    second = f"{key}.second"
     _follow_class(key, second, choice)
     digit, other = digits.chosen(key, choice, a), digits.chosen(second, choice, b)
     if other == digit:
@@ -25,15 +25,15 @@ def pair(key: str, choice: Choice, a: str | None, b: str | None) -> tuple[Digit,
 def _follow_class(key: str, second: str, choice: Choice) -> None:
     """When the gallery has been set to another class, pick a digit of that class."""
     classes = "-".join(map(str, sorted(choice.classes)))
-    label, shown = st.session_state.get(f"{key}-class-{classes}"), f"{key}-class-shown"
+    label, shown = st.session_state.get(f"{key}.class.{classes}"), f"{key}.class_shown"
     before = st.session_state.get(shown)
     # the gallery starts with the class of A
     st.session_state[shown] = label
-    if before is None and f"digit:{key}" in st.session_state:
-        before = st.session_state[f"digit:{key}"].label
+    if before is None and f"{key}.digit" in st.session_state:
+        before = st.session_state[f"{key}.digit"].label
     if label is None or before in (None, label):
         return
-    target = second if st.session_state.get(f"{key}-side") == digits.SECOND else key
-    current = st.session_state.get(f"digit:{target}")
+    target = second if st.session_state.get(f"{key}.side") == digits.SECOND else key
+    current = st.session_state.get(f"{target}.digit")
     wanted = Digit(label, digits.FIRST[label], current is None or current.new)
     digits.pick(target, wanted if digits.suits(wanted, choice) else digits.first(choice, label))

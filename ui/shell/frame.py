@@ -12,7 +12,7 @@ from ui.shell import garbage
 from ui.shell.palette import CYCLE
 
 ROOT = Path(__file__).parents[2]
-FLAG = "frame"  # in the session state once app.py has run
+FLAG = "shell.frame"  # in the session state once app.py has run
 
 # file in pages/ and address, title
 PAGES = (
@@ -59,10 +59,10 @@ def run() -> None:
     here = 1 + next((i for i, each in enumerate(listed) if each.url_path == page.url_path), 0)
     st.html(f"<style>{STYLE}{HERE % (here, here)}</style>")
     with st.sidebar:
-        with st.container(key="brand", gap=None):
+        with st.container(key="shell.brand", gap=None):
             st.markdown("**fgpvae**")
             st.caption("Gaussian process autoencoders, by hand")
-        with st.container(key="menu", gap=None):
+        with st.container(key="shell.menu", gap=None):
             for each in listed:
                 st.page_link(each, label=each.title)
     try:
@@ -93,7 +93,7 @@ def plain(text: object) -> str:
 
 def heading(title: str, sentence: str, help: str | None = None) -> None:
     """The title of a page and, below it, what one sees in one sentence."""
-    with st.container(key="heading", gap=None):
+    with st.container(key="shell.heading", gap=None):
         st.title(title, anchor=False)
         st.caption(sentence, help=help)
 
@@ -108,7 +108,9 @@ def card(
 
     `key` distinguishes cards of one title; `options` go to `st.container`.
     """
-    container = st.container(border=True, key=f"card-{_slug(key or title or 'plain')}", **options)
+    container = st.container(
+        border=True, key=f"shell.card.{_slug(key or title or 'plain')}", **options
+    )
     if title:
         _titled(container, title, sentence)
     return container
@@ -118,7 +120,7 @@ def empty(title: str, sentence: str, key: str | None = None) -> DeltaGenerator:
     """A card for what is not there yet; put the button that changes this into it."""
     container = st.container(
         border=True,
-        key=f"card-empty-{_slug(key or title)}",
+        key=f"shell.card.empty.{_slug(key or title)}",
         height=260,
         horizontal_alignment="center",
         vertical_alignment="center",
@@ -141,8 +143,8 @@ def _slug(text: str) -> str:
 STYLE = (Path(__file__).parent / "streamlit.css").read_text(encoding="utf-8")
 
 HERE = """
-.st-key-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] {
+.st-key-shell-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] {
   background: light-dark(#ffffff, #171b24); border-color: light-dark(#e6e6e0, #262c39);
 }
-.st-key-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] p { font-weight: 600; }
+.st-key-shell-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] p { font-weight: 600; }
 """

@@ -10,7 +10,7 @@ LARGEST = 1e9
 
 def initial_params(page: str) -> Mapping[str, str]:
     """The address that the page was opened with in this session, however it is written since."""
-    name = f"link:{page}"
+    name = f"{page}.link"
     if name not in st.session_state:
         st.session_state[name] = st.query_params.to_dict()
     return st.session_state[name]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ROW = 170  # pixels of a row of panels
 MOST_POINTS = 150  # of a line
 SETTLED = 0.05  # the first epochs are far from the rest; beyond these they may leave the frame
-OTHER_KEY = "train-other"  # the run whose curves are over those of the chosen one
+OTHER_KEY = "train.other"  # the run whose curves are over those of the chosen one
 
 
 @dataclass(frozen=True)

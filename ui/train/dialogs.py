@@ -12,17 +12,17 @@ from ui.train.run_state import redraw, redrawn, select
 
 def ask(what: str, run: Run) -> None:
     """Open a dialog, from the page itself: a tick of the runs would close one of theirs."""
-    st.session_state["train-ask"] = what, run.name
+    st.session_state["train.ask"] = what, run.name
     redraw()
 
 
 def forget() -> None:
-    st.session_state.pop("train-ask", None)
+    st.session_state.pop("train.ask", None)
 
 
 def questions() -> None:
     """The dialog that is open, until it is answered or dismissed."""
-    what, name = st.session_state.get("train-ask", (None, None))
+    what, name = st.session_state.get("train.ask", (None, None))
     if what is None:
         return
     try:
@@ -41,15 +41,17 @@ def delete(run: Run) -> None:
         "Download it first if you may want it back."
     )
     with st.container(horizontal=True):
-        confirm("Delete", "sure-delete", lambda: background.delete(run), None)
-        st.button("Keep it", key="sure-keep", on_click=close)
+        confirm("Delete", "train.sure.delete", lambda: background.delete(run), None)
+        st.button("Keep it", key="train.sure.keep", on_click=close)
     answered()
 
 
 @st.dialog("Rename this run", on_dismiss=forget)
 def rename(run: Run) -> None:
-    name = st.text_input("New name", run.name, max_chars=60, key=f"rename-{run.name}")
-    confirm("Rename", "sure-rename", lambda: background.rename(run, name), name, name == run.name)
+    name = st.text_input("New name", run.name, max_chars=60, key=f"train.new_name.{run.name}")
+    confirm(
+        "Rename", "train.sure.rename", lambda: background.rename(run, name), name, name == run.name
+    )
     answered()
 
 
@@ -68,7 +70,7 @@ def more(run: Run) -> None:
         st.write(f"It has {done} epochs, and a run started here has at most {most}.")
         return
     epochs = st.number_input("Epochs in all", done + 1, most, min(2 * done, most))
-    confirm("Go on", "sure-more", lambda: background.resume(run, int(epochs)), run.name)
+    confirm("Go on", "train.sure.more", lambda: background.resume(run, int(epochs)), run.name)
     answered()
 
 
@@ -90,7 +92,7 @@ def attempt(action: Callable[[], object], then: str | None) -> None:
     try:
         action()
     except UserError as error:
-        st.session_state["train-refused"] = str(error)
+        st.session_state["train.refused"] = str(error)
         return
     select(then)
     close()
@@ -104,5 +106,5 @@ def close() -> None:
 def answered() -> None:
     """Last in a dialog: close it, or say why it could not be done."""
     redrawn()
-    if refused := st.session_state.pop("train-refused", None):
+    if refused := st.session_state.pop("train.refused", None):
         st.error(frame.plain(refused))

@@ -10,7 +10,7 @@ from fgpvae import UserError, timing
 from fgpvae.configs import RunConfig
 
 MOST = 200  # configs whose estimate is kept
-ASKED = "estimate"  # in the session state: what this session asked for last
+ASKED = "train.estimate"  # in the session state: what this session asked for last
 
 
 @st.cache_resource(show_spinner=False)

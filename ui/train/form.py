@@ -11,7 +11,7 @@ from fgpvae.models import MODELS
 from ui.train.settings import GROUPS, SETTINGS, Setting, Values, own_settings
 
 COLUMNS = 3
-STORE = "settings"  # in the session state
+STORE = "train.settings"  # in the session state
 
 
 def flat(config: RunConfig) -> Values:

@@ -15,38 +15,40 @@ FIRST = "quick"
 def fill() -> None:
     """Before the form is drawn: fold it after a start, fill it with a run that is cloned."""
     state = st.session_state
-    state.pop("train-redraw", None)  # this is the run that was asked for
-    if state.pop("train-begun", False):
-        state["train-open"], state["train-name"] = False, ""
-    cloned = state.pop("train-clone", None)
+    state.pop("train.redraw", None)  # this is the run that was asked for
+    if state.pop("train.begun", False):
+        state["train.open"], state["train.name"] = False, ""
+    cloned = state.pop("train.clone", None)
     if cloned is not None:
         form.put(cloned)
         known = cloned.preset if cloned.preset in PRESETS else FIRST
-        state["preset"] = state["train-filled"] = known
-        state["train-open"] = True
+        state["train.preset"] = state["train.filled"] = known
+        state["train.open"] = True
 
 
 @st.fragment
 def new_run() -> None:
     redrawn()
-    with frame.card("A new run", "Trains beside the app, also when you close the page.", "new"):
+    with frame.card(
+        "A new run", "Trains beside the app, also when you close the page.", "train.new"
+    ):
         names = sorted(settings.OFFERED, key=lambda name: name != FIRST)
         preset = st.segmented_control(
             "Preset",
             names,
             default=FIRST,
             required=True,
-            key="preset",
+            key="train.preset",
             label_visibility="collapsed",
             bind="query-params",
             persist_state="session",
         )
-        if st.session_state.get("train-filled") != preset:
+        if st.session_state.get("train.filled") != preset:
             form.put(PRESETS[preset])
-            st.session_state["train-filled"] = preset
+            st.session_state["train.filled"] = preset
         st.caption(settings.preset_line(preset))
         place = st.container()
-        drawer = st.expander("All settings", key="train-open", on_change="rerun")
+        drawer = st.expander("All settings", key="train.open", on_change="rerun")
         if drawer.open:
             with drawer:
                 form.form()
@@ -62,7 +64,7 @@ def start(preset: str) -> None:
         "Name",
         placeholder=background.free_name(root, preset),
         max_chars=60,
-        key="train-name",
+        key="train.name",
         live=True,
     )
     config, wrong = None, ""
@@ -115,7 +117,7 @@ def begin_typed(preset: str) -> None:
         say(str(error))
         redraw()
         return
-    begin(st.session_state.get("train-name", ""), config)
+    begin(st.session_state.get("train.name", ""), config)
 
 
 def begin(name: str, config: RunConfig) -> None:
@@ -127,5 +129,5 @@ def begin(name: str, config: RunConfig) -> None:
         say(str(error))
     else:
         select(run.name)
-        st.session_state["train-begun"] = True
+        st.session_state["train.begun"] = True
     redraw()

@@ -29,13 +29,13 @@ USES = {"Rotate": "model", "Compare": "models", "Latents": "model"}  # pages and
 
 def detail(run: Run, others: list[Run]) -> None:
     config, lines = run.config, run.metrics()
-    with frame.card(frame.plain(run.name), frame.plain(described(config)), key="detail"):
+    with frame.card(frame.plain(run.name), frame.plain(described(config)), key="train.detail"):
         st.html(numbers.numbers(summary(run, lines)))
         share = f"{100 * progress(run):.1f}"
         st.html(
             f'<div class="bar" role="progressbar" aria-label="Progress of the run" '
             f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share}">'
-            f'<div style="width:{share}%"></div></div>'
+            f'<div style="width:{share}%"></div></div>{STYLE}'
         )
         if run.state == runs.FAILED:
             st.error(frame.plain(run.message or "The run failed; its log says why."))
@@ -66,7 +66,7 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
     columns = 2 if charts.phone() else 3
     charts.show(
         lambda: curves.chart(records, columns),
-        "train-curves",
+        "train.curves",
         curves.height(columns),
         curves.alt(records),
     )
@@ -115,32 +115,32 @@ def summary(run: Run, lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 def actions(run: Run) -> None:
     busy = run.active or run.state == runs.QUEUED
-    with st.container(horizontal=True, vertical_alignment="center", key="actions"):
+    with st.container(horizontal=True, vertical_alignment="center", key="train.actions"):
         if busy:
             stopping = state(run) == STOPPING
-            button("Stop", "do-stop", act, background.stop, run, disabled=stopping)
+            button("Stop", "train.action.stop", act, background.stop, run, disabled=stopping)
         elif run.state in RESUMABLE:
-            button("Resume", "do-resume", act, background.resume, run, type="primary")
+            button("Resume", "train.action.resume", act, background.resume, run, type="primary")
         else:
-            button("More epochs", "do-more", ask, "more", run)
+            button("More epochs", "train.action.more", ask, "more", run)
         own = run.config.data.split == OBJECTS
         clone = "Own objects are trained from the command line." if own else CLONE
-        button("Clone settings", "do-clone", copy_settings, run, disabled=own, help=clone)
+        button("Clone settings", "train.action.clone", copy_settings, run, disabled=own, help=clone)
         why = "Stop it first." if busy else None
-        button("Rename", "do-rename", ask, "rename", run, disabled=busy, help=why)
+        button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=why)
         if (run.path / WEIGHTS).exists():
             st.download_button(
                 "Download",
                 lambda: background.zip_run(run),
                 f"{run.name}.zip",
                 "application/zip",
-                key="do-download",
+                key="train.action.download",
                 on_click="ignore",
                 help="Settings, weights and curves; load_pretrained takes the file.",
             )
-        button("Delete", "do-delete", ask, "delete", run, disabled=busy, help=why)
+        button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=why)
     if run.epoch > 0:
-        with st.container(horizontal=True, vertical_alignment="center", key="links"):
+        with st.container(horizontal=True, vertical_alignment="center", key="train.links"):
             st.caption("See it in", width="content")
             for page in frame.pages():
                 if page.title in USES and not (own and page.title == "Compare"):
@@ -165,5 +165,11 @@ def act(action: Callable[[Run], object], run: Run) -> None:
 
 
 def copy_settings(run: Run) -> None:
-    st.session_state["train-clone"] = run.config
+    st.session_state["train.clone"] = run.config
     redraw()
+
+
+STYLE = """<style>
+.bar { height: 6px; border-radius: 3px; background: light-dark(#e6e6e0, #262c39); }
+.bar > div { height: 100%; border-radius: 3px; background: #2b7a9e; }
+</style>"""

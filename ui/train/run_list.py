@@ -32,7 +32,7 @@ def watch(expected: bool) -> None:
         nothing()
         return
     left, right = st.columns([2, 5])
-    with left, frame.card("Runs", key="runs"):
+    with left, frame.card("Runs", key="train.runs"):
         entries(found, run)
         for name, reason in broken.items():
             st.caption(frame.plain(f"{name}: {reason}"))
@@ -45,30 +45,32 @@ def nothing() -> None:
         "No run yet",
         "Here a run shows its curves and the digits it can turn, second by second as it learns.",
     ):
-        st.button("Start a quick run", key="train-quick", on_click=begin, args=("", PRESETS[FIRST]))
+        st.button("Start a quick run", key="train.quick", on_click=begin, args=("", PRESETS[FIRST]))
 
 
 def entries(found: list[Run], chosen: Run) -> None:
     """A button a run, filled as far as the run has come."""
-    every = len(found) <= SHOWN or st.session_state.get("train-all", False)
+    every = len(found) <= SHOWN or st.session_state.get("train.all", False)
     style = []
     for run in found if every else found[:SHOWN]:
-        key = f"run-{sha256(run.name.encode()).hexdigest()[:12]}"
+        digest = sha256(run.name.encode()).hexdigest()[:12]
         share = f"{100 * progress(run):.1f}%"
         tint = charts.faded(palette.GLOBAL, 0.14)
         ring = f"border-color:{palette.GLOBAL};" if run.name == chosen.name else ""
         style.append(
-            f".st-key-{key} button {{ {ring}background: linear-gradient(90deg, {tint} {share}, "
-            f"transparent {share}); }}"
+            f".st-key-train-entry-{digest} button {{ {ring}background: "
+            f"linear-gradient(90deg, {tint} {share}, transparent {share}); }}"
         )
         label = f"**{frame.plain(run.name)}**  \n{said(run)}"
-        st.button(label, key=key, width="stretch", on_click=select, args=(run.name,))
+        st.button(
+            label, key=f"train.entry.{digest}", width="stretch", on_click=select, args=(run.name,)
+        )
     st.html(f"<style>{''.join(style)}</style>")
     if not every:
-        show_all = {"train-all": True}
+        show_all = {"train.all": True}
         st.button(
             f"All {len(found)} runs",
-            key="train-more",
+            key="train.more",
             type="tertiary",
             on_click=st.session_state.update,
             args=(show_all,),

@@ -21,18 +21,18 @@ STOPPING = "stopping"
 
 def select(name: str | None) -> None:
     """Show a run from now on, or none in particular."""
-    st.session_state["train-run"] = name
+    st.session_state["train.run"] = name
 
 
 def link() -> None:
     """Put the chosen run into the address; an address that was opened stays until one is chosen."""
-    if "train-run" in st.session_state:
-        query_params.write(run=st.session_state["train-run"])
+    if "train.run" in st.session_state:
+        query_params.write(run=st.session_state["train.run"])
 
 
 def say(sentence: str) -> None:
     """An error to be shown on top of the page by its next run."""
-    st.session_state["train-said"] = sentence
+    st.session_state["train.said"] = sentence
 
 
 def redraw() -> None:
@@ -41,18 +41,18 @@ def redraw() -> None:
     Buttons of this page act in callbacks: Streamlit calls these before a run, so that no look at
     the runs, which may interrupt it, makes a click come to nothing.
     """
-    st.session_state["train-redraw"] = True
+    st.session_state["train.redraw"] = True
 
 
 def redrawn() -> None:
     """In a fragment: run the whole page if a callback asked for it."""
-    if st.session_state.pop("train-redraw", False):
+    if st.session_state.pop("train.redraw", False):
         st.rerun()
 
 
 def selected(found: list[Run]) -> Run | None:
     """The run that was chosen, or else the newest."""
-    wanted = st.session_state.get("train-run") or st.query_params.get("run")
+    wanted = st.session_state.get("train.run") or st.query_params.get("run")
     return next((run for run in found if run.name == wanted), found[0] if found else None)
 
 

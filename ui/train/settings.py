@@ -24,7 +24,7 @@ class Setting:
 
     @property
     def key(self) -> str:
-        return f"set-{self.path}"
+        return f"train.setting.{self.path}"
 
     @property
     def title(self) -> str:

@@ -60,7 +60,7 @@ class State:
 
 def click_gp(key: str) -> State:
     """Show it; what the person made is in the link, and kept in the session."""
-    kept = f"clickgp:{key}"
+    kept = f"{key}.state"
     if kept not in st.session_state:
         asked = st.query_params
         st.session_state[kept] = State.from_link(asked.get("points"), asked.get("kernel"))

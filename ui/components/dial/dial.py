@@ -30,7 +30,7 @@ from ui.shell import palette
 
 LEAD = "What stays the same when the digit turns."
 KEEP = "keep"
-NETWORKS = "dial networks"  # in the session: ids of the decoders that its browser has
+NETWORKS = "components.networks"  # in the session: ids of the decoders that its browser has
 
 _weights = Component("weights", "dial/weights.js")
 _dial = Component("dial", "dial/dial.js", "dial/dial.html", ("shared/common.css", "dial/dial.css"))
@@ -123,7 +123,7 @@ def dial(
 
     with st.container(gap=None):
         there = scene.network.id in st.session_state.get(NETWORKS, ())
-        _weights(key=f"{key}-weights", data=None if there else scene.network.blob)
+        _weights(key=f"{key}.weights", data=None if there else scene.network.blob)
         left, right = st.columns([1.1, 1], gap="medium")
         with left:
             _mount_dial(scene, key, record, held, held_out_text, editable, size, scale)
@@ -168,7 +168,7 @@ def move(key: str, angle: float | None = None, style: Sequence[float] | str | No
 
 
 def _record(key: str) -> _Record:
-    name = f"dial:{key}"
+    name = f"{key}.record"
     if name not in st.session_state:
         st.session_state[name] = _Record()
     return st.session_state[name]
@@ -237,7 +237,7 @@ def _mount_dial(
         "size": size,
     }
     (_track if scene.line else _dial)(
-        key=key,
+        key=f"{key}.dial",
         data=data,
         on_pose_change=lambda: _take_pose(key),
         on_context_change=lambda: _take_context(key),
@@ -272,7 +272,7 @@ def _take_context(key: str) -> None:
 
 def _sent(key: str, name: str) -> Mapping[str, Any]:
     """A message of the dial; each says as well which decoders the browser has."""
-    value = (st.session_state.get(key) or {}).get(name)
+    value = (st.session_state.get(f"{key}.dial") or {}).get(name)
     if not isinstance(value, Mapping):
         return {}
     st.session_state[NETWORKS] = frozenset(map(str, value.get("have", ())))

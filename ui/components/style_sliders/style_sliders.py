@@ -51,7 +51,7 @@ def style_sliders(
     if likely is not None and likely.factor.shape[1] == len(scene.styles):
         factor = [[float(f"{value:.4g}") for value in row] for row in likely.factor]
         drawn = {"mean": rounded(likely.mean), "factor": factor, "digits": likely.digits}
-    _component(key=f"{key}-styles", data=data | {"morph": other, "likely": drawn, "thing": thing})
+    _component(key=f"{key}.styles", data=data | {"morph": other, "likely": drawn, "thing": thing})
 
 
 def _row(style: Style) -> dict[str, Any]:
