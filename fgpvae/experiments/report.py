@@ -114,7 +114,8 @@ def _table1_rows(entries: list[dict[str, Any]]) -> Rows:
                 _processor(row),
                 f"{row['parameters']:,}",
                 cell(row["peak_memory_mb"], 0),
-                f"{row.get('date', '-')} {row.get('commit', '')}".strip(),
+                f"{row.get('date', '-')}, {row.get('commit', '-')}, seeds: "
+                f"{len(row['test_mse']['values'])}",
             ]
         )
     return rows
@@ -135,7 +136,8 @@ def _one_view(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     }
     learned = [["one view, known angle", *columns.values()]]
     for row in result["rows"]:
-        origin = "shipped weights" if row["shipped"] else f"{result['seeds']} seeds"
+        count = len(row["seen"]["values"])
+        origin = "shipped weights" if row["shipped"] else f"{count} seed{'s' if count > 1 else ''}"
         name = f"{row['model']} (`{row['preset']}`, {origin})"
         learned.append([name, *(cell(row[column]) for column in columns)])
     published = [["published", *columns.values()]]
