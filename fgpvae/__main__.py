@@ -1,9 +1,7 @@
 """The command line: python -m fgpvae COMMAND."""
 
 import argparse
-import io
 import json
-import math
 import os
 import signal
 import sys
@@ -13,23 +11,28 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-import numpy as np
 import torch
-from PIL import Image
 from tqdm import tqdm
 
-from fgpvae import background, cards, data, distributed, evaluation, files, images, presets, runs
+from fgpvae import (
+    background,
+    cards,
+    cube_cards,
+    data,
+    distributed,
+    evaluation,
+    files,
+    presets,
+    runs,
+    turning,
+)
 from fgpvae.bench import bench
 from fgpvae.checkpoints import load_config, load_objects, load_pretrained
-from fgpvae.configs import OBJECTS, RunConfig
+from fgpvae.configs import CUBES, OBJECTS, RunConfig
 from fgpvae.errors import UserError
 from fgpvae.kernels import KERNELS
 
-GRID = 720  # angles at which the orientation of a picture is scored
-MOST_IMAGES = 720  # in a strip or GIF
-LARGEST_PICTURE = 2**26  # bytes
 OTHERS = 100  # digits of each class, in a card
-PICTURES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".gif": "GIF"}
 
 
 def train(options: argparse.Namespace) -> dict[str, Any] | None:
@@ -163,7 +166,9 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
                 bar.n = share
                 bar.refresh()
 
-            if config.data.split == OBJECTS:
+            if config.data.split == CUBES:
+                results[name] = evaluation.evaluate_cubes(model, progress)
+            elif config.data.split == OBJECTS:
                 own = load_objects(Path(name))
                 results[name] = evaluation.evaluate_objects(
                     model, own, config.data, config.seed, progress
@@ -174,35 +179,9 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def rotate(options: argparse.Namespace) -> dict[str, Any]:
-    out = Path(options.out)
-    if out.suffix.lower() not in PICTURES:
-        raise UserError(f"'{out.name}' must end in .png, .jpg, .jpeg, .webp or .gif.")
-    model = load_pretrained(options.model)
-    if not (model.takes_new_digits and model.knows_angles):
-        raise UserError(f"A {model.title} cannot turn a digit that it was not trained on.")
-    if model.config.on_a_line or model.config.network.shape != (1, 28, 28):
-        raise UserError("This model was trained on other objects than digits.")
-    if options.angle is None and not model.tells_angle:
-        raise UserError("This model cannot tell the angle of a picture; give it with --angle.")
-    normalised = images.normalise(files.read(Path(options.picture), LARGEST_PICTURE))
-    view = torch.from_numpy(normalised.digit)
-    result: dict[str, Any] = {"notes": list(normalised.notes)}
-    if options.angle is None:
-        grid = torch.arange(GRID, dtype=torch.float64) * (2 * math.pi / GRID)
-        belief = model.orientation(view[None], grid)[0]
-        angle = float(grid[belief.argmax()])
-        result["angle_inferred"] = True
-    else:
-        angle = math.radians(_number(options.angle))
-    at = _angles(options.to)
-    w = torch.tensor([[angle]], dtype=torch.float64)
-    frames = model.generate(view[None, None], w, torch.tensor(at)[None])[0].numpy()
-    if out.suffix.lower() == ".gif":
-        content = images.to_gif(frames)
-    else:
-        content = _encoded(images.strip(frames), out)
-    files.write(out, content)
-    return result | {"angle": math.degrees(angle), "images": len(frames), "out": str(out)}
+    return turning.rotate(
+        options.picture, options.model, options.angle, options.to, Path(options.out)
+    )
 
 
 def list_runs(options: argparse.Namespace) -> dict[str, Any]:
@@ -232,7 +211,13 @@ def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
 def card(options: argparse.Namespace) -> dict[str, Any]:
     model, config = load_pretrained(options.model), evaluation.config_of(options.model)
     if config.data.split == OBJECTS:
-        raise UserError("Cards are written for models of digits only.")
+        raise UserError("Cards are not written for models of own objects.")
+    if config.data.split == CUBES:
+        measured = cube_cards.measure(model)
+        if options.out:
+            text = cube_cards.markdown(options.model, cards.about(model, config), measured)
+            files.write(Path(options.out), text.encode())
+        return measured
     others = None
     if options.data:
         file = data.load_idx(options.data, train=False)
@@ -247,37 +232,6 @@ def card(options: argparse.Namespace) -> dict[str, Any]:
 def run_bench(options: argparse.Namespace) -> dict[str, Any]:
     with tqdm(disable=_quiet(options), bar_format="{desc}") as bar:
         return bench(bar.set_description_str)
-
-
-def _encoded(picture: Image.Image, out: Path) -> bytes:
-    buffer, suffix = io.BytesIO(), out.suffix.lower()
-    try:
-        picture.save(buffer, PICTURES[suffix])
-    except (OSError, ValueError):
-        raise UserError(
-            f"A strip of {picture.width} pixels is too wide for {suffix}; ask for fewer angles or "
-            "write a .png."
-        ) from None
-    return buffer.getvalue()
-
-
-def _angles(text: str) -> list[float]:
-    if text == "all":
-        return list(np.linspace(0, 2 * math.pi, 60, endpoint=False))
-    parts = text.split(",")
-    if len(parts) > MOST_IMAGES:
-        raise UserError(f"At most {MOST_IMAGES} angles can be asked for at a time.")
-    return [math.radians(_number(part)) for part in parts]
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise UserError(f"'{text}' is not an angle in degrees.") from None
-    if not math.isfinite(value):
-        raise UserError(f"'{text}' is not an angle in degrees.")
-    return value
 
 
 def _quiet(options: argparse.Namespace) -> bool:
@@ -341,12 +295,19 @@ def parser() -> argparse.ArgumentParser:
     command = add(
         "rotate",
         rotate,
-        "Turn the digit in a picture.",
+        "Turn the digit in a picture, or a figure of cubes.",
         "three.png --angle 0 --to 0,45,90 --out strip.png",
     )
-    command.add_argument("picture", help="any picture of one digit")
+    command.add_argument(
+        "picture",
+        help="any picture of one digit; for a model of cubes moves: 'x3 y2 -z2 x2'",
+    )
     command.add_argument("--model", default="best")
-    command.add_argument("--angle", help="of the picture in degrees; inferred if not given")
+    command.add_argument(
+        "--angle",
+        help="of the picture in degrees, inferred if not given; of cubes the angles of the views "
+        "that the model is given, comma-separated (default: 0)",
+    )
     command.add_argument("--to", default="all", help="degrees, comma-separated, or all")
     command.add_argument("--out", required=True, help="a .gif that turns, or a picture of a strip")
 
@@ -359,8 +320,16 @@ def parser() -> argparse.ArgumentParser:
         "Make a table or figure of the paper anew.",
         "table1 --seeds 5 --json",
     )
-    names = ("table1", "extrapolation", "one-view", "rates", "scaling", "disentanglement")
-    command.add_argument("name", choices=names)
+    experiments = (
+        "table1",
+        "extrapolation",
+        "one-view",
+        "rates",
+        "scaling",
+        "disentanglement",
+        "objects",
+    )
+    command.add_argument("name", choices=experiments)
     command.add_argument("--seeds", type=int, default=5)
     command.add_argument("--models", help="presets, comma-separated, instead of all")
     command.add_argument("--runs", default="runs/experiments", help="finished runs are reused")

@@ -22,6 +22,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from fgpvae import files, runs
+from fgpvae.archives import Archive
 from fgpvae.checkpoints import (
     CONFIG,
     LARGEST_FILE,
@@ -33,6 +34,7 @@ from fgpvae.checkpoints import (
 )
 from fgpvae.configs import OBJECTS, RunConfig, network_weights
 from fgpvae.data import objects
+from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.runs import Run
 
@@ -79,6 +81,11 @@ def check_name(name: str) -> str:
     return name
 
 
+def tidy_name(name: str) -> str:
+    """A name as it was typed, with dashes for spaces."""
+    return "-".join(name.split())
+
+
 def free_name(root: Path, name: str) -> str:
     """The name itself, or with the lowest number behind it that makes it new."""
     base = re.sub(r"-\d+$", "", check_name(name))[:50]
@@ -97,25 +104,50 @@ def find(root: Path, name: str) -> Run:
     return runs.open_run(path)
 
 
-def start(root: Path, name: str, config: RunConfig) -> Run:
-    """Put a new run in the queue, and start it if there is room."""
+def start(root: Path, name: str, config: RunConfig, own: Objects | None = None) -> Run:
+    """Put a new run in the queue, on one's own objects if given, and start it if there is room."""
     check_name(name)
     _check_epochs(config.training.epochs)
     with _changing(root):
-        _check_room(root / name, config)
-        found, broken = runs.list_runs(root)
-        most = _setting("FGPVAE_RUNS_KEPT", MOST_KEPT)
-        if len(found) + len(broken) >= most:
-            raise UserError(f"There are {most} runs already; delete one first.")
-        if os.path.lexists(root / name):
-            raise UserError(f"There is a run '{name}' already; choose another name.")
+        _check_room(root / name, config, 0 if own is None else own.images.nbytes)
+        _check_new(root, name)
         try:
+            if own is not None:
+                runs.keep_objects(root / name, own)
             runs.create(root / name, config)
         except UserError:
             shutil.rmtree(root / name, ignore_errors=True)  # a full disk: leave nothing behind
             raise
     advance_queue(root)
     return runs.open_run(root / name)
+
+
+def add(root: Path, name: str, archive: Archive) -> Run:
+    """Put a run that was unpacked beside the others, under a new name."""
+    check_name(name)
+    with _changing(root):
+        _check_new(root, name)
+        _check_limit(root, sum(map(len, archive.files.values())))
+        hidden = root / f"{DELETED}{secrets.token_hex(4)}"  # until it is whole
+        try:
+            with files.explained(hidden, "made"):
+                hidden.mkdir()
+            for file, content in archive.files.items():
+                files.write(hidden / file, content)
+            with files.explained(root / name, "made"):
+                os.rename(hidden, root / name)
+        finally:
+            shutil.rmtree(hidden, ignore_errors=True)
+    return runs.open_run(root / name)
+
+
+def _check_new(root: Path, name: str) -> None:
+    found, broken = runs.list_runs(root)
+    most = _setting("FGPVAE_RUNS_KEPT", MOST_KEPT)
+    if len(found) + len(broken) >= most:
+        raise UserError(f"There are {most} runs already; delete one first.")
+    if os.path.lexists(root / name):
+        raise UserError(f"There is a run '{name}' already; choose another name.")
 
 
 def resume(run: Run, epochs: int | None = None) -> Run:
@@ -129,6 +161,7 @@ def resume(run: Run, epochs: int | None = None) -> Run:
         _check_room(run.path, config)
         with _idle(run):
             now = runs.open_run(run.path)
+            runs.check_state(run.path)
             if now.state == runs.FINISHED and config.training.epochs <= now.epoch:
                 raise UserError(f"'{run.name}' is finished; give it more epochs to go on.")
             if config != now.config:
@@ -335,19 +368,23 @@ def _check_epochs(epochs: int) -> None:
         raise UserError(f"A run started here has from 1 to {most_epochs()} epochs, not {epochs}.")
 
 
-def _check_room(run: Path, config: RunConfig) -> None:
+def _check_room(run: Path, config: RunConfig, more: int = 0) -> None:
     """Is there room in the queue and on the disk for one more run to train?"""
     if _setting("FGPVAE_RUNS_AT_ONCE", 1) == 0:
         raise UserError("Training is switched off on this server.")
-    _check_disk(run, config)
+    _check_disk(run, config, more)
     found, _ = runs.list_runs(run.parent)
     if sum(run.state == runs.QUEUED for run in found) >= MOST_QUEUED:
         raise UserError(f"There are {MOST_QUEUED} runs waiting already; try again later.")
 
 
-def _check_disk(run: Path, config: RunConfig) -> None:
-    used, limit = used_bytes(run.parent), limit_bytes()
-    more = max(4 * COPIES * network_weights(config.model) - used_bytes(run), 0)
+def _check_disk(run: Path, config: RunConfig, more: int = 0) -> None:
+    weights = max(4 * COPIES * network_weights(config.model) - used_bytes(run), 0)
+    _check_limit(run.parent, weights + more)
+
+
+def _check_limit(root: Path, more: int) -> None:
+    used, limit = used_bytes(root), limit_bytes()
     if used + more > limit:
         raise UserError(
             f"The runs take {used >> 20} MB of the {limit >> 20} MB they may, and this one needs "

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from fgpvae import randomness
 from fgpvae.data import Digits, Views, rotate_fast, warp
+from fgpvae.data.cubes import Turntable
 from fgpvae.randomness import Part
 
 
@@ -96,6 +97,34 @@ class FreshViews:
 
     def everything(self) -> Views:
         return self.turned(torch.arange(self.digits), random_generator(self.seed, 1, -1 % 2**32))
+
+
+class TurnedFigures:
+    """Figures of cubes, from other sides in every batch.
+
+    In an epoch each of the first `often` figures comes four times, for it can stand in four ways;
+    each of the others once.
+    """
+
+    slow = False
+
+    def __init__(self, table: Turntable, often: int, size: int, views: int, seed: int) -> None:
+        self.table, self.views, self.seed = table, views, seed
+        rows = torch.arange(len(table))
+        self.entries = torch.cat([rows[:often].repeat(4), rows[often:]])
+        self.shuffle = Shuffle(len(self.entries), size, seed)
+        self.digits, self.steps = len(self.entries), self.shuffle.steps
+
+    def batch(self, step: int, part: Part | None = None) -> Views:
+        rows, generator = self.shuffle.rows(step), random_generator(self.seed, 1, step)
+        with randomness.drawn_for(part):
+            mine = rows if part is None else part.of(rows)
+            return self.table.batch(self.entries[mine], self.views, generator)
+
+    def everything(self) -> Views:
+        """Each figure once."""
+        generator = random_generator(self.seed, 1, -1 % 2**32)
+        return self.table.batch(torch.arange(len(self.table)), self.views, generator)
 
 
 def random_context(observed: Tensor, share: float, generator: torch.Generator) -> Tensor:

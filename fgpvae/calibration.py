@@ -8,23 +8,30 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor
 
 from fgpvae import data
-from fgpvae.data import TRAIN_DIGITS, Digits, Task
+from fgpvae.data import TRAIN_DIGITS, Digits, Task, cubes
 from fgpvae.data.digits import DIGITS_PER_CLASS
+from fgpvae.errors import UserError
 from fgpvae.evaluation import views_task
+from fgpvae.images import normalise
 from fgpvae.metrics import circular_error
 from fgpvae.models import Calibration, Model
+from fgpvae.picture_scores import score
 from fgpvae.recogniser import centred
 
 VIEWS = (1, 4, 11)  # numbers of views at which the bands are fitted
 SAMPLES = 64
+PAPER = 140  # side of a picture that a digit is drawn on
 STEPS = 120  # angles of a turn that a belief is fitted on
 WITHIN = math.radians(15)  # an angle this near is right
 SURE = 0.95  # a belief that is stated as sure
 MARGIN = 0.965  # of those stated as sure, so many must be right where they are fitted
 MOST_SCALINGS = 40
+FIGURES_AT_ONCE = 8
+FIGURES_EACH = 8  # every eighth copy of a shape
 INKED = 0.05  # a pixel with so much ink, true or imagined, is one that a band is about
 
 
@@ -37,6 +44,38 @@ def kept_back(classes: Sequence[int]) -> Digits:
 def fit(model: Model, digits: Digits) -> Calibration:
     """Fit bands and beliefs of a model that tells angles to upright digits new to it."""
     found = [residuals(model, views_task(digits, views)) for views in VIEWS]
+    angle = _fit_weights(*(_angle_scores(model, digits, seed) for seed in (1, 2)))
+    # every other digit is enough, as to read a picture takes long
+    halves = [(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
+    picture = _fit_weights(*(_picture_scores(model, some, seed) for some, seed in halves))
+    return _bands(found, VIEWS, angle, picture)
+
+
+def fit_cubes(model: Model) -> Calibration:
+    """Fit bands to figures of the validation shapes; no view says in which quarter one stands."""
+    size = model.config.network.shape[1]
+    copies = cubes.turned_copies(cubes.splits().validation)[::FIGURES_EACH]
+    images = cubes.views_of(copies, size)
+    found = [cube_residuals(model, images, given) for given in cubes.GIVEN]
+    nothing = (0.0, 0.0, 0.0)
+    return _bands(found, cubes.GIVEN, nothing, nothing)
+
+
+def cube_residuals(model: Model, images: Tensor, given: int) -> tuple[np.ndarray, np.ndarray]:
+    """`residuals` of figures [P, 24, H, W] from some of their views, some first at 0, 15 or 30."""
+    parts = []
+    for k, part in enumerate(torch.split(images, FIGURES_AT_ONCE)):
+        parts.append(residuals(model, cubes.task(part, given, k % 3), seed=k))
+    error, variance = zip(*parts, strict=True)
+    return np.concatenate(error), np.concatenate(variance)
+
+
+def _bands(
+    found: list[tuple[np.ndarray, np.ndarray]],
+    views: tuple[int, ...],
+    angle: tuple[float, float, float],
+    picture: tuple[float, float, float],
+) -> Calibration:
     # the noise of a pixel that its variance over samples leaves unexplained, from many views
     error, variance = found[-1]
     pixel_variance = max(float((error**2 - variance).mean()), 1e-6)
@@ -45,7 +84,7 @@ def fit(model: Model, digits: Digits) -> Calibration:
         relative = np.abs(error) / np.sqrt(variance + pixel_variance)
         half.append(float(np.quantile(relative, 0.5)))
         most.append(float(np.quantile(relative, 0.9)))
-    return Calibration(pixel_variance, VIEWS, tuple(half), tuple(most), _fit_angle(model, digits))
+    return Calibration(pixel_variance, views, tuple(half), tuple(most), angle, picture)
 
 
 @torch.no_grad()
@@ -78,41 +117,70 @@ def stated(belief: Tensor, grid: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
     return (belief * torch.as_tensor(near)).sum(-1), torch.as_tensor(right)
 
 
-def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores [2 P, STEPS, 3] of turned digits on a grid [STEPS], and their angles [2 P].
+def pictures(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+    """Each digit as a person's picture of it, turned and read by `images.normalise`.
+
+    Images [P, H, W] and angles [P]; pictures that are refused are left out.
+    """
+    turns = 2 * math.pi * np.random.default_rng(seed).random(len(digits))
+    read, angles = [], []
+    for image, angle in zip(digits.images, turns, strict=True):
+        sheet = Image.fromarray(np.uint8(255 - 255 * image)).resize((PAPER, PAPER), Image.BICUBIC)
+        try:
+            picture = normalise(sheet.rotate(math.degrees(angle), Image.BICUBIC, fillcolor=255))
+        except UserError:
+            continue
+        read.append(torch.from_numpy(picture.digit))
+        angles.append(angle)
+    return torch.stack(read), torch.tensor(angles, dtype=torch.float64)
+
+
+def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+    """Scores [2 P, STEPS, 3] of turned digits, and their angles [2 P].
 
     Each digit where MNIST puts it, and centred, as a person's picture is.
     """
     images, true = turned(digits, seed)
     images, true = torch.cat([images, centred(images)]), torch.cat([true, true])
-    grid = torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
-    scores = model.angle_scores(model.given(images[:, None], torch.zeros(len(true), 1)), grid)
-    stacked = torch.stack(scores, -1)
-    return stacked - stacked.max(1, keepdim=True).values, grid, true
+    views = model.given(images[:, None], torch.zeros(len(true), 1))
+    return torch.stack(model.angle_scores(views, _grid()), -1), true
 
 
-def _fit_angle(model: Model, digits: Digits) -> tuple[float, float, float]:
-    """The weights of the three scores that make the true angles likeliest, then made modest.
+def _picture_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+    """Scores [P, STEPS, 3] of pictures of digits, and their angles [P]."""
+    images, true = pictures(digits, seed)
+    return torch.stack([score(model, image, _grid()).stacked() for image in images]), true
+
+
+def _grid() -> Tensor:
+    return torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
+
+
+def _fit_weights(
+    first: tuple[Tensor, Tensor], again: tuple[Tensor, Tensor]
+) -> tuple[float, float, float]:
+    """The weights of three scores that make the true angles likeliest, then made modest.
 
     They are scaled down until, of the beliefs stated at 95 % on the same digits turned anew, as
     many are right.
     """
-    stacked, grid, true = _angle_scores(model, digits, seed=1)
+    scores, true = first
+    scores = scores - scores.max(1, keepdim=True).values
     nearest = (true / (2 * math.pi) * STEPS).round().long() % STEPS
     log_weights = torch.tensor([1.0, -2.0, -2.0], dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.LBFGS([log_weights], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         optimizer.zero_grad()
-        value = torch.nn.functional.cross_entropy(stacked @ log_weights.exp(), nearest)
+        value = torch.nn.functional.cross_entropy(scores @ log_weights.exp(), nearest)
         value.backward()
         return value
 
     optimizer.step(loss)
     weights = log_weights.detach().exp()
-    again, grid, true = _angle_scores(model, digits, seed=2)
+    scores, true = again
     for _ in range(MOST_SCALINGS):
-        share, right = stated((again @ weights).softmax(-1), grid, true)
+        share, right = stated((scores @ weights).softmax(-1), _grid(), true)
         sure = share >= SURE
         if not bool(sure.any()) or float(right[sure].double().mean()) >= MARGIN:
             break

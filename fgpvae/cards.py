@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from fgpvae import calibration, data, evaluation, metrics
-from fgpvae.configs import RunConfig
+from fgpvae.configs import CUBES, RunConfig
 from fgpvae.data import ANGLES, Digits
 from fgpvae.evaluation import one_view_task, score, views_task
 from fgpvae.models import Model
@@ -61,6 +61,7 @@ def measure(model: Model, config: RunConfig, others: Digits | None = None) -> di
 def about(model: Model, config: RunConfig) -> dict[str, str]:
     """What the model is and how it was trained."""
     data_, training = config.data, config.training
+    cubes = data_.split == CUBES
     source = "the MNIST training file" if data_.source != "embedded" else "the embedded digits"
     angles = (
         "angles drawn anew all around the circle"
@@ -70,7 +71,7 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
     extra = ""
     if data_.source == "openml":
         extra = " --set data.source=openml"
-    elif data_.source != "embedded":  # a directory, wherever the reader keeps it
+    elif data_.source != "embedded" and not cubes:  # a directory, wherever the reader keeps it
         extra = f" --data DIR --set data.views={data_.views}"
     weights = sum(p.numel() for p in model.parameters())
     channels = f"L = {model.config.latents}"
@@ -79,7 +80,10 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
     return {
         "model": f"{model.title}, {channels}, {model.config.network.kind} networks, "
         f"{weights:,} parameters",
-        "data": f"{source}, classes {', '.join(map(str, data_.classes))}, {angles}",
+        "data": "figures of cubes: all copies of 160 shapes of ten cubes in four arms, "
+        f"and {data_.figures:,} other figures of 2 to 10 cubes"
+        if cubes
+        else f"{source}, classes {', '.join(map(str, data_.classes))}, {angles}",
         "training": f"{training.epochs} epochs, seed {config.seed}: `python -m fgpvae train "
         f"--preset {config.preset} --seed {config.seed}{extra} --run-dir runs/{config.preset}`",
     }

@@ -193,11 +193,7 @@ def read_part(run: Path, name: str, limit: int) -> bytes:
     if run.suffix != ".zip" or run.is_dir():
         return files.read(run / name, limit)
     content = files.read(run, LARGEST_FILE)
-    # one plain end record, so that the list of files is as short as it says
-    end = content[-22:]
-    listed = int.from_bytes(end[12:16], "little")
-    if end[:4] != b"PK\x05\x06" or b"PK\x06\x07" in content[-42:] or listed > LARGEST_DIRECTORY:
-        raise UserError(f"'{run.name}' is not an archive of a run.")
+    check_archive(content, run.name)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(name) as file:
             part = file.read(limit + 1)
@@ -208,9 +204,17 @@ def read_part(run: Path, name: str, limit: int) -> bytes:
     return part
 
 
+def check_archive(content: bytes, name: str) -> None:
+    """Before it is opened: has it one plain end record, so that its list is as short as it says?"""
+    end = content[-22:]
+    listed = int.from_bytes(end[12:16], "little")
+    if end[:4] != b"PK\x05\x06" or b"PK\x06\x07" in content[-42:] or listed > LARGEST_DIRECTORY:
+        raise UserError(f"'{name}' is not an archive of a run.")
+
+
 def load_config(run: Path) -> RunConfig:
     """The config of a run, from its directory or archive."""
-    return _parse_config(read_part(run, CONFIG, files.LARGEST_JSON), f"{run.name}/{CONFIG}")
+    return parse_config(read_part(run, CONFIG, files.LARGEST_JSON), f"{run.name}/{CONFIG}")
 
 
 def load_objects(run: Path) -> Objects:
@@ -233,10 +237,11 @@ def load_objects(run: Path) -> Objects:
 def shipped_config(name: str) -> RunConfig:
     """The config that a shipped model was trained with."""
     path = PRETRAINED / f"{name}.json"
-    return _parse_config(files.read(path, files.LARGEST_JSON), path.name)
+    return parse_config(files.read(path, files.LARGEST_JSON), path.name)
 
 
-def _parse_config(content: bytes, name: str) -> RunConfig:
+def parse_config(content: bytes, name: str) -> RunConfig:
+    """The config of a run from the content of its file."""
     values = files.parse_json(content, name)
     if not isinstance(values, dict) or values.get("format") not in (1, FORMAT):
         raise UserError(f"'{name}' was not written by this version of fgpvae.")

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import torch
 
 from fgpvae import models
-from fgpvae.data import TRAIN_DIGITS
+from fgpvae.data import TRAIN_DIGITS, cubes
 from fgpvae.data.digits import check_classes
 from fgpvae.data.objects import Track
 from fgpvae.errors import UserError
@@ -24,6 +24,9 @@ MOST_WEIGHTS = 20_000_000  # of encoder and decoder
 MOST_IMAGES = 2**14  # in a batch
 MOST_NUMBERS = 300_000_000  # of 4 bytes in a step; one with so many took 1.3 GB
 OBJECTS = "objects"  # the split of one's own data
+CUBES = "cubes"  # the split of the figures of cubes
+
+MOST_COPIES = 12 * 160  # of the training shapes
 
 C = TypeVar("C")
 
@@ -37,7 +40,7 @@ class DataConfig:
     (3, 8)
     """
 
-    split: str = "factorized"  # or shuffled, or continuous: new angles in every batch; or objects
+    split: str = "factorized"  # shuffled; continuous: new angles in every batch; objects; cubes
     source: str = "embedded"  # or openml, or a directory of IDX files; where objects came from
     classes: tuple[int, ...] = (3,)
     digits: int = TRAIN_DIGITS  # of each class, in the fixed splits
@@ -46,15 +49,26 @@ class DataConfig:
     keep_back: str = "digits"  # what of a validation digit: all of it, or one of its "views"
     warp: float = 0.0  # strength of random smooth deformations, the same for all views of a digit
     track: Track = field(default_factory=Track)  # of the views of one's own objects
+    figures: int = 0  # of cubes, beside those of the training shapes
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", check_classes(self.classes))
-        if self.split not in ("factorized", "shuffled", "continuous", OBJECTS):
+        if self.split not in ("factorized", "shuffled", "continuous", OBJECTS, CUBES):
             raise UserError(
-                f"There is no split '{self.split}'; choose factorized, shuffled or continuous."
+                f"There is no split '{self.split}'; choose factorized, shuffled, continuous or "
+                f"{CUBES}."
             )
-        if self.split == OBJECTS and (self.validation or self.warp):
-            raise UserError("Own objects are neither kept for validation nor warped: set both 0.")
+        if self.split in (OBJECTS, CUBES) and (self.validation or self.warp):
+            raise UserError("Objects are neither kept for validation nor warped: set both 0.")
+        if self.split == CUBES and self.views > cubes.ANGLES:
+            raise UserError(
+                f"A figure is seen from {cubes.ANGLES} sides, so views (Q) must be from 1 to "
+                f"{cubes.ANGLES}, not {self.views}."
+            )
+        if not 0 <= self.figures <= cubes.MOST_FIGURES:
+            raise UserError(
+                f"figures must be from 0 to {cubes.MOST_FIGURES} more, not {self.figures}."
+            )
         if self.split == "continuous" and self.validation:
             raise UserError(
                 "The continuous split keeps no digits for validation: set data.validation to 0 "
@@ -153,11 +167,15 @@ class RunConfig:
             raise UserError(
                 "Keeping the best weights needs digits to choose by: set data.validation."
             )
-        if self.data.split == OBJECTS:
+        if self.data.split == CUBES:
+            self._check_cubes()
+        elif self.data.split == OBJECTS:
             self._check_objects()
         elif self.model.on_a_line:
             raise UserError("Digits turn on a circle: their kernel is periodic.")
         images = 15 * self.data.digits * len(self.data.classes)
+        if self.data.split == CUBES:
+            images = self.data.views * (MOST_COPIES + self.data.figures)
         self.kind.check_run(self.model, images, self.training.context_dropout)
         self._check_memory()
 
@@ -184,6 +202,16 @@ class RunConfig:
                 "may take; choose fewer digits a batch, fewer views, smaller networks or fewer "
                 "channels."
             )
+
+    def _check_cubes(self) -> None:
+        channels, height, width = self.model.network.shape
+        if channels != 1 or height != width:
+            raise UserError(
+                "Figures of cubes are drawn in grey squares: set model.network.shape to "
+                f"[1, {cubes.SIZE}, {cubes.SIZE}]."
+            )
+        if self.model.on_a_line:
+            raise UserError("Figures of cubes turn on a circle: their kernel is periodic.")
 
     def _check_objects(self) -> None:
         if not self.kind.takes_objects:

@@ -44,32 +44,46 @@ class DigitView:
             ids=self.ids,
         )[0].numpy()
 
-    @torch.no_grad()
     def pixel_sd(self, w: float, style: Sequence[float] | None = None) -> float | None:
         """Root mean variance of a pixel at an angle, over pictures drawn from the posterior."""
+        found = self.pixel_sds(np.array([w]), style)
+        return None if found is None else float(found[0])
+
+    @torch.no_grad()
+    def pixel_sds(self, w: np.ndarray, style: Sequence[float] | None = None) -> np.ndarray | None:
+        """The same at angles [S] -> [S]; None for a model that does not say."""
         if not self.model.tells_certainty:
             return None
-        mean, sd = self.channels(w, style)
-        draws = torch.randn(SAMPLES, len(mean), generator=torch.Generator().manual_seed(0))
-        drawn = self._decode(mean + sd * draws.numpy())
-        variance = drawn.var(axis=0, ddof=1)
+        mean, sd = self._channels(w, style)  # [S, L]
+        seed = torch.Generator().manual_seed(0)
+        draws = torch.randn(SAMPLES, mean.shape[1], generator=seed).numpy()
+        codes = mean[:, None] + sd[:, None] * draws  # [S, SAMPLES, L]
+        drawn = self._decode(codes.reshape(-1, mean.shape[1]))
+        variance = drawn.reshape(*codes.shape[:2], -1).var(axis=1, ddof=1)  # [S, K]
         calibration = self.model.calibration
         if calibration is not None:
             variance = calibration.pixel_sd(variance, int(self.observed.sum())) ** 2
-        return float(np.sqrt(variance.mean()))
+        return np.sqrt(variance.mean(axis=1))
 
-    @torch.no_grad()
     def channels(
         self, w: float, style: Sequence[float] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of each channel [L] at an angle; a chosen style is sure."""
+        mean, sd = self._channels(np.array([w]), style)
+        return mean[0], sd[0]
+
+    @torch.no_grad()
+    def _channels(
+        self, w: np.ndarray, style: Sequence[float] | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same at angles [S] -> [S, L]."""
         posterior = self.model.infer(
             self.views[None], self.angles[None], self.observed[None], self.ids
         )
-        at = np.full((1, 1), float(w))
-        mean, variance = posterior.mean(at)[0, 0], posterior.variance(at)[0, 0]
+        at = np.asarray(w, dtype=np.float64)[None]
+        mean, variance = posterior.mean(at)[0], posterior.variance(at)[0]
         if style is not None:
-            mean[self.model.styles], variance[self.model.styles] = style, 0
+            mean[:, self.model.styles], variance[:, self.model.styles] = style, 0
         return mean, np.sqrt(variance)
 
     @property

@@ -4,6 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,14 +13,15 @@ from torch import Tensor
 
 from fgpvae import data, metrics
 from fgpvae.checkpoints import is_shipped, load_config, shipped_config
-from fgpvae.configs import DataConfig, RunConfig
-from fgpvae.data import ANGLES, HELD_OUT_INDEX, Digits, Task, Views
+from fgpvae.configs import CUBES, DataConfig, RunConfig
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, Digits, Task, Views, cubes
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST, Objects
 from fgpvae.errors import UserError
 from fgpvae.models import Model
 from fgpvae.references import mean_view, nearest_view
 
 CHUNK = 64  # digits generated at a time
+OBLIQUE = "oblique"
 
 Progress = Callable[[float], None]  # is told the share that is done
 Name = TypeVar("Name", str, int)
@@ -192,6 +194,46 @@ def evaluate_objects(
         "objects": {name: len(task) for name, task in split.tasks.items()},
         "images": {name: int(task.asked.sum()) for name, task in split.tasks.items()},
     }
+
+
+def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dict[str, Any]:
+    """The figures of a model of figures of cubes, on shapes that no model was trained on.
+
+    `mse_by_views`: at all other angles of 24 from 1, 2, 4 or 8 views at equal distances, the first
+    at 0; `mse_by_views_sampled` the same of posterior samples. `one_view_mse` is the first of
+    these, `oblique_view_mse` that from one view at 30 degrees, where more of a figure is seen than
+    straight from one side. `references` need no model.
+    """
+    started = time.perf_counter()
+    images = unseen_figures(model.config.network.shape[1])
+    tasks = {str(given): cubes.task(images, given) for given in cubes.GIVEN}
+    tasks[OBLIQUE] = cubes.task(images, 1, cubes.ANGLES // 12)
+    scores = score(model, tasks, sampled=tasks, progress=progress)
+    oblique = scores.pop(OBLIQUE)
+    return {
+        "split": CUBES,
+        "one_view_mse": scores["1"].mse,
+        "oblique_view_mse": oblique.mse,
+        "mse_by_views": {name: each.mse for name, each in scores.items()},
+        "mse_by_views_sampled": {name: each.sampled for name, each in scores.items()},
+        "references": cube_references(images.shape[-1]),
+        "figures": len(images),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "seconds": time.perf_counter() - started,
+    }
+
+
+@lru_cache(maxsize=2)
+def unseen_figures(size: int = cubes.SIZE) -> Tensor:
+    """Views [P, 24, size, size] of all copies of the shapes that no model may see."""
+    return cubes.views_of(cubes.turned_copies(cubes.splits().unseen), size)
+
+
+@lru_cache(maxsize=2)
+def cube_references(size: int = cubes.SIZE) -> dict[str, float]:
+    """Errors on the unseen figures of what needs no model."""
+    training = cubes.views_of(cubes.all_copies(cubes.splits().training), size)
+    return cubes.references(training, unseen_figures(size))
 
 
 def _figures(model: Model, tasks: Mapping[str, Task], progress: Progress) -> dict[str, Any]:

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from fgpvae import class_styles, picture_scores
 from fgpvae.metrics import circular_error
 from fgpvae.models import Model
+from fgpvae.picture_scores import PictureScores
+from fgpvae.recogniser import centred
 
 GRID = 180  # angles that are scored
 APART = np.deg2rad(25)  # two modes are at least this far apart
@@ -19,12 +22,30 @@ class Mode:
     share: float  # of the belief that lies around it
 
 
-@torch.no_grad()
-def belief(model: Model, image: np.ndarray) -> np.ndarray | None:
-    """Posterior [GRID] over the angle of an image [H, W]; None if the model cannot tell."""
+def belief(model: Model, image: np.ndarray, label: int | None = None) -> np.ndarray | None:
+    """Posterior [GRID] over the angle of an image [H, W]; None if the model cannot tell.
+
+    `label` says which digit it is, where that is known.
+    """
     if not model.tells_angle:
         return None
-    return model.orientation(torch.as_tensor(image)[None], torch.as_tensor(grid()))[0].numpy()
+    w = torch.as_tensor(grid())
+    if not model.separates_style:
+        return model.orientation(centred(torch.as_tensor(image))[None], w)[0].numpy()
+    return of_scores(model, picture_scores.score(model, image, w), label)
+
+
+def of_scores(model: Model, scores: PictureScores, label: int | None = None) -> np.ndarray:
+    """Posterior [G] over the angle of a picture from its scores.
+
+    Where it is known which digit it is, p(w | y, digit) ∝ p(w | y) p(digit | style at w).
+    """
+    known = model.calibration
+    weights = (0.0, 0.0, 1.0) if known is None or not known.picture else known.picture
+    log_belief = scores.stacked() @ torch.tensor(weights, dtype=torch.float64)
+    if label is not None:
+        log_belief = log_belief + class_styles.of_model(model).log_class(scores.styles)[:, label]
+    return log_belief.softmax(-1).numpy()
 
 
 def grid() -> np.ndarray:

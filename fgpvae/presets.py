@@ -13,6 +13,7 @@ from typing import Any
 
 from fgpvae import models
 from fgpvae.configs import (
+    CUBES,
     MOST_IMAGES,
     MOST_NUMBERS,
     OBJECTS,
@@ -114,6 +115,58 @@ PRESETS: dict[str, RunConfig] = {
             context_dropout=1.0,
             recognition=16,
             precision="bfloat16",
+        ),
+    ),
+    # figures of cubes, from any side; see docs/cubes.md
+    "cubes": RunConfig(
+        preset="cubes",
+        model=FGPVAEConfig(
+            latents=96,
+            local=16,
+            amplitude=0.1,
+            length_scale=0.5,
+            mean_function=True,
+            network=NetworkConfig(
+                "dense", widths=(1024, 384), gated=True, harmonics=16, shape=(1, 32, 32)
+            ),
+        ),
+        data=DataConfig(CUBES, "drawn", views=6, figures=4000),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.005),
+        training=TrainingConfig(
+            epochs=110,
+            batch=48,
+            learning_rate=3e-3,
+            schedule="cosine",
+            warmup=100,
+            clip=1e4,
+            average=0.999,
+            context_dropout=1.0,
+            precision="bfloat16",
+        ),
+    ),
+    "cubes-quick": RunConfig(
+        preset="cubes-quick",
+        model=FGPVAEConfig(
+            latents=64,
+            local=8,
+            amplitude=0.1,
+            length_scale=0.5,
+            mean_function=True,
+            network=NetworkConfig(
+                "dense", widths=(768, 256), gated=True, harmonics=16, shape=(1, 32, 32)
+            ),
+        ),
+        data=DataConfig(CUBES, "drawn", views=6),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
+        training=TrainingConfig(
+            epochs=12,
+            batch=48,
+            learning_rate=3e-3,
+            schedule="cosine",
+            warmup=100,
+            clip=1e4,
+            average=0.99,
+            context_dropout=1.0,
         ),
     ),
     # one's own objects; what depends on them is set by `for_objects`

@@ -46,8 +46,12 @@ class Recogniser(nn.Module):
         )
 
     def log_density(self, images: Tensor, phase: Tensor) -> Tensor:
-        """Pictures [N, C, H, W] and phases [N, G] -> log q(w | y) [N, G]."""
-        log_share = self.layers(images).float().log_softmax(-1)  # [N, NODES]
+        """Pictures [N, C, H, W] and phases [N, G] -> log q(w | y) [N, G].
+
+        Ink is cut off at 0 and 1: the splines that turn a digit overshoot in a pattern that tells
+        the angle, and a person's picture has no such pattern.
+        """
+        log_share = self.layers(images.clamp(0, 1)).float().log_softmax(-1)  # [N, NODES]
         at = (phase / (2 * math.pi) % 1) * NODES
         before = at.floor().long()
         between = (at - before).to(log_share)

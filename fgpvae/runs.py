@@ -27,7 +27,7 @@ import psutil
 import torch
 
 from fgpvae import data, evaluation, files
-from fgpvae.batches import FixedViews, FreshViews, Source
+from fgpvae.batches import FixedViews, FreshViews, Source, TurnedFigures
 from fgpvae.checkpoints import (
     CONFIG,
     OBJECTS_FILE,
@@ -37,7 +37,7 @@ from fgpvae.checkpoints import (
     save_config,
     save_model,
 )
-from fgpvae.configs import OBJECTS, RunConfig, from_dict, to_dict, upgrade_run
+from fgpvae.configs import CUBES, OBJECTS, RunConfig, from_dict, to_dict, upgrade_run
 from fgpvae.data.objects import Objects
 from fgpvae.distributed import WorkerLost, Workers
 from fgpvae.errors import UserError
@@ -79,6 +79,8 @@ def build_source(
         if directory is None:
             raise UserError("Own objects are kept with their run: it needs a directory.")
         return _object_source(config, load_objects(directory)), None
+    if settings.split == CUBES:
+        return figure_source(config), None
     if config.model.network.shape != (1, 28, 28):
         raise UserError("The digits are grey images of 28 x 28 pixels: set network.shape to that.")
     kind = config.kind
@@ -116,6 +118,18 @@ def _object_source(config: RunConfig, objects: Objects) -> FixedViews:
         raise UserError(f"An object has more than the {config.data.views} views of data.views.")
     views = data.objects.split(objects, config.data.track, config.seed).train
     return FixedViews(views, config.training.batch, config.seed)
+
+
+def figure_source(config: RunConfig, most: int | None = None) -> Source:
+    """Figures of cubes, or at `most` so many of them."""
+    settings, size, pixels = config.data, config.training.batch, config.model.network.shape[1]
+    figures, often = data.cubes.training_figures(0 if most else settings.figures, config.seed)
+    figures = figures[:most]
+    table = data.cubes.turntable(figures, config.seed, pixels)
+    source = TurnedFigures(table, often, size, settings.views, config.seed)
+    if config.kind.fixed_angles:
+        return FixedViews(source.everything(), size, config.seed)
+    return source
 
 
 def keep_objects(directory: Path, objects: Objects) -> None:
@@ -190,6 +204,7 @@ def execute(
             )
         if config == run.config and run.state == FINISHED:
             return
+        check_state(directory)
         if lock is None:
             with files.explained(directory / STOP, "removed"):
                 (directory / STOP).unlink(missing_ok=True)
@@ -197,6 +212,15 @@ def execute(
         if config != run.config:
             save_config(config, directory)
         yield from _Recorder(directory, config, run.epoch, workers or Workers(), device).run()
+
+
+def check_state(directory: Path) -> None:
+    """Refuse to go on with a run that has weights but not all that is needed to go on from them."""
+    if (directory / WEIGHTS).exists() and not (directory / STATE).exists():
+        raise UserError(
+            f"'{directory.name}' cannot be trained further: an archive holds its weights, but not "
+            "the state of its training. Start a new run with its settings instead."
+        )
 
 
 def assist(

@@ -15,11 +15,12 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from fgpvae.configs import OBJECTS, RunConfig, from_dict, to_dict
-from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS
+from fgpvae.configs import CUBES, OBJECTS, RunConfig, from_dict, to_dict
+from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS, cubes
 from fgpvae.errors import UserError
 
 CALIBRATION_SECONDS = 1.0
+STAND_IN = 50  # figures of cubes that stand for all
 PATIENCE = 60.0  # seconds, after which the child is ended
 LARGEST_CHILD = 4 * 2**30  # bytes that it may take
 
@@ -63,7 +64,10 @@ def seconds_an_epoch(config: RunConfig) -> float:
 
     # one class of the embedded digits stands for all of the data: a step does not know the others
     stand_in = replace(config.data, classes=config.data.classes[:1], source="embedded")
-    source, _ = runs.build_source(replace(config, data=stand_in))
+    if config.data.split == CUBES:
+        source = runs.figure_source(config, STAND_IN)
+    else:
+        source, _ = runs.build_source(replace(config, data=stand_in))
     trainer = Trainer(config, source)
     began = time.perf_counter()
     trainer.model.start_epoch(source.everything, 1.0)  # where a model has phases, its last one
@@ -83,6 +87,8 @@ def seconds_an_epoch(config: RunConfig) -> float:
 def digits(config: RunConfig) -> int:
     """How many digits a run is trained on."""
     data = config.data
+    if data.split == CUBES:
+        return 4 * len(cubes.all_copies(cubes.splits().training)) + data.figures
     if data.split != "continuous":
         return len(data.classes) * (data.digits - data.validation * (data.keep_back == "digits"))
     if data.source == "embedded":

@@ -13,9 +13,10 @@ st.html(f"<style>{compare.STYLE}</style>")
 chosen = compare.choose()
 measured = compare.evaluation.measured()
 own = [found for choice in chosen if (found := measured.get(choice)) is not None]
-missing = [choice.name for choice in chosen if choice.own and choice not in measured]
+missing = [choice for choice in chosen if choice.own and choice not in measured]
 with charts.last():
     compare.table_card(own)
     compare.pictures(chosen)
     compare.context(own, missing)
+    compare.objects()
     compare.scaling(own)

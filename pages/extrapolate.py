@@ -8,7 +8,7 @@ from fgpvae.data import ANGLES
 from fgpvae.digit_view import prior, turn, uncertainty
 from ui.catalog import models
 from ui.components import dial, sketch
-from ui.extrapolate import angle_control, doubt, sources, upload, user_views
+from ui.extrapolate import angle_control, doubt, picture, sources, upload, user_views
 from ui.inference import angle_strip, captions, downloads, server_view, style_names, truth
 from ui.shell import frame, notices, query_params
 
@@ -28,10 +28,10 @@ if not model.takes_new_digits:
     frame.empty("Not with this model", captions.no_new_digits(model))
     st.stop()
 
-left, right = st.columns([1.1, 1], gap="medium")
-digit, shown, seed, pieces = None, None, None, []
+bring, result = st.columns([1, 1.1], gap="medium")
+digit, shown, seed, pieces, piece, views = None, None, None, [], None, []
 with (
-    left,
+    bring,
     frame.card(
         "Bring a digit", "It stays in memory; nothing is written to disk.", height="stretch"
     ),
@@ -50,17 +50,17 @@ with (
         digit = sources.example(KEY, choice, link)
     elif source == RANDOM:
         seed = sources.seed(KEY, link)
-    else:
-        pieces = upload.normalise(BRING[source]())
-with right, frame.card("As the model gets it", height="stretch"):
-    if digit:
-        shown = sources.shown_at(KEY, digit, link)
-        views = sources.of_example(shown, model)
-    elif seed is not None:
-        views = []
-        st.caption("Nothing: there is no picture, so the ring is wide all the way round.")
-    else:
-        views = sources.of_pieces(pieces, model)
+    elif pieces := picture.normalise(BRING[source]()):
+        piece = picture.show(pieces, visible=source == "Draw")
+# on a narrow screen the result comes before the way to it
+way, style_place = st.columns([1, 1.1], gap="medium")
+if digit or any(each.normalised for each in pieces):
+    with way, frame.card("As the model gets it"):
+        if digit:
+            shown = sources.shown_at(KEY, digit, link)
+            views = sources.of_example(shown, model)
+        else:
+            views = sources.of_pieces(pieces, piece, model)
 
 subject = (choice.name, source, seed, *(view.key for view in views))
 style, seen = query_params.numbers(link.get("style")), []
@@ -81,7 +81,11 @@ with above:
 if limits := captions.classes_met(choice.classes):
     notices.note(limits)
 if not views and seed is None:
-    frame.empty("No digit yet", "It turns here as soon as there is one.")
+    with result:
+        if piece and piece.several:
+            frame.empty("Which one?", picture.CHOOSE)
+        else:
+            frame.empty("No digit yet", "It turns here as soon as there is one.")
     st.stop()
 
 start = query_params.number(link.get("angle"), 0)
@@ -89,7 +93,7 @@ likely = style_names.likely(choice, shown.digit.label) if shown else None
 if views and not shown and len(turning.own):
     likely = style_names.likely_of(choice, turning.own.tolist())
 if turning.scene is None:
-    state = server_view.server_view(turning, KEY, start)
+    state = server_view.server_view(turning, KEY, start, (result, style_place))
 else:
     state = dial.dial(
         turning.scene,
@@ -101,6 +105,7 @@ else:
         editable=seed is None,
         subject=subject,
         size=500,
+        places=(result, style_place),
     )
 if views:
     with state.below, frame.card("Against your picture, turned"):
@@ -109,7 +114,7 @@ if views:
     left_over = uncertainty(model, ring.views, ring.angles, order)
     if left_over is not None:
         with (
-            state.aside,
+            way,
             frame.card(
                 "More views, less doubt",
                 "What is left of the ring's width. A click on one of its dots shows the model a "
@@ -125,8 +130,9 @@ with frame.card("Sixteen angles"):
         observed=user_views.near(turning.angles[turning.observed], ANGLES),
         move=dial.move if turning.scene else server_view.move,
     )
-with frame.card("Take it with you", "The picture as you see it, one full turn, or its code."):
-    downloads.save(turning, state.angle, state.style, f"{choice.name}-{source.lower()}", KEY)
+with frame.card("Take it with you", downloads.SENTENCE):
+    title = f"{'A digit' if seed is not None else 'My digit'}, turned by {choice.name}"
+    downloads.save(turning, state, f"{choice.name}-{source.lower()}", title, KEY)
 query_params.write(
     digit=shown.digit.name if shown else None,
     shown=str(shown.degrees) if shown else None,

@@ -15,20 +15,27 @@ from ui.inference import (
     style_names,
     truth,
 )
-from ui.rotate import morph_swap, object_page, pair
+from ui.rotate import beside, morph_swap, object_page, pair
 from ui.shell import frame, notices, query_params
 
 KEY = "rotate"
 
 frame.guard()
-head, side = st.columns([3.6, 1], vertical_alignment="center")
+head, side = st.columns([2.2, 1.3], vertical_alignment="center")
 with side:
-    choice = models.pick(label_visibility="collapsed", objects=True)
+    menus, lines = st.container(horizontal=True), st.container()
+with menus:
+    choice = models.pick(objects=True)
 if choice.objects:
+    lines.caption(choice.line)
     object_page.page(KEY, head, choice)
     st.stop()
 link, model = query_params.initial_params(KEY), notices.attempt(choice.load)
 digit, other = pair(KEY, choice, link.get("digit"), link.get("other", "new-3-9"))
+with menus:
+    second_model = beside.pick(choice, digit)
+told = [choice] if second_model is None else [choice, second_model]
+lines.caption("  \n".join(f"{frame.plain(each.name)}: {each.line}" for each in told))
 ids = digit.id(choice.classes)
 kept = context_views.remembered(model, ids)
 seen = kept or context_views.chosen(KEY, link)
@@ -38,7 +45,7 @@ turning = turn(model, digit.views(), ANGLES, context_views.mask(seen), ids)
 second = turn(model, other.views(), ANGLES, context_views.mask(seen), other.id(choice.classes))
 start = query_params.number(link.get("angle"), 0)
 
-above = head.container()
+above, subject = head.container(), (choice.name, digit.name)
 if turning.scene is None:
     state = server_view.server_view(turning, KEY, start)
 else:
@@ -53,18 +60,22 @@ else:
         likely=style_names.likely(choice, digit.label),
         morph=dial.Morph("towards B", second.own.tolist()) if len(second.own) else None,
         editable=kept is None,
-        subject=(choice.name, digit.name),
+        subject=subject,
         size=500,
+        name=choice.name,
+        beside=beside.scene(second_model, digit, seen),
     )
 with above:
     known = digits.known(digit, choice)
     frame.heading("Rotate a digit", captions.rotating(model, digit, len(seen), state.style, known))
-with state.below, frame.card(key="rotate.views"):
+with state.below, frame.card("Against the truth"):
+    if turning.scene is None:
+        true, mean = digit.at(state.radians), digits.mean_image(digit.label, state.radians)
+        truth.show(verdict(turning, state.radians, true, mean=mean))
+    else:
+        truth.follow(turning, choice, digit, KEY, subject)
+with state.aside, frame.card(key="rotate.views"):
     context_views.slider(KEY, seen, disabled=kept is not None)
-with state.aside, frame.card("Against the truth"):
-    true = digit.at(state.radians)
-    mean = digits.mean_image(digit.label, state.radians)
-    truth.show(verdict(turning, state.radians, true, state.style, mean), state.style)
 if lacking := captions.missing(model):
     with state.aside:
         notices.note(lacking)
@@ -82,8 +93,9 @@ with frame.card("Sixteen angles"):
 with frame.card("Digits"):
     digits.gallery(KEY, choice, digit, other if len(second.own) else None)
 morph_swap(KEY, turning, second, digit, other, state.radians)
-with frame.card("Take it with you", "The picture as you see it, one full turn, or its code."):
-    downloads.save(turning, state.angle, state.style, f"{choice.name}-{digit.name}", KEY)
+with frame.card("Take it with you", downloads.SENTENCE):
+    title = f"A {digit.word}, turned by {choice.name}"
+    downloads.save(turning, state, f"{choice.name}-{digit.name}", title, KEY)
 query_params.write(
     digit=digit.name,
     other=other.name,

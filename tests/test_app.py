@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from fgpvae import checkpoints, data, runs
-from fgpvae.configs import DataConfig, RunConfig
+from fgpvae.configs import CUBES, DataConfig, RunConfig
 from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
@@ -24,7 +24,7 @@ from tests import small_runs
 from tests.browser import PATIENCE, click_point, place_of, serve, settle
 from ui.catalog import models
 from ui.components import pictures
-from ui.shell import frame, palette
+from ui.shell import about, frame, palette
 
 ROOT = Path(__file__).parent.parent
 PAGES = [name for name, _ in frame.PAGES]
@@ -95,6 +95,13 @@ def test_the_app_opens_with_its_first_page_and_a_menu(app):
     assert "by hand" in at.sidebar.caption[0].value
     links = [each.proto.label for each in at.sidebar.get("page_link")]
     assert links == [title for _, title in frame.PAGES]
+    at.sidebar.button(key="shell.about").click().run()
+    said = " ".join(each.value for each in at.markdown)
+    assert fine(at), at.exception
+    assert "](https://arxiv.org/abs/2011.07255)" in said
+    assert "MIT licence" in said
+    assert len(about.GLOSSARY) == 10
+    assert all(f"**{word}**" in said for word in about.GLOSSARY)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -127,7 +134,11 @@ def test_icon_goes_once_around_the_circle():
 def test_own_runs_come_after_shipped_models(own, monkeypatch):
     monkeypatch.setenv("FGPVAE_RUNS", str(own))
     names = [choice.name for choice in models.available()]
-    shipped = checkpoints.pretrained_names()
+    shipped = [  # models of cubes are shown elsewhere
+        name
+        for name in checkpoints.pretrained_names()
+        if checkpoints.shipped_config(name).data.split != CUBES
+    ]
     assert sorted(names[: len(shipped)]) == shipped
     assert set(names[len(shipped) :]) == {f"runs/{name}" for name in small_runs.CONFIGS}
     if "best" in shipped:
@@ -193,7 +204,7 @@ def test_the_link_chooses_the_model_and_other_pages_keep_it(app):
     assert at.selectbox(key="model").value == "runs/turning"
 
 
-@pytest.mark.parametrize(("page", "query"), [("latents", {}), ("how", {"screen": "4"})])
+@pytest.mark.parametrize(("page", "query"), [("latents", {}), ("how", {"screen": "5"})])
 def test_a_damaged_run_is_named(tmp_path, monkeypatch, page, query):
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
     small_runs.make(tmp_path, "turning")
@@ -205,10 +216,24 @@ def test_a_damaged_run_is_named(tmp_path, monkeypatch, page, query):
     assert "damaged" in html(at)
 
 
-def test_a_link_to_a_model_that_is_gone_shows_another(app):
+def test_a_link_to_a_run_that_is_gone_says_so_and_opens_no_other(app):
     at = app("latents", model="runs/deleted")
     assert fine(at)
-    assert at.selectbox(key="model").value in at.selectbox(key="model").options
+    assert any("no run 'deleted'" in each.value for each in at.caption)
+    assert not [each for each in at.selectbox if each.key == "model"]
+    at.button[0].click().run()
+    assert at.query_params["model"] == at.selectbox(key="model").value
+
+
+def test_going_back_restores_the_model_and_the_screen(app):
+    at = app("latents", model="runs/turning")
+    at.selectbox(key="model").set_value("runs/vae").run()
+    assert at.query_params["model"] in ("runs/vae", ["runs/vae"])
+    at.query_params["model"] = "runs/turning"  # what Back does to the address
+    assert at.run().selectbox(key="model").value == "runs/turning"
+    at = app("how", screen="2")
+    at.query_params["screen"] = "3"
+    assert at.run().session_state["how.screen"] == 3
 
 
 # --- latents ----------------------------------------------------------------------------------
@@ -347,7 +372,7 @@ def test_circled_digits_stand_out_in_both_spaces_and_are_listed(app):
 # --- how it works -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("screen", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("screen", [1, 2, 3, 4, 5, 6])
 def test_a_link_opens_a_screen_with_formulae_and_what_implements_them(app, screen):
     at = app("how", screen=str(screen), model="runs/turning")
     assert fine(at), at.exception
@@ -389,13 +414,13 @@ def test_next_and_back_walk_through_the_screens(app):
         at = forward[0].click().run()
         assert fine(at), at.exception
         seen.append(at.session_state["how.screen"])
-    assert seen == [2, 3, 4, 5]
+    assert seen == [2, 3, 4, 5, 6]
     back = next(each for each in at.button if each.label.startswith("Back"))
-    assert back.click().run().session_state["how.screen"] == 4
+    assert back.click().run().session_state["how.screen"] == 5
 
 
 def test_period_pi_makes_a_digit_equal_to_its_upside_down_copy(app):
-    at = app("how", **{"how.kernels.period": "π"})
+    at = app("how", screen="2", **{"how.kernels.period": "π"})
     assert "has correlation **1.00** with the upright one" in texts(at)
     at.segmented_control(key="how.kernels.period").set_value("2π").run()
     expected = math.exp(-2)  # sin(π / 2) = 1 and r = 1
@@ -403,7 +428,7 @@ def test_period_pi_makes_a_digit_equal_to_its_upside_down_copy(app):
 
 
 def test_the_cost_is_counted(app):
-    at = app("how", screen="2", n_digits="10", n_views="8")
+    at = app("how", screen="3", **{"how.cost.digits": "10", "how.cost.views": "8"})
     # (N³ / 3) / (P Q³ / 3) = P²
     assert "100 times less work" in texts(at)
     assert "80 by 80" in texts(at)
@@ -411,7 +436,7 @@ def test_the_cost_is_counted(app):
 
 
 def test_the_product_of_gaussians_gets_surer(app):
-    at = app("how", screen="4", model="runs/turning", g_views="0")
+    at = app("how", screen="5", model="runs/turning")
     spread = {}
     for count in (0, 4, 16):
         at.slider(key="how.style.views").set_value(count).run()
@@ -438,16 +463,19 @@ def learner(tmp_path, monkeypatch):
     return write
 
 
+LEARNER = {"how.learning.run": "runs/learner"}
+
+
 def test_learning_leaves_out_lines_without_numbers(learner):
     learner(1, 2, 4)
-    at = at_page("how", screen="5", r_run="runs/learner", r_epoch="3")
+    at = at_page("how", screen="6", **LEARNER, **{"how.learning.epoch": "3"})
     assert fine(at), at.exception
     assert number(at, "error after epoch 4") == "0.0250"
 
 
 def test_learning_without_any_line_says_so(learner):
     learner()
-    at = at_page("how", screen="5", r_run="runs/learner")
+    at = at_page("how", screen="6", **LEARNER)
     assert fine(at), at.exception
     assert "has no curves" in html(at)
 
@@ -455,7 +483,7 @@ def test_learning_without_any_line_says_so(learner):
 @pytest.mark.parametrize("classes", [(3,), (7,)])
 def test_the_mean_image_stands_beside_runs_on_threes_only(learner, classes):
     learner(1, 2, 3, 4, classes=classes)
-    at = at_page("how", screen="5", r_run="runs/learner")
+    at = at_page("how", screen="6", **LEARNER)
     assert fine(at), at.exception
     threes = data.embedded((3,)).images
     turned = data.rotate(threes, ANGLES[[HELD_OUT_INDEX]])[:, 0].astype(float)
@@ -510,9 +538,9 @@ def opened(browser, address, path, **context):
 
 
 def test_a_deep_link_on_a_fresh_server_has_the_frame(browser, address):
-    page = opened(browser, address, "/how?screen=3")
+    page = opened(browser, address, "/how?screen=4")
     page.locator(".st-key-shell-menu a").nth(len(PAGES) - 1).wait_for()
-    assert "screen=3" in page.url
+    assert "screen=4" in page.url
 
 
 @pytest.mark.parametrize("name", ["", "rotate"])
@@ -527,7 +555,7 @@ GP = "[...document.querySelectorAll('*')].find(each => each.clickgp)?.clickgp"
 
 
 def test_points_can_be_clicked_into_the_process(browser, address):
-    page = opened(browser, address, "/how?screen=3", viewport={"width": 1280, "height": 900})
+    page = opened(browser, address, "/how?screen=4", viewport={"width": 1280, "height": 900})
     page.wait_for_function(f"() => {GP}")
     page.get_by_role("button", name="Clear", exact=True).click()
     page.wait_for_function(f"() => {GP}.points().length === 0")
@@ -570,7 +598,7 @@ def test_points_can_be_clicked_into_the_process(browser, address):
 
 
 def test_a_link_carries_the_points_of_the_process(browser, address):
-    page = opened(browser, address, "/how?screen=3&points=30_1.5_200_-9&kernel=1.5_0.5_nan")
+    page = opened(browser, address, "/how?screen=4&points=30_1.5_200_-9&kernel=1.5_0.5_nan")
     page.wait_for_function(f"() => {GP}")
     # what is out of reach comes to the edge; a kernel that is none is the usual one
     assert page.evaluate(f"{GP}.points()") == [{"w": 30, "z": 1.5}, {"w": 200, "z": -3}]
@@ -586,7 +614,7 @@ def test_a_link_carries_the_points_of_the_process(browser, address):
 
 
 def test_samples_of_the_process_spread_as_the_posterior_says(browser, address):
-    page = opened(browser, address, "/how?screen=3", viewport={"width": 1280, "height": 900})
+    page = opened(browser, address, "/how?screen=4", viewport={"width": 1280, "height": 900})
     page.wait_for_function(f"() => {GP}")
     drawn = []
     button = page.locator("button.samples")
@@ -615,15 +643,14 @@ def drawn(page, count: int) -> None:
     settle(page)
 
 
-def test_clicking_a_point_shows_its_digit_without_scrolling_and_goes_into_the_link(
-    browser, address
-):
+def test_a_point_shows_its_digit_without_scrolling_and_back_restores_the_model(browser, address):
     path, size = "/latents?model=runs%2Fturning", {"width": 1280, "height": 900}
     page = opened(browser, address, path, viewport=size)
     drawn(page, 6)
     place = place_of(page, "latents-pca-local", 20, 5)
     click_point(page, "latents-pca-local", 20, 5)
     digit, view = linked(page)
+    expect(page.locator(".hover-picture")).to_have_attribute("data-thing", str(digit))
     shown = page.get_by_role("img", name=re.compile(rf"^digit {digit}, a \d, .*true$"))
     expect(shown).to_be_in_viewport()
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
@@ -632,6 +659,16 @@ def test_clicking_a_point_shows_its_digit_without_scrolling_and_goes_into_the_li
     for part in ("local", "global"):  # both stand out
         name = page.locator(f".st-key-latents-pca-{part}").get_by_role("figure")
         expect(name).to_have_attribute("aria-label", re.compile(rf"digit {digit}, a \d is at"))
+    model = page.get_by_role("combobox", name="Model")
+    model.click()
+    page.get_by_role("option", name="runs/vae", exact=True).click()
+    page.wait_for_url(re.compile("model=runs%2Fvae"))
+    settle(page)
+    page.get_by_role("link", name="How it works", exact=True).click()
+    page.wait_for_url(re.compile("/how"))
+    for name in ("runs/vae", "runs/turning"):  # Back to the page, then to the model before
+        page.evaluate("history.back()")
+        expect(model).to_have_value(name)
 
 
 def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(browser, address):
@@ -650,7 +687,7 @@ def test_a_chart_is_saved_and_follows_the_theme(browser, address):
     page = opened(
         browser,
         address,
-        "/how?screen=1&how.kernels.r=0.7&how.kernels.sigma=1.2",
+        "/how?screen=2&how.kernels.r=0.7&how.kernels.sigma=1.2",
         color_scheme="light",
     )
     chart = page.get_by_role("figure", name=re.compile("^Covariance of two views"))

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from ui import charts
 from ui.how import cost, kernels, style
-from ui.how.learning import history
+from ui.how.learning import config_of, history, recorded
 from ui.latents import disentanglement
 from ui.train import curves
 
@@ -198,6 +198,21 @@ def test_the_history_of_a_run_has_its_target_and_the_chosen_epoch():
     np.testing.assert_allclose(target.y, [0.02, 0.02])
     np.testing.assert_allclose(line.y, [0.1 / k for k in range(1, 6)], rtol=1e-6)
     assert (dot.x[0], dot.y[0]) == (3, pytest.approx(0.1 / 3))
+    longer = [*lines, {"epoch": 6, "mse": 0.3, "kl": 6, "multiplier": 9.0}]
+    beside, line, _ = history(lines, "multiplier", 3, 0.02, ("another", longer)).data
+    assert (beside.name, len(beside.x), len(line.x)) == ("another", 5, 5)
+
+
+def test_a_recorded_run_meets_its_constraint_and_lets_go():
+    path = recorded()["within-reach"]
+    kappa = config_of(path).objective.kappa_squared
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    largest = max(line["multiplier"] for line in lines)
+    assert lines[-1]["mse"] == pytest.approx(kappa, rel=0.01)
+    assert lines[-1]["multiplier"] < largest / 100
+    assert config_of(recorded()["paper"]).objective.kappa_squared < min(
+        json.loads(line)["mse"] for line in recorded()["paper"].read_text().splitlines()
+    )
 
 
 # --- Train ----------------------------------------------------------------------------------------

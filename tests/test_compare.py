@@ -28,7 +28,7 @@ def spread(values):
 
 
 def write_results(folder):
-    """The three results, with figures that are easy to recognise."""
+    """The four results, with figures that are easy to recognise."""
     origin = {"seeds": 2, "date": "2021-03-04", "machine": "2 cores", "changes": []}
     rows = [
         {
@@ -66,6 +66,10 @@ def write_results(folder):
             "trivial": {"mean_image": 0.0551, "rotated_neighbour": 0.0005},
         },
         "extrapolation": {"curves": [{"preset": "paper", "model": "FGP-VAE", "mse": curve}]},
+        "objects": {
+            "curves": [{"preset": "cubes", "model": "FGP-VAE", "mse": curve}],
+            "references": {"mean_image": 0.0319, "nearest_figure": 0.0264},
+        },
         "scaling": {"by_digits": sizes, "by_views": views, "exponents": exponents},
     }
     folder.mkdir(exist_ok=True)
@@ -134,7 +138,7 @@ def test_without_results_the_page_says_how_to_make_them(app, monkeypatch, tmp_pa
     said = [text.value for text in compare(app).markdown]
     assert [text for text in said if "python -m" in text] == [
         f"`python -m fgpvae experiment {name} --seeds 5`"
-        for name in ("table1", "extrapolation", "scaling")
+        for name in ("table1", "extrapolation", "objects", "scaling")
     ]
 
 
@@ -161,6 +165,13 @@ def test_the_table_has_a_block_with_equal_budgets(app):
     shown = list(app.dataframe[0].value["Model"])
     assert "told" in shown
     assert "paper" not in shown
+
+
+def test_figures_of_cubes_stand_beside_what_needs_no_model(app):
+    drawn = traces(compare(app), "compare.chart.objects")
+    assert drawn["cubes"]["y"][0] == pytest.approx(0.065)
+    assert drawn["most similar training figure"]["y"] == pytest.approx([0.0264] * 6)
+    assert drawn["mean image"]["y"] == pytest.approx([0.0319] * 6)
 
 
 def test_without_results_the_file_has_the_references_of_its_column(app, monkeypatch, tmp_path):
@@ -297,9 +308,10 @@ def test_every_question_can_be_asked(app):
     assert any("No model chosen" in block.value for block in app.header)
 
 
-def test_a_link_to_a_model_that_is_gone_opens_the_page(app):
+def test_a_link_to_a_model_that_is_gone_says_so_and_opens_the_others(app):
     app.query_params["models"] = ["runs/gone", "runs/first"]
     compare(app)
+    assert "no run &#x27;gone&#x27;" in html(app)
     app.segmented_control(key="compare.sort").set_value("difference").run()  # with itself alone
     assert not app.exception
 

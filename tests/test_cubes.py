@@ -10,6 +10,7 @@ import pytest
 import torch
 from PIL import Image, ImageDraw
 
+from fgpvae import presets, timing
 from fgpvae.data import cubes
 from fgpvae.data.cubes import drawing, figures
 from fgpvae.errors import UserError
@@ -242,6 +243,21 @@ def test_nothing_unseen_is_a_training_figure_turned_or_mirrored(seed):
         for figure in held:
             assert not known & naive_forms(figure.cubes, turns)
             assert not known & naive_forms(figure.cubes, turns, mirrored=True)
+
+
+def test_no_seed_shows_a_shape_that_is_kept_for_tests():
+    parts = cubes.splits()
+    kept = {figure.shape for figure in parts.validation + parts.unseen}
+    for seed in (0, 3):
+        figures, _ = cubes.training_figures(300, seed)
+        assert not kept & {figure.shape for figure in figures}  # a shape: turned or in a mirror
+        placed = [figure.placed for figure in figures]
+        assert len(set(placed)) == len(placed)
+
+
+def test_how_long_a_run_takes_is_told_by_a_few_figures():
+    assert timing.digits(presets.preset("cubes-quick")) == 4 * 1614
+    assert 0 < timing.seconds_an_epoch(presets.preset("cubes-quick")) < 600
 
 
 def test_turned_copies_are_the_copies_in_all_quarters():

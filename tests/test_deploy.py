@@ -14,7 +14,7 @@ from tests.browser import ROOT, serve
 
 SAFE = {
     "server.address": "localhost",
-    "server.maxUploadSize": 20,
+    "server.maxUploadSize": 50,
     "server.enableXsrfProtection": True,
     "server.enableCORS": True,
     "server.enableStaticServing": False,

@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,12 +19,18 @@ from streamlit.testing.v1 import AppTest
 from fgpvae import digit_view, models, orientation
 from fgpvae.data import ANGLES, rotate
 from fgpvae.errors import UserError
+from fgpvae.images import Options, digit_boxes
 from fgpvae.models import FGPVAE, FGPVAEConfig
+from fgpvae.placement import Placement
+from fgpvae.recogniser import centred
 from tests import small_runs
 from tests.browser import ROOT
 from tests.test_rotate import html, linked, model, open_page, sentence
 from ui.catalog.digits import Digit
-from ui.extrapolate import belief_ring, doubt, user_views
+from ui.components.canvas import to_png
+from ui.components.canvas.canvas import _checked as _checked_strokes
+from ui.components.crop.crop import _checked as _checked_crop
+from ui.extrapolate import belief_ring, doubt, right_way_up, user_views, view_angles
 from ui.extrapolate import upload as uploads
 from ui.extrapolate.user_views import View
 from ui.inference import captions
@@ -46,6 +53,17 @@ def drawing(turn: float = 0, ink: str = "black", paper: str = "white", kind: str
     pen.line(points, fill=ink, width=16, joint="curve")
     buffer = io.BytesIO()
     picture.rotate(turn, fillcolor=paper).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def pair() -> bytes:
+    """Two threes side by side."""
+    left = Image.open(io.BytesIO(drawing()))
+    sheet = Image.new("RGB", (2 * left.width, left.height), "white")
+    sheet.paste(left, (0, 0))
+    sheet.paste(left, (left.width, 0))
+    buffer = io.BytesIO()
+    sheet.save(buffer, "PNG")
     return buffer.getvalue()
 
 
@@ -92,14 +110,14 @@ def test_modes_of_any_belief(values: list[float]):
     assert found == sorted(found, key=lambda mode: -mode.share)
 
 
-def test_belief_is_the_evidence_of_one_view():
+def test_belief_is_the_evidence_of_one_centred_view():
     image = Digit(3, 2).image
     found = orientation.belief(model(), image)
     grid = orientation.grid()
     evidence = []
     for w in grid[:: len(grid) // 6]:
         posterior = model().infer(
-            torch.as_tensor(image)[None, None],
+            centred(torch.as_tensor(image))[None, None],
             torch.tensor([[w]]),
             torch.ones(1, 1, dtype=torch.bool),
         )
@@ -200,6 +218,65 @@ def test_the_angle_of_an_example_can_be_said():
     mode.click().run()
     assert app.slider(key="extrapolate.slider.new-3-2-45").value == int(mode.label.split("°")[0])
     assert not app.exception
+
+
+def test_which_digit_it_is_can_be_said():
+    app = open_page("extrapolate", model="best", digit="new-6-1", shown="180")
+    before = {button.label for button in app.button if button.label.endswith("%")}
+    app.selectbox(key="extrapolate.which.new-6-1-180").set_value("9").run()
+    assert not app.exception
+    after = [button.label for button in app.button if button.label.endswith("%")]
+    assert set(after) != before
+    app.slider(key="extrapolate.slider.new-6-1-180").set_value(77).run()
+    app.selectbox(key="extrapolate.which.new-6-1-180").set_value("6").run()
+    assert app.slider(key="extrapolate.slider.new-6-1-180").value == 77  # said, and never changed
+    assert not any(right_way_up.QUESTION in text.value for text in app.markdown)
+
+
+def test_views_are_placed_together_and_one_that_does_not_fit_is_named():
+    views = [("a.png", drawing()), ("b.png", drawing(90)), ("c.png", drawing(200))]
+    app = upload(start(name="best"), *views)
+    assert not html(app, "fit the others")
+    placed = app.session_state["extrapolate.placed"].found
+    apart = np.rad2deg(placed.angles - placed.angles[0]) % 360
+    np.testing.assert_allclose(apart, [0, 90, 200], atol=12)
+    other = io.BytesIO()
+    ring = Image.new("RGB", (300, 300), "white")
+    ImageDraw.Draw(ring).ellipse((60, 40, 240, 260), outline="black", width=18)
+    ring.save(other, "PNG")
+    upload(app, *views, ("d.png", other.getvalue()))
+    assert html(app, "View 4 does not fit the others.")
+    assert not app.exception
+
+
+def test_what_is_said_of_views_that_do_not_fit():
+    def of(misfits: tuple[int, ...]) -> str:
+        return view_angles.misfit(Placement(np.zeros(4), np.zeros((4, 180)), misfits))
+
+    assert of(()) == view_angles.misfit(None) == ""
+    assert of((2,)) == "View 3 does not fit the others."
+    assert of((0, 2)) == "Views 1 and 3 do not fit the others."
+    assert "one digit?" in of((0, 1, 2, 3))
+
+
+def test_where_two_angles_are_possible_both_are_shown_upright():
+    def page() -> None:
+        import numpy as np
+
+        from fgpvae.orientation import Mode
+        from ui.extrapolate import right_way_up
+
+        image = np.zeros((28, 28))
+        image[4:14, 13:15] = 1  # points up
+        right_way_up.ask(image, [Mode(0.0, 0.6), Mode(np.pi / 2, 0.3), Mode(np.pi, 0.01)])
+        right_way_up.ask(image, [Mode(0.0, 0.99), Mode(np.pi, 0.01)])
+
+    app = AppTest.from_function(page).run()
+    assert [text.value for text in app.markdown] == [
+        f"Two angles are possible. **{right_way_up.QUESTION}**"
+    ]
+    (row,) = html(app, "if 90°")
+    assert row.count("<figure") == 2
 
 
 def test_the_belief_about_an_angle_is_computed_once_a_run(runs: Path, monkeypatch):
@@ -326,12 +403,90 @@ def test_corrections_change_the_digit():
     thickness = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.thickness."))
     thickness.set_value(0.8).run()
     assert html(app, "Strokes") != before
-    across = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.across."))
-    across.set_value((50, 50)).run()
-    assert html(app, 'role="alert"')  # an empty crop is refused, and can be taken back
-    across = next(s for s in app.slider if s.key and s.key.startswith("extrapolate.across."))
-    across.set_value((0, 100)).run()
+    assert not app.exception
+
+
+def test_a_part_of_the_picture_can_be_chosen():
+    app = upload(start(), ("pair.png", pair()))
+    assert any("Which one?" in text.value for text in app.header)
     assert not html(app, 'role="alert"')
+    key = f"extrapolate.options.{sha256(pair()).hexdigest()[:12]}-0"
+    app.session_state[key] = Options(crop=digit_boxes(pair())[1])
+    app.run()
+    assert "From one picture of your digit" in sentence(app)
+    app.session_state[key] = Options(crop=(0.0, 0.0, 0.1, 0.1))
+    app.run()
+    assert html(app, 'role="alert"')  # paper alone is refused, and can be taken back
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("sent", "edges"),
+    [
+        ({"edges": [0, 0.1, 0.5, 1]}, (0, 0.1, 0.5, 1)),
+        ({"edges": [0.5, 0, 0.5, 1]}, None),
+        ({"edges": [0, 0, 1, float("nan")]}, None),
+        ({"edges": [0, 0, 1, 2]}, None),
+        ({"edges": [0, 0, 1]}, None),
+        ({"edges": "left"}, None),
+        ("edges", None),
+    ],
+)
+def test_only_a_part_of_the_picture_is_taken_from_the_browser(sent: object, edges: object):
+    assert _checked_crop(sent) == edges
+
+
+@pytest.mark.parametrize(
+    ("sent", "strokes"),
+    [
+        ({"strokes": [[[0.1, 0.2], [0.3, 0.4]], []]}, (((0.1, 0.2), (0.3, 0.4)),)),
+        ({"strokes": [[[-1, 2]]]}, (((0, 1),),)),
+        ({"strokes": []}, ()),
+        ({"strokes": [[[0.5, float("nan")]]]}, None),
+        ({"strokes": [[[0.5]]]}, None),
+        ({"strokes": [[[0.5, 0.5]] * 20_001]}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_only_a_drawing_is_taken_from_the_canvas(sent: object, strokes: object):
+    assert _checked_strokes(sent) == strokes
+
+
+def test_strokes_are_drawn_where_the_pen_was():
+    file = to_png((((0.25, 0.5), (0.75, 0.5)), ((0.5, 0.9),)))
+    picture = np.asarray(Image.open(io.BytesIO(file)))
+    y, x = np.mgrid[0 : len(picture), 0 : len(picture)] / len(picture) + 0.5 / len(picture)
+    bar = np.hypot(x - np.clip(x, 0.25, 0.75), y - 0.5)
+    away = np.minimum(bar, np.hypot(x - 0.5, y - 0.9)) - 1 / 24  # from the edge of the ink
+    assert picture[away < -0.01].min() == 255
+    assert picture[away > 0.01].max() == 0
+
+
+def test_a_drawing_stays_when_one_looks_elsewhere():
+    app = start("Draw")
+    app.session_state["extrapolate.now.draw"] = (((0.3, 0.2), (0.6, 0.2), (0.4, 0.5), (0.6, 0.8)),)
+    app.run()
+    assert "From one picture of your digit" in sentence(app)
+    app.segmented_control(key="extrapolate.source").set_value("Example").run()
+    app.switch_page("pages/rotate.py").run()
+    app.switch_page("pages/extrapolate.py").run()
+    app.segmented_control(key="extrapolate.source").set_value("Draw").run()
+    assert "From one picture of your digit" in sentence(app)
+    app.button(key="extrapolate.keep.draw").click().run()
+    assert app.session_state["extrapolate.kept.draw"]
+    assert "extrapolate.now.draw" not in app.session_state
+    assert "From one picture of your digit" in sentence(app)
+    assert not app.exception
+
+
+def test_files_stay_when_one_looks_elsewhere():
+    app = upload(start(), ("three.png", drawing()))
+    app.segmented_control(key="extrapolate.source").set_value("Example").run()
+    app.segmented_control(key="extrapolate.source").set_value("Upload").run()
+    assert "From one picture of your digit" in sentence(app)
+    app.button(key="extrapolate.forget.upload").click().run()
+    assert any("No digit yet" in text.value for text in app.header)
     assert not app.exception
 
 

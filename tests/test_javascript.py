@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.ndimage
 import torch
 from playwright.sync_api import Browser, Page, Route
 
 from fgpvae import scenes
+from fgpvae.data import unseen
 from tests.apps import dial_app
 
 COMPONENTS = Path(__file__).parent.parent / "ui" / "components"
@@ -92,6 +94,33 @@ def test_a_table_has_straight_lines_and_stays_within_its_ends(page: Page):
         {"w": w.tolist(), "table": {"rows": 2, "values": values.ravel().tolist()}},
     )
     assert np.allclose(made, expected, atol=1e-12)
+
+
+def test_pictures_turn_as_those_of_the_package(page: Page):
+    image = unseen((4,)).images[0].astype(float)
+    degrees = [0, 90, 157.5, 201.3, -45]
+    made = call(
+        page,
+        "shared/rotation.js",
+        "a.degrees.map((w) => Array.from(m.rotated(m.coefficients(a.image, 28), 28, w)))",
+        {"degrees": degrees, "image": image.ravel().tolist()},
+    )
+    expected = [scipy.ndimage.rotate(image, w, reshape=False).ravel() for w in degrees]
+    assert np.allclose(made, expected, atol=1e-6)
+
+
+def test_values_all_round_have_straight_lines_between_them(page: Page):
+    made = call(
+        page, "truth/truth.js", "a.map((w) => m.around([1, 2, 4, 8], w))", [0, 45, 315, 360]
+    )
+    assert np.allclose(made, [1, 1.5, 4.5, 1])
+
+
+def test_half_precision(page: Page):
+    values = np.array([0, -1.5, 0.1, 6e-8, 3e-5, 65504, -2e-7, np.inf], "<f2")
+    halves = values.view("<u2").tolist()
+    made = call(page, "dial/half.js", "Array.from(m.floats(a))", halves)
+    assert made == values.astype(float).tolist()
 
 
 def test_angles_are_apart_the_shorter_way_round(page: Page):

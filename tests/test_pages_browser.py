@@ -13,8 +13,12 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
-from tests.browser import FLAGS, PATIENCE, ROOT, Watch, executable_path, serve, settle
-from tests.test_extrapolate import drawing
+from fgpvae import load_pretrained
+from fgpvae.data import ANGLES
+from fgpvae.digit_view import turn, verdict
+from tests.browser import PATIENCE, ROOT, Watch, serve, settle
+from ui.catalog import digits
+from ui.inference import context_views
 from ui.shell import frame
 
 
@@ -195,124 +199,125 @@ def test_digits_strip_views_and_morph(visit: Visit):
     expect(page).not_to_have_url(re.compile("style="))
 
 
-def test_everything_can_be_taken_along(visit: Visit):
+# the size of a film, once the browser can show its pictures
+FILM = """async (bytes) => {
+  const film = document.createElement("video");
+  film.src = URL.createObjectURL(new Blob([Uint8Array.from(bytes)]));
+  await new Promise((resolve, reject) => Object.assign(film, { onloadeddata: resolve, onerror: reject }));
+  return [film.videoWidth, film.videoHeight];
+}"""  # noqa: E501
+
+
+def turns_offline(browser: Browser, content: bytes, file: Path) -> None:
+    """A dial from a file, without network on a phone: it turns and draws what the model draws."""
+    file.write_bytes(content)
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, offline=True
+    )
+    context.set_default_timeout(PATIENCE)
+    page, asked = context.new_page(), []
+    watch = Watch(page)
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_selector("[data-ready=yes]")
+    assert pose(page)["angle"] == 45
+    digit = digits.parse("new-3-2")
+    shown = turn(
+        load_pretrained("best"), digit.views(), ANGLES, context_views.mask(range(0, 16, 2))
+    )
+    np.testing.assert_allclose(picture(page), shown.images([np.pi / 4])[0].ravel(), atol=1e-2)
+    page.get_by_role("slider", name="Angle of the digit in degrees", exact=True).press("Home")
+    page.get_by_role("slider", name="Angle slider", exact=True).press("ArrowRight")
+    assert pose(page)["angle"] == 0.5
+    drag(page, 0.5, 90)
+    page.mouse.up()
+    assert pose(page)["angle"] == pytest.approx(90, abs=1)
+    page.get_by_label("slant").press("End")
+    style = pose(page)["style"]
+    expected = shown.images([np.deg2rad(pose(page)["angle"])], style)[0]
+    np.testing.assert_allclose(picture(page), expected.ravel(), atol=1e-2)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert watch.errors == []
+    context.close()
+
+
+def figures(page: Page) -> dict[str, str] | None:
+    """What the card says against the truth, null if it is silent."""
+    return page.locator("section.truth").evaluate(
+        "section => section.getRootNode().host.fgpvae.figures()"
+    )
+
+
+def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
+    page = visit.open("/?rotate.beside=paper")
+    hint = page.get_by_text("Drag the ring to turn it.")
+    expect(hint).to_be_visible()
+    sent = len(visit.watch.sent)
+    drag(page, 0, 100)
+    page.wait_for_timeout(200)  # a frame, on a busy machine
+    w, digit = np.deg2rad(pose(page)["angle"]), digits.parse("new-3-2")
+    assert len(visit.watch.sent) == sent
+    seen, true = context_views.mask(range(0, 16, 2)), digit.at(w)
+    best, paper = (
+        turn(load_pretrained(name), digit.views(), ANGLES, seen) for name in ("best", "paper")
+    )
+    told = verdict(best, w, true, mean=digits.mean_image(3, w))
+    found = {name: float(text.strip("± ")) for name, text in figures(page).items()}
+    assert found.pop("pixel sd") == pytest.approx(told.pixel_sd, abs=6e-4)  # three decimals
+    assert found == pytest.approx(
+        {
+            "MSE here": told.mse,
+            "paper": verdict(paper, w, true).mse,
+            "geometric rotation": told.geometric,
+            "mean image": told.mean_image,
+        },
+        abs=6e-5,
+    )
+    page.mouse.up()
+    expect(hint).to_be_hidden()
+    expect(page).to_have_url(re.compile("angle=1?[0-9]"))
+    settle(page, PATIENCE)
+    undo = page.get_by_role("button", name="Undo", exact=True)
+    expect(undo).to_be_disabled()
+    page.get_by_role("button", name="Random style", exact=True).click()
+    expect(page).to_have_url(re.compile("style="))
+    assert figures(page) is None
+    expect(page.get_by_text("there is no true picture")).to_be_visible()
+    undo.click()
+    expect(page).not_to_have_url(re.compile("style="))
+    expect(undo).to_be_disabled()
+    assert figures(page)["MSE here"] == f"{told.mse:.4f}"
+
+    page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden'))")
+    page.evaluate("document.execCommand = () => false")
+    page.get_by_role("button", name="Copy link", exact=True).click()
+    link = page.get_by_label("The address of this page", exact=True)
+    expect(link).to_have_value(page.url)
+    assert link.evaluate("input => input.selectionEnd - input.selectionStart") == len(page.url)
+    expect(page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()
+    page.reload()
+    page.wait_for_selector("[data-ready=yes]")
+    expect(hint).to_be_hidden()
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link", exact=True).click()
+    expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
     page = visit.open("/?angle=45")
     found = {}
-    for label in ("Picture", "Full turn", "Latents, JSON", "Latents, CSV"):
+    for label in ("Picture", "Full turn", "Film", "Dial", "Latents, JSON", "Latents, CSV"):
         with page.expect_download() as download:
             page.get_by_role("button", name=label, exact=True).click()
         found[label] = Path(download.value.path()).read_bytes()
-    assert Image.open(io.BytesIO(found["Picture"])).size == (224, 224)
+    assert Image.open(io.BytesIO(found["Picture"])).size == (1024, 1024)
     assert Image.open(io.BytesIO(found["Full turn"])).n_frames > 20
     assert json.loads(found["Latents, JSON"])["angle_degrees"] == 45
     assert found["Latents, CSV"].startswith(b"channel,kind,mean,sd\n1,local,")
-
-
-# --- Extrapolate ---
-
-
-def test_a_drawn_picture_is_uploaded_and_turns(visit: Visit):
-    page = visit.open("/extrapolate?extrapolate.source=Upload", ready=False)
-    expect(page.get_by_text("No digit yet")).to_be_visible()
-    page.set_input_files("input[type=file]", uploaded("three.png", drawing()))
-    page.wait_for_selector("[data-ready=yes]")
-    settle(page, PATIENCE)
-    expect(page.get_by_text("Even light")).to_be_visible()
-    before = picture(page)
-    drag(page, pose(page)["angle"], pose(page)["angle"] + 120)
-    page.mouse.up()
-    assert np.abs(picture(page) - before).max() > 0.2
-    expect(page.get_by_text("not turned")).to_be_visible()
-
-
-def test_an_unreadable_file_is_one_sentence_and_the_page_goes_on(visit: Visit):
-    page = visit.open("/extrapolate?extrapolate.source=Upload", ready=False)
-    broken = b"\x89PNG\r\n\x1a\n" + b"junk" * 40
-    page.set_input_files("input[type=file]", uploaded("broken.png", broken))
-    alert = page.get_by_role("alert").filter(has_text="damaged or incomplete")
-    expect(alert).to_be_visible()
-    assert alert.inner_text().count(".") == 1
-    page.get_by_role("button", name="Remove broken.png", exact=True).click()
-    expect(alert).to_have_count(0)
-    settle(page, PATIENCE)
-    page.set_input_files("input[type=file]", uploaded("three.png", drawing(30)))
-    page.wait_for_selector("[data-ready=yes]")
-    settle(page, PATIENCE)
-    expect(alert).to_have_count(0)
-
-
-def test_a_drawing_turns_and_its_angle_can_be_chosen(visit: Visit):
-    page = visit.open("/extrapolate?extrapolate.source=Draw", ready=False)
-    canvas = page.locator("canvas.upper-canvas")
-    expect(canvas).to_be_visible()
-    box = canvas.bounding_box()
-    shape = [(0.3, 0.2), (0.65, 0.2), (0.45, 0.45), (0.65, 0.6), (0.6, 0.8), (0.3, 0.8)]
-    points = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in shape]
-    page.mouse.move(*points[0])
-    page.mouse.down()
-    for x, y in points[1:]:
-        page.mouse.move(x, y, steps=5)
-    page.mouse.up()
-    page.wait_for_selector("[data-ready=yes]")
-    settle(page, PATIENCE)
-    expect(heading(page)).to_contain_text("From one picture of your digit")
-    choices = page.get_by_role("button", name=re.compile(r"^\d+° · "))
-    if choices.count() > 1:  # a model that cannot tell angles offers none
-        choices.nth(1).click()
-        settle(page, PATIENCE)
-        expect(choices.nth(1)).to_have_attribute("kind", "primary")
-
-
-def film(picture: bytes) -> bytes:
-    """A second of video (YUV4MPEG2) of a sheet of paper with a picture on it."""
-    sheet = Image.new("L", (640, 480), 225)
-    paper = Image.open(io.BytesIO(picture)).convert("L").point(lambda value: value * 225 // 255)
-    sheet.paste(paper, (170, 70))
-    grain = np.random.default_rng(0).integers(-4, 5, (10, 480, 640))
-    frames = np.clip(np.asarray(sheet) + grain, 0, 255).astype(np.uint8)
-    grey = bytes([128]) * (2 * 320 * 240)  # no colour
-    each = b"".join(b"FRAME\n" + frame.tobytes() + grey for frame in frames)
-    return b"YUV4MPEG2 W640 H480 F10:1 Ip A1:1 C420jpeg\n" + each
-
-
-def take_photographs(page: Page, most: int = 12) -> None:
-    """One after the other until one has a digit: a camera that has just started may see none."""
-    shutter = page.get_by_role("button", name="Take Photo", exact=True)
-    again = page.get_by_role("button", name="Clear photo", exact=True)
-    for _ in range(most):
-        expect(shutter.or_(again)).to_be_enabled()
-        (again if again.is_visible() else shutter).click()
-        settle(page, PATIENCE)
-        try:
-            page.wait_for_selector("[data-ready=yes]", timeout=PATIENCE / most)
-        except TimeoutError:
-            continue
-        return
-    raise AssertionError("no photograph had a digit")
-
-
-def test_a_photograph_turns(browser: Browser, address: str, tmp_path: Path):
-    (tmp_path / "paper.y4m").write_bytes(film(drawing()))
-    camera = [
-        "--use-fake-ui-for-media-stream",
-        "--use-fake-device-for-media-stream",
-        f"--use-file-for-fake-video-capture={tmp_path / 'paper.y4m'}",
-    ]
-    filming = browser.browser_type.launch(executable_path=executable_path(), args=FLAGS + camera)
-    try:
-        visit = Visit(filming, address, permissions=["camera"])
-        page = visit.open("/extrapolate?extrapolate.source=Camera", ready=False)
-        take_photographs(page)
-        settle(page, PATIENCE)
-        expect(heading(page)).to_contain_text("From one picture of your digit")
-        before, angle = picture(page), pose(page)["angle"]
-        drag(page, angle, angle + 120)
-        page.mouse.up()
-        assert pose(page)["angle"] == pytest.approx((angle + 120) % 360, abs=2)
-        assert np.abs(picture(page) - before).max() > 0.2
-        visit.close()
-    finally:
-        filming.close()
+    assert page.evaluate(FILM, list(found["Film"])) == [728, 728]
+    turns_offline(visit.context.browser, found["Dial"], tmp_path / "dial.html")
 
 
 # --- both, and all others ---
@@ -396,4 +401,12 @@ def test_a_narrow_screen_has_the_dial_first_and_no_sideways_scrolling(
     assert stage["x"] >= 0
     assert stage["x"] + stage["width"] <= 380
     assert style["y"] > stage["y"] + stage["height"]
+    # while the last of the sliders is moved, a small digit is in sight
+    page.locator(".sliders .row").nth(7).scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    small = page.locator("canvas.small").bounding_box()
+    header = page.get_by_test_id("stHeader").bounding_box()
+    assert small["y"] >= header["y"] + header["height"] - 1
+    assert small["y"] + small["height"] <= 800
+    assert small["width"] >= 100
     visit.close()

@@ -30,6 +30,16 @@ def test_a_log_density_is_a_softmax_at_its_nodes_and_linear_between_them(shape):
         np.testing.assert_allclose(log_density, expected, atol=1e-5)
 
 
+def test_the_overshoot_of_a_turned_digit_is_not_read():
+    digits = torch.from_numpy(data.rotate(data.unseen((3,)).images[:3], np.array([0.7])))
+    assert float(digits.min()) < -0.05
+    network, grid = recogniser(), torch.arange(5.0).expand(3, -1)
+    with torch.no_grad():
+        torch.testing.assert_close(
+            network.log_density(digits, grid), network.log_density(digits.clamp(0, 1), grid)
+        )
+
+
 def test_centring_moves_the_mass_to_the_middle_and_forgets_where_a_digit_lay():
     digits = data.unseen((1, 3, 8)).images[::5]
     moved = np.pad(digits, ((0, 0), (2, 0), (0, 1)))[:, :28, :28]

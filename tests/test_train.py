@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import io
 import json
 import math
 import re
@@ -9,6 +10,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +26,7 @@ from ui.train import curves, estimates, form
 from ui.train import settings as fields
 
 SLOTS = background.slots
+NPZ, ZIP = "application/octet-stream", "application/zip"
 ATTACK = "![](http://host.test/x.png) <b>$x$ :red[y]"
 
 
@@ -60,14 +63,17 @@ def test_a_config_comes_back_from_the_form_as_it_was(name):
 @pytest.mark.parametrize(
     ("path", "text", "sentence"),
     [
-        ("model.latents", "abc", "Channels must be a whole number"),
+        ("model.latents", "abc", "Channels (L) must be a whole number"),
         ("model.latents", "1000", "from 1 to 256"),
-        ("model.latents", "1.5", "Channels must be a whole number"),
+        ("model.latents", "1.5", "Channels (L) must be a whole number"),
         ("training.learning_rate", "", "Learning rate must be a number"),
-        ("training.learning_rate", "-1", "learning_rate must be above 0"),
+        ("training.learning_rate", "-1", "Learning rate must be above 0"),
         ("model.network.widths", "1, two", "Widths must be a whole number"),
         ("data.classes", [], "at least one class"),
-        ("seed", "-1", "seed must be from 0"),
+        ("seed", "-1", "Seed must be from 0"),
+        ("data.views", "99", "15 angles to draw views (Q) from"),
+        ("model.local", "99", "Local channels (J) must be from 0"),
+        ("training.validate_every", "0", "Validate every at least 1"),
         ("data.source", "/etc", "IDX files are for the command line."),
         ("data.source", "", "IDX files are for the command line."),
     ],
@@ -195,7 +201,7 @@ def test_settings_are_checked_while_they_are_typed(root):
     app.session_state["train.open"] = True
     app.run()
     app.text_input(key="train.setting.training.epochs").set_value("0").run()
-    assert [error.value for error in app.error] == ["epochs must be from 1 to 100000, not 0."]
+    assert [error.value for error in app.error] == ["Epochs must be from 1 to 100000, not 0."]
     assert next(b for b in app.button if b.label == "Start").disabled
     app.text_input(key="train.setting.training.epochs").set_value("7").run()
     assert not app.error
@@ -302,6 +308,63 @@ def test_names_and_messages_of_a_run_are_no_markdown(own, root):
     (own / "status.json").write_text(json.dumps({"state": "running", "epoch": 1.0}))
     (own / runs.LOG).write_text(f"{ATTACK}\n")
     assert train().warning[0].value.endswith(escaped)
+
+
+def test_a_name_with_spaces_is_accepted(root):
+    app = train()
+    app.text_input(key="train.name").set_value("my first run").run()
+    assert "It will be called my-first-run." in texts(app)
+    press(app, "Start")
+    assert (root / "my-first-run" / checkpoints.CONFIG).exists()
+
+
+def test_a_downloaded_run_is_brought_back(own, root):
+    app = train()
+    content = background.zip_run(runs.open_run(own))
+    app.file_uploader(key="train.archive.0").set_value(("seedling.zip", content, ZIP)).run()
+    assert not app.exception
+    assert (root / "seedling-2" / checkpoints.WEIGHTS).exists()
+    assert next(b for b in app.button if b.label == "More epochs").disabled
+    app.file_uploader(key="train.archive.1").set_value(("junk.zip", b"junk", ZIP)).run()
+    assert [error.value for error in app.error] == ["'junk.zip' is not an archive of a run."]
+
+
+def test_own_objects_are_brought_and_trained_on(root):
+    app = train()
+    app.segmented_control(key="train.preset").set_value("objects").run()
+    assert not [b for b in app.button if b.label == "Start"]
+    draw = np.random.default_rng(0)
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        images=draw.integers(0, 255, (24, 9, 12), dtype=np.uint8),
+        object=np.arange(24) // 4,
+        view=np.tile([0.0, 90, 180, 270], 6),
+    )
+    app.file_uploader(key="train.data").set_value(("things.npz", buffer.getvalue(), NPZ)).run()
+    assert "6 objects in 24 images of 9 x 12 pixels in grey" in texts(app)
+    app.segmented_control(key="train.track").set_value("On a circle").run()
+    app.session_state["train.open"] = True
+    app.run()
+    app.text_input(key="train.setting.training.epochs").set_value("3").run()
+    press(app, "Start")
+    config = checkpoints.load_config(root / "objects")
+    assert config.data.track.period == 360
+    assert config.model.network.shape == (1, 9, 12)
+    assert config.training.epochs == 3
+    assert len(checkpoints.load_objects(root / "objects").images) == 24
+    app.file_uploader(key="train.data").set_value(("things.npz", b"junk", NPZ)).run()
+    assert any("damaged or not a NumPy archive" in error.value for error in app.error)
+
+
+def test_a_link_to_a_run_that_is_gone_says_so_and_opens_no_other(own):
+    app = AppTest.from_file(str(tiny.ROOT / "app.py"), default_timeout=120).run()
+    app.query_params["run"] = "deleted"
+    app.switch_page("pages/train.py").run()
+    assert "no run 'deleted'" in texts(app)
+    assert not [b for b in app.button if b.label == "Delete"]
+    press(app, "Show the newest run")
+    assert [b for b in app.button if b.label == "Delete"]
 
 
 def test_deleting_asks_first(own):

@@ -13,10 +13,10 @@ A task is a context of views and what is to be imagined from it:
 >>> task.context.images.shape, task.at.shape, task.targets.shape
 (torch.Size([40, 11, 28, 28]), torch.Size([40, 1]), torch.Size([40, 1, 28, 28]))
 
-One's own objects are in `data.objects`.
+One's own objects are in `data.objects`, figures of cubes in `data.cubes`.
 """
 
-from . import objects
+from . import cubes, objects
 from .augment import warp
 from .digits import (
     CLASS_COUNTS,
@@ -59,6 +59,7 @@ __all__ = [
     "Digits",
     "Task",
     "Views",
+    "cubes",
     "draw_angles",
     "embedded",
     "extrapolation",

@@ -1,4 +1,4 @@
-"""The paper's section 4, one function a table or figure, and the latent space in figures.
+"""The paper's section 4, one function a table or figure; the latent space; figures of cubes.
 
 Each takes an `Experiment` (seeds, where runs and results are kept) and returns a plain dict that
 `report.write` turns into JSON, a Markdown table and a figure.
@@ -11,6 +11,7 @@ from fgpvae.experiments import report
 from fgpvae.experiments.common import MODELS, Experiment
 from fgpvae.experiments.disentanglement import disentanglement
 from fgpvae.experiments.extrapolation import extrapolation
+from fgpvae.experiments.objects import objects
 from fgpvae.experiments.one_view import one_view
 from fgpvae.experiments.rates import rates
 from fgpvae.experiments.scaling import scaling
@@ -23,6 +24,7 @@ EXPERIMENTS: dict[str, Callable[[Experiment], dict[str, Any]]] = {
     "rates": rates,
     "scaling": scaling,
     "disentanglement": disentanglement,
+    "objects": objects,
 }
 
 __all__ = ["EXPERIMENTS", "MODELS", "Experiment", "report"]

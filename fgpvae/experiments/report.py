@@ -197,6 +197,16 @@ def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     return [("", rows)]
 
 
+def _objects(result: dict[str, Any]) -> list[list[str]]:
+    rows = _extrapolation(result)
+    rows[0] += ["one view at 30°", "epochs"]
+    for row, curve in zip(rows[1:], result["curves"], strict=True):
+        row += [cell(curve["oblique_view_mse"]), str(curve["epochs"])]
+    for name, value in result["references"].items():
+        rows.append([name.replace("_", " "), f"{value:.4f}", *["-"] * (len(rows[0]) - 2)])
+    return rows
+
+
 def _table1_figure(result: dict[str, Any]) -> go.Figure:
     rows = result["rows"]
     figure = go.Figure()
@@ -231,6 +241,22 @@ def _table1_figure(result: dict[str, Any]) -> go.Figure:
 
 
 def _extrapolation_figure(result: dict[str, Any]) -> go.Figure:
+    return _by_views(result).update_yaxes(title="MSE of unseen digits at 157.5 degrees")
+
+
+def _objects_figure(result: dict[str, Any]) -> go.Figure:
+    figure = _by_views(result)
+    for name in ("mean_image", "nearest_figure"):
+        figure.add_hline(
+            result["references"][name],
+            line_dash="dot",
+            line_color=WARM,
+            annotation_text=name.replace("_", " "),
+        )
+    return figure.update_yaxes(title="MSE of unseen figures at all other angles")
+
+
+def _by_views(result: dict[str, Any]) -> go.Figure:
     figure = go.Figure()
     for curve in result["curves"]:
         figure.add_scatter(
@@ -239,8 +265,7 @@ def _extrapolation_figure(result: dict[str, Any]) -> go.Figure:
             y=[point["mean"] for point in curve["mse"].values()],
             error_y={"array": [point["sd"] or 0 for point in curve["mse"].values()]},
         )
-    figure.update_xaxes(title="context views")
-    return figure.update_yaxes(title="MSE of unseen digits at 157.5 degrees")
+    return figure.update_xaxes(title="context views")
 
 
 def _scaling_figure(result: dict[str, Any]) -> go.Figure:
@@ -304,6 +329,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], list[tuple[str, Rows]]]] = {
     "extrapolation": _extrapolation,
     "scaling": _scaling,
     "disentanglement": _disentanglement,
+    "objects": _objects,
 }
 FIGURES: dict[str, Callable[[dict[str, Any]], go.Figure]] = {
     "table1": _table1_figure,
@@ -312,4 +338,5 @@ FIGURES: dict[str, Callable[[dict[str, Any]], go.Figure]] = {
     "extrapolation": _extrapolation_figure,
     "scaling": _scaling_figure,
     "disentanglement": _disentanglement_figure,
+    "objects": _objects_figure,
 }

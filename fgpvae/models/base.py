@@ -162,6 +162,10 @@ class Model(nn.Module):
         """What speaks for each angle [G] of one view each: three numbers [P, G]."""
         raise UserError(f"The {self.title} cannot tell the angle of a picture.")
 
+    def seen_alone(self, views: Views, w: Tensor) -> Tensor:
+        """What one view each says of each angle [G] without being decoded, in nats [P, G]."""
+        raise UserError(f"The {self.title} cannot tell the angle of a picture.")
+
     def remembered(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
         """Angles and mask [P, Q] of the views it kept of training digits; None if it uses others'.
 

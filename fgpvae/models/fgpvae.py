@@ -372,11 +372,13 @@ class FGPVAE(Model):
             divergences.append(gaussian.kl(style, style_var, zero, one).sum(-1))
             made = self.decode(posterior._mean(at), one_style=True)
             errors.append((made - image).square().flatten(1).sum(-1).double())
+        return -torch.stack(errors), -torch.stack(divergences), self.seen_alone(views, w)
+
+    @torch.no_grad()
+    def seen_alone(self, views: Views, w: Tensor) -> Tensor:
         if self.recogniser is None:
-            seen_alone = self.angle_evidence(views, w)
-        else:
-            seen_alone = self.angle_density(views.images, w.expand(*views.angles.shape, -1))[:, 0]
-        return -torch.stack(errors), -torch.stack(divergences), seen_alone
+            return self.angle_evidence(views, w)
+        return self.angle_density(views.images, w.expand(*views.angles.shape, -1))[:, 0]
 
     def log_prior(self) -> Tensor:
         if self.mean_function is None:

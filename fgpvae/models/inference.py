@@ -21,6 +21,9 @@ class Calibration:
     Pixels: with the variance v of a pixel over posterior samples, sd² = v + pixel_variance, and the
     central 50 % and 90 % bands are `half` and `most` times sd to either side, at each number of
     `views`. Angles: the belief is softmax(-a error - b KL(style) + c evidence), `angle` = a, b, c.
+    Of a person's picture, by `picture_scores`: softmax(-a error - b KL(style) + c seen alone),
+    `picture` = a, b, c. `familiar`: up to which `familiarity.unfamiliarity` a picture is fine, and
+    up to which it may still be a digit. Either is empty where it was not measured.
     """
 
     pixel_variance: float
@@ -28,12 +31,18 @@ class Calibration:
     half: tuple[float, ...]
     most: tuple[float, ...]
     angle: tuple[float, float, float]
+    picture: tuple[float, ...] = ()
+    familiar: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.views) == len(self.half) == len(self.most):
             raise UserError("A calibration has a factor for each number of views.")
         if min(self.views) < 1 or min(self.pixel_variance, *self.half, *self.most, *self.angle) < 0:
             raise UserError("The numbers of a calibration must not be negative.")
+        if len(self.picture) not in (0, 3) or min(self.picture, default=0) < 0:
+            raise UserError("A calibration has no weights for pictures, or three.")
+        if len(self.familiar) not in (0, 2) or list(self.familiar) != sorted(self.familiar):
+            raise UserError("A calibration has no limits of what is familiar, or two in order.")
 
     def band(self, level: int, views: int) -> float:
         """The half-width of the central 50 or 90 % band, in sd, given so many views."""

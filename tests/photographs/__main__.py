@@ -8,7 +8,6 @@ processor time a picture takes, and how much larger or smaller a turned digit co
 
 import argparse
 import io
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from PIL import Image
 from fgpvae.images import normalise
 from tests.photographs import pens, sets
 from tests.photographs.measure import Result, measure, reading, table, times
+from tests.photographs.tables import replace_table
 
 
 def turned_sizes(which: str, count: int = 60) -> str:
@@ -104,11 +104,7 @@ def main() -> None:
     text = report(results, options.set)
     print(text)
     if options.write:
-        page = options.write.read_text()
-        marks = f"<!-- {options.name} -->\n", f"<!-- end of {options.name} -->"
-        pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
-        whole = marks[0] + text + "\n" + marks[1]
-        options.write.write_text(re.sub(pattern, lambda _: whole, page, flags=re.S))
+        replace_table(options.write, options.name, text)
     if options.sheet:
         sheet(samples[:100], results[:100]).save(options.sheet)
     if options.bad:

@@ -40,20 +40,36 @@ class Figures:
         return 1 - self.others["fine"]
 
 
-def calibrate(score: Score, count: int = 300) -> Limits:
+def calibrate(score: Score, count: int = 150) -> Limits:
     """Limits from the tuning set: few non-digits are fine, few digits are called none."""
     of_digits = score(_views(strangers.digits(TUNING, count)))
     of_others = score(_views(view for _, view in strangers.strangers(TUNING, count)))
+    return limits(of_digits, of_others)
+
+
+def limits(of_digits: np.ndarray, of_others: np.ndarray) -> Limits:
+    """Limits from the scores of digits and of other things."""
     fine = float(np.quantile(of_others, 1 - STRANGERS_SEEN - _SPARE))
     return Limits(fine, max(fine, float(np.quantile(of_digits, DIGITS_KEPT + _SPARE))))
 
 
-def measure(score: Score, limits: Limits, which: str = REPORT, count: int = 300) -> Figures:
+def measure(score: Score, known: Limits, which: str = REPORT, count: int = 150) -> Figures:
     """Shares of the three answers among digits and among other things."""
-    digits = _answers(score(_views(strangers.digits(which, count))), limits)
     drawn = list(strangers.strangers(which, count))
-    kinds = np.array([kind for kind, view in drawn if view is not None])
-    others = _answers(score(_views(view for _, view in drawn)), limits)
+    return figures(
+        score(_views(strangers.digits(which, count))),
+        score(_views(view for _, view in drawn)),
+        np.array([kind for kind, view in drawn if view is not None]),
+        sum(view is None for _, view in drawn),
+        known,
+    )
+
+
+def figures(
+    of_digits: np.ndarray, of_others: np.ndarray, kinds: np.ndarray, refused: int, known: Limits
+) -> Figures:
+    """Shares of the three answers from scores, those of other things by their kind."""
+    digits, others = _answers(of_digits, known), _answers(of_others, known)
     return Figures(
         digits=_shares(digits),
         others=_shares(others),
@@ -62,7 +78,7 @@ def measure(score: Score, limits: Limits, which: str = REPORT, count: int = 300)
             for kind in strangers.KINDS
             if (kinds == kind).any()
         },
-        refused=sum(view is None for _, view in drawn),
+        refused=refused,
     )
 
 

@@ -27,14 +27,19 @@ def training_digits() -> data.Digits:
     return digits[np.arange(len(digits)) % data.DIGITS_PER_CLASS < data.TRAIN_DIGITS]
 
 
-def samples(which: str, count: int) -> Iterator[Sample]:
-    """The first `count` photographs of a set; each is a function of its number alone."""
+def samples(which: str, count: int, largest: int | None = None) -> Iterator[Sample]:
+    """The first `count` photographs of a set; each is a function of its number alone.
+
+    `largest`: without those of which a side has more pixels.
+    """
     digits = training_digits() if which == TUNING else data.unseen()
     order = np.random.default_rng(_SEEDS[which]).permutation(len(digits))
     fonts = pens.TUNING_FONTS if which == TUNING else pens.REPORT_FONTS
     for number in range(count):
         rng = np.random.default_rng([_SEEDS[which], number])
         scene = draw_scene(rng)
+        if largest is not None and max(scene.size) > largest:
+            continue
         if number % PRINTED_EVERY == PRINTED_EVERY - 1:
             label = int(rng.integers(10))
             shape = pens.printed(str(label), fonts[rng.integers(len(fonts))])

@@ -15,6 +15,7 @@ from tests.photographs.sets import REPORT, TUNING, training_digits
 
 LETTERS = "AEFGHKMNPRTUWXYadefhkmnprtwxy"
 Lines = list[np.ndarray]  # each [n, 2] x and y in the unit square
+_SIDE, _UNIT = 144, 90  # pixels of a drawing, and of its longer extent
 _SEEDS = {TUNING: 303, REPORT: 40_404}
 
 
@@ -135,12 +136,19 @@ def digits(which: str, count: int) -> Iterator[np.ndarray | None]:
 
 
 def _view(drawn: pens.Shape, rng: np.random.Generator) -> np.ndarray | None:
-    """A drawing, dark on white and turned by any angle, as the package sees it."""
-    side, angle = 240, rng.uniform(0, 2 * np.pi)
-    y, x = (np.mgrid[0:side, 0:side] - (side - 1) / 2) / 150
+    """A drawing, turned by any angle, as the package sees it."""
+    return turned_drawing(drawn, rng.uniform(0, 2 * np.pi), rng.uniform(0.03, 0.07))
+
+
+def turned_drawing(drawn: pens.Shape, angle: float, half: float) -> np.ndarray | None:
+    """A drawing with a pen of so much half width, dark on white, turned counter-clockwise.
+
+    As the package sees it; None where it is refused.
+    """
+    y, x = (np.mgrid[0:_SIDE, 0:_SIDE] - (_SIDE - 1) / 2) / _UNIT
     turned = np.cos(angle) * x - np.sin(angle) * y, np.sin(angle) * x + np.cos(angle) * y
-    half = 0.0 if drawn.outlined else rng.uniform(0.03, 0.07)
-    ink = np.clip((half - drawn.distance(*turned)) * 150 + 0.5, 0, 1)
+    half = 0.0 if drawn.outlined else half
+    ink = np.clip((half - drawn.distance(*turned)) * _UNIT + 0.5, 0, 1)
     try:
         return normalise(1 - ink).digit
     except UserError:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fgpvae.images import Options
 from tests.stress.watch import watched
-from ui.extrapolate import upload
+from ui.extrapolate import picture
 
 
 def peak_mb() -> float:
@@ -29,7 +29,7 @@ def answer(content: bytes) -> dict:
     wall, cpu = time.perf_counter(), time.process_time()
     with watched() as touched:
         try:
-            found = upload._try(content, Options())
+            found = picture.attempt(content, Options())
         except Exception as error:
             return {"crash": f"{type(error).__name__}: {error}"}
     said = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}

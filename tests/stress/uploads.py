@@ -178,10 +178,10 @@ def in_browser(files: list[pictures.File]) -> tuple[list[str], int]:
             chooser.wait_for(state="attached", timeout=90_000)
             upload = {"name": "three.png", "mimeType": "image/png", "buffer": content}
             chooser.set_input_files(upload)
-            # the steps to a digit, a sentence about the file, or the uploader's own refusal
-            answer = page.locator(".notice.problem, [data-testid=stFileChipIconError]").or_(
-                page.get_by_text("Even light", exact=True)
-            )
+            # a digit that turns, several to choose from, a sentence, or the uploader's own refusal
+            answer = page.locator(
+                ".notice.problem, [data-testid=stFileChipIconError], [data-ready=yes]"
+            ).or_(page.get_by_text("Which one?", exact=True))
             expect(answer.first).to_be_visible(timeout=90_000)
             browser.settle(page)
             if page.locator("[data-testid=stException]").count():

@@ -130,13 +130,21 @@ def first(choice: Choice, label: int | None = None) -> Digit:
 
 
 def chosen(key: str, choice: Choice, linked: str | None = None, new_only: bool = False) -> Digit:
-    """The digit that was picked under `key`, that of the link, or one to start with."""
-    name = f"{key}.digit"
-    digit = st.session_state.get(name) or parse(linked)
+    """The digit that was picked under `key`, that of the link, or one to start with.
+
+    A digit that this model cannot turn is not forgotten: the next model may turn it again.
+    """
+    picked = st.session_state.get(f"{key}.digit") or parse(linked)
+    digit = picked
     if digit is None or not suits(digit, choice) or (new_only and not digit.new):
         digit = first(choice, None if digit is None else digit.label)
-    st.session_state[name] = digit
+    pick(key, picked or digit)
     return digit
+
+
+def picked(key: str) -> Digit | None:
+    """The digit that was picked under `key`, whether or not a model can turn it."""
+    return st.session_state.get(f"{key}.digit")
 
 
 def pick(key: str, digit: Digit) -> None:

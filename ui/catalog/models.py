@@ -1,24 +1,34 @@
 """The models that a page can show: those that ship with the package, and one's own runs."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import Literal, NoReturn
 
 import streamlit as st
 
 import fgpvae
 from fgpvae import background, checkpoints, runs
-from fgpvae.configs import OBJECTS, RunConfig
+from fgpvae.configs import CUBES, OBJECTS, RunConfig
 from fgpvae.models import MODELS
-from ui.shell import frame
+from ui.shell import frame, query_params
 
 BEST = "best"  # what pages start with, if it is there
 BASELINES = 3  # shipped models on Compare to begin with
 OWN = "runs/"  # the names of own runs begin with this
 MOST = 12  # models kept in memory
+
+
+LINES = {  # what each shipped model is
+    "best": "FGP-VAE for every digit, made to need one view only.",
+    "paper": "The paper's small FGP-VAE, for threes.",
+    "wide": "FGP-VAE with larger networks, for threes.",
+    "cvae": "CVAE for threes: it is told the angle.",
+    "vae": "Plain VAE for threes: it knows no angle.",
+    "gpvae": "GP-VAE of Casale et al.: it knows its training threes only.",
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,16 @@ class Choice:
         return MODELS[self.config.model.name].title
 
     @property
+    def line(self) -> str:
+        """What it is, in one line."""
+        if not self.own and self.name in LINES:
+            return LINES[self.name]
+        if self.objects:
+            return f"{self.title} for objects of your own."
+        classes = "every digit" if len(self.classes) == 10 else _listed(sorted(self.classes))
+        return f"{'Your ' if self.own else ''}{self.title} for {classes}."
+
+    @property
     def objects(self) -> bool:
         """Trained on one's own objects, not on digits."""
         return self.config.data.split == OBJECTS
@@ -60,15 +80,21 @@ class Choice:
 def available(objects: bool = False) -> list[Choice]:
     """Shipped models first, the best one in front, then own runs, newest first.
 
-    Runs on other `objects` than digits are for the pages that ask for them.
+    Runs on other `objects` than digits are for the pages that ask for them. Models of figures of
+    cubes are for none yet.
     """
-    names = sorted(fgpvae.pretrained_names(), key=lambda name: (name != BEST, name))
+    digits = [
+        name
+        for name in fgpvae.pretrained_names()
+        if checkpoints.shipped_config(name).data.split != CUBES
+    ]
+    names = sorted(digits, key=lambda name: (name != BEST, name))
     shipped = [_choice(name, checkpoints.PRETRAINED / f"{name}.safetensors") for name in names]
     found, _ = runs.list_runs(background.root())
     own = [
         _choice(OWN + run.name, run.path / checkpoints.WEIGHTS)
         for run in found
-        if objects or run.config.data.split != OBJECTS
+        if run.config.data.split not in ((CUBES,) if objects else (CUBES, OBJECTS))
     ]
     return [choice for choice in (*shipped, *own) if choice is not None]
 
@@ -99,27 +125,56 @@ def pick(
     if not choices:
         with frame.empty(
             "No model yet",
-            "This page shows a trained model. Train a quick one: it takes a minute or two, and you "
-            "can watch it learn.",
+            "This page shows a trained model. Train a quick one and watch it learn.",
         ):
             st.page_link(frame.page("train"), label="Train a model")
         st.stop()
     names = list(choices)
-    # a widget forgets its value on another page unless it is said again
-    if st.session_state.get(key) in choices and key not in st.query_params:
-        st.session_state[key] = st.session_state[key]
+    linked = st.query_params.get(key)
+    if linked and find(linked) is None:
+        _gone(key, linked, names[0])
+    query_params.follow(key, choices, default if default in choices else names[0])
     name = st.selectbox(
         label,
         names,
-        index=names.index(default) if default in choices else 0,
         key=key,
-        bind="query-params",
+        on_change=query_params.keep,
+        args=(key,),
         persist_state="session",
         width=width,
         label_visibility=label_visibility,
-        help="Models that come with the app, then your own runs, newest first.",
+        help=_help(choices.values()),
     )
     return choices[name]
+
+
+def _gone(key: str, name: str, first: str) -> NoReturn:
+    """Say that a link leads to a model that is not here, and end the page."""
+    with st._main:  # the box may be in a narrow column
+        frame.heading("Not here any more", frame.plain(missing(name)))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                f"Show {frame.plain(first)} instead",
+                type="primary",
+                on_click=query_params.write,
+                kwargs={key: first},
+            )
+            st.page_link(frame.page("train"), label="See all runs")
+    st.stop()
+
+
+def missing(name: str) -> str:
+    """Why a model that a link names cannot be shown."""
+    kind, bare = ("run", name.removeprefix(OWN)) if name.startswith(OWN) else ("model", name)
+    return (
+        f"There is no {kind} '{bare[:60]}': it was deleted or renamed, or is on another computer."
+    )
+
+
+def _listed(classes: Sequence[int]) -> str:
+    """The digit 3; the digits 3, 7 and 8."""
+    *most, last = map(str, classes)
+    return f"the digits {', '.join(most)} and {last}" if most else f"the digit {last}"
 
 
 def _choice(name: str, path: Path) -> Choice | None:
@@ -127,6 +182,12 @@ def _choice(name: str, path: Path) -> Choice | None:
         return Choice(name, path, path.stat().st_mtime)
     except OSError:
         return None  # a run before its first checkpoint, or one that was just deleted
+
+
+def _help(choices: Iterable[Choice]) -> str:
+    """A line for each model that comes with the app."""
+    shipped = [f"- **{each.name}**: {each.line}" for each in choices if not each.own]
+    return "\n".join([*shipped, "- then your own runs, newest first."])
 
 
 class ModelCache:

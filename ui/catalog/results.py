@@ -12,7 +12,7 @@ import streamlit as st
 from fgpvae import comparison
 from ui.shell import frame, palette
 
-RESULTS = ("table1", "extrapolation", "scaling")
+RESULTS = ("table1", "extrapolation", "scaling", "objects")
 METRICS = {
     "test_mse": "Held-out angle",
     "extrapolation_mse": "New digits",

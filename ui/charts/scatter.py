@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 STANDS = "picked"
+# of groups, so that colour is not all that tells them apart; space has fewer of them
+SYMBOLS = (
+    "circle",
+    "square",
+    "diamond",
+    "cross",
+    "x",
+    "triangle-up",
+    "triangle-down",
+    "pentagon",
+    "star",
+    "hourglass",
+)
+SPATIAL_SYMBOLS = (*SYMBOLS[:5], "circle-open", "square-open", "diamond-open")
 
 
 @dataclass(frozen=True)
@@ -38,9 +52,11 @@ def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool, height:
     """
     titles = [f"component {k + 1} · {share:.0%}" for k, share in enumerate(space.shares)]
     made = figure(height, titles[0], titles[1])
-    for group in dict.fromkeys(space.groups):
+    symbols = SPATIAL_SYMBOLS if spatial else SYMBOLS
+    for index, group in enumerate(dict.fromkeys(space.groups)):
         members = [p for p, name in enumerate(space.groups) if name == group]
-        made.add_trace(_points(space, members, group, spatial, bool(picked)))
+        points = _points(space, members, group, spatial, bool(picked))
+        made.add_trace(points.update(marker_symbol=symbols[index % len(symbols)]))
     for p in picked:
         made.add_trace(_loop(space, p, spatial))
     if picked:

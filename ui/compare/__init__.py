@@ -2,10 +2,20 @@
 
 from ui.compare import evaluation, picture_matrix
 from ui.compare.digits_card import pictures
+from ui.compare.objects_card import objects
 from ui.compare.picker import choose
 from ui.compare.scaling_cards import context, scaling
 from ui.compare.table_card import table as table_card
 
 STYLE = picture_matrix.STYLE
 
-__all__ = ["STYLE", "choose", "context", "evaluation", "pictures", "scaling", "table_card"]
+__all__ = [
+    "STYLE",
+    "choose",
+    "context",
+    "evaluation",
+    "objects",
+    "pictures",
+    "scaling",
+    "table_card",
+]

@@ -114,7 +114,7 @@ def _reference(name: str, value: float, rows: int, dash: str) -> go.Scatter:
 
 def error_by_views(curves: Sequence[Curve]) -> go.Figure:
     """Error against the number of views; bars are standard deviations over seeds."""
-    made = charts.figure(VIEWS_HEIGHT, "views given of a digit", "mean squared error of a pixel")
+    made = charts.figure(VIEWS_HEIGHT, "views given", "mean squared error of a pixel")
     for index, curve in enumerate(curves):
         points = {n: point for n, point in curve.points.items() if point.mean is not None}
         bars = [point.sd or 0 for point in points.values()]

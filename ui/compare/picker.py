@@ -7,9 +7,10 @@ import streamlit as st
 from ui.catalog import Choice, models
 from ui.compare import evaluation
 from ui.compare.files import KEEP
-from ui.shell import frame
+from ui.shell import frame, notices
 
 TICK = 0.7  # seconds between two looks at a test
+GONE = "compare.gone"  # in the session state: models of the link that are not here
 
 
 def choose() -> list[Choice]:
@@ -17,12 +18,20 @@ def choose() -> list[Choice]:
     every = {choice.name: choice for choice in models.available()}
     if not every:
         return []
+    gone = st.session_state.setdefault(GONE, [])
+    gone += [name for name in st.query_params.get_all("models") if name not in every]
+    for name in dict.fromkeys(gone):
+        notices.problem(models.missing(name))
+    if "models" not in st.session_state and "models" not in st.query_params:
+        held = every.get(st.session_state.get("model", ""))  # on the page that one comes from
+        mine = [held.name] if held is not None and held.own else []
+        st.session_state["models"] = [*mine, *models.baselines()]
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     names = left.multiselect(
         "Models",
         list(every),
-        default=models.baselines(),
         key="models",
+        on_change=gone.clear,
         placeholder="Choose models",
         help="Models that come with the app, then your own runs, newest first.",
         **KEEP,

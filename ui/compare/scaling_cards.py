@@ -5,10 +5,10 @@ from typing import Any
 import streamlit as st
 
 from fgpvae import comparison
-from ui.catalog import results
+from ui.catalog import Choice, results
 from ui.charts import show
 from ui.compare import charts
-from ui.compare.evaluation import Measured, own_curve
+from ui.compare.evaluation import Measured, own_curve, queue
 from ui.compare.files import command, foot
 from ui.compare.tables import curves_csv, scaling_csv
 from ui.shell import frame, palette
@@ -27,7 +27,7 @@ def reference_curves() -> list[results.Curve]:
     ]
 
 
-def context(own: list[Measured], unmeasured: list[str]) -> None:
+def context(own: list[Measured], unmeasured: list[Choice]) -> None:
     result = results.load("extrapolation")
     curves = results.committed_curves(result)
     curves += [own_curve(each) for each in own if each.by_views]
@@ -58,14 +58,20 @@ def falling(curves: list[results.Curve]) -> str:
     """The chart of errors against views in words."""
     known = {c.name: [p.mean for p in c.points.values() if p.mean is not None] for c in curves}
     ends = [f"{name} from {e[0]:.4f} to {e[-1]:.4f}" for name, e in known.items() if e]
-    return "Mean squared error from one view to fifteen: " + "; ".join(ends)
+    return "Mean squared error from one view to many: " + "; ".join(ends)
 
 
-def waiting(unmeasured: list[str]) -> None:
-    """Say which of the chosen models are not in a chart yet."""
-    if unmeasured:
-        names = frame.plain(", ".join(unmeasured))
-        st.caption(f"Press Evaluate above to see {names} here.")
+def waiting(unmeasured: list[Choice]) -> None:
+    """Say which of the chosen models are not in a chart yet, with the button that changes it."""
+    asked = {test.choice for test in queue().tests(unmeasured) if not test.error}
+    left = [choice for choice in unmeasured if choice not in asked]
+    if left:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            names = frame.plain(", ".join(choice.name for choice in left))
+            st.caption(f"Not measured yet: {names}.", width="content")
+            st.button("Measure", key="compare.measure", on_click=queue().add, args=(left,))
+    elif asked:
+        st.caption("Being measured, as the bar above says.")
 
 
 def by_digits(

@@ -7,7 +7,7 @@ from fgpvae import orientation
 from fgpvae.metrics import circular_error
 from fgpvae.models import Model
 from ui.components import sketch
-from ui.extrapolate import belief_ring
+from ui.extrapolate import belief_ring, familiar, right_way_up, view_angles
 
 SAME = np.deg2rad(4)
 
@@ -15,7 +15,15 @@ SAME = np.deg2rad(4)
 def taken(key: str, model: Model, image: np.ndarray) -> float:
     """The angle in radians: what the person says, else the likeliest, else upright."""
     said = st.session_state.get(f"extrapolate.said.{key}")
-    return _angle(said, None if said is not None else orientation.belief(model, image))
+    return _angle(said, None if said is not None else _belief(key, model, image))
+
+
+def _belief(key: str, model: Model, image: np.ndarray) -> np.ndarray | None:
+    """Of a view placed with others; of one alone, also where the person has said its angle."""
+    placed = view_angles.of_view(key)
+    if placed is not None and f"extrapolate.said.{key}" not in st.session_state:
+        return placed
+    return orientation.belief(model, image, view_angles.said_digit(view_angles.subject(key)))
 
 
 def _angle(said: float | None, found: np.ndarray | None) -> float:
@@ -39,8 +47,10 @@ def control(key: str, model: Model, image: np.ndarray, truth: float | None = Non
 
     `truth` in degrees, where it is known. Returns the angle as `taken` does.
     """
-    found = orientation.belief(model, image)
-    w = _angle(st.session_state.get(f"extrapolate.said.{key}"), found)
+    familiar.show(model, image)
+    said = st.session_state.get(f"extrapolate.said.{key}")
+    found = _belief(key, model, image)
+    w = _angle(said, found)
     degrees = round(float(np.rad2deg(w))) % 360
     left, right = st.columns([1, 1.9], vertical_alignment="center", gap="small")
     with left:
@@ -51,11 +61,15 @@ def control(key: str, model: Model, image: np.ndarray, truth: float | None = Non
         if found is None:
             st.caption("This model cannot tell an angle from a picture, so say it: 0° is upright.")
         else:
+            if said is None:
+                right_way_up.ask(image, orientation.modes(found))
             known = "" if truth is None else f" In truth it is {truth:g}°."
             st.caption(f"How far it is turned, as the model finds it. Click to choose.{known}")
             with st.container(horizontal=True, gap="small"):
                 for index, mode in enumerate(orientation.modes(found)):
                     _offer(key, mode, index, chosen=bool(circular_error(mode.angle, w) < SAME))
+            if model.separates_style:
+                view_angles.ask_digit(key)
         st.session_state[f"extrapolate.slider.{key}"] = degrees
         st.slider(
             "Angle",

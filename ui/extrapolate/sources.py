@@ -10,10 +10,10 @@ from fgpvae.models import Model
 from ui.catalog import digits
 from ui.catalog.digits import Digit
 from ui.catalog.models import Choice
-from ui.extrapolate import angle_control, upload
-from ui.extrapolate.upload import Piece
+from ui.extrapolate import angle_control, picture, view_angles
+from ui.extrapolate.picture import Piece
 from ui.extrapolate.user_views import View
-from ui.shell import notices, query_params
+from ui.shell import query_params
 
 
 @dataclass(frozen=True)
@@ -80,34 +80,13 @@ def of_example(shown: Example, model: Model) -> list[View]:
     return [View(shown.image, w, shown.key)]
 
 
-def of_pieces(pieces: list[Piece], model: Model) -> list[View]:
-    """How pictures become digits, one of them in detail, with all that can be corrected."""
-    if not pieces:
-        st.caption(
-            "Each step from your picture to a digit of 28 x 28 pixels will be here, and the angle "
-            "at which the model finds it."
-        )
-        return []
-    names = [str(piece.number) for piece in pieces]
-    number = names[0]
-    if len(pieces) > 1:
-        number = st.segmented_control(
-            "View", names, default=names[-1], required=True, key=f"extrapolate.view.{len(pieces)}"
-        )
-    piece, known = pieces[names.index(number)], dict[str, float]()
-    if piece.normalised is None:
-        notices.problem(piece.error, "The other views were kept." if len(pieces) > 1 else "")
-        if piece.readable:
-            upload.corrections(piece.key)
-    else:
-        st.html(upload.steps(piece))
-        with st.container(horizontal=True, vertical_alignment="center"):
-            upload.corrections(piece.key)
-            st.caption(" ".join(piece.normalised.notes))
+def of_pieces(pieces: list[Piece], piece: Piece, model: Model) -> list[View]:
+    """How pictures become digits, one of them in detail."""
+    view_angles.together(model, {p.key: p.normalised.digit for p in pieces if p.normalised})
+    known = dict[str, float]()
+    if piece.normalised is not None:
         known[piece.key] = angle_control.control(piece.key, model, piece.normalised.digit)
-    for other in pieces:
-        if other is not piece and other.normalised is None:
-            notices.problem(f"View {other.number}, {other.brought.name}: {other.error}")
+        picture.steps(piece.normalised)
     views = []
     for each in pieces:
         if each.normalised is not None:

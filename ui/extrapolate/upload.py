@@ -1,22 +1,16 @@
 """Pictures that a person brings: files, drawings, photos; kept in the memory of the session."""
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from fgpvae import images
-from fgpvae.errors import UserError
-from fgpvae.images import Normalised, Options
-from ui.components import pictures
+from ui.components.canvas import Strokes, canvas, to_png
+from ui.components.paste import paste
 from ui.shell import notices
 
 MOST = 12  # pictures of one digit
-CANVAS = 264  # pixels
-INK = {"Find out": None, "Dark": True, "Light": False}
 
 
 @dataclass(frozen=True)
@@ -32,43 +26,57 @@ class Brought:
 
 
 def uploaded() -> list[Brought]:
+    """Files that were chosen, dropped or pasted."""
+
+    def changed() -> None:
+        files = st.session_state["extrapolate.upload"][:MOST]
+        st.session_state["extrapolate.now.upload"] = [
+            Brought(file.name, file.getvalue()) for file in files
+        ]
+
     files = st.file_uploader(
         f"{images.ACCEPTED}, photo or scan; several files are several views of one digit.",
         accept_multiple_files=True,
+        max_upload_size=20,  # MB
         key="extrapolate.upload",
+        on_change=changed,
         help="Pictures stay in memory while this page is open; nothing is written to disk.",
     )
+    paste("extrapolate.paste")
     if len(files) > MOST:
         notices.note(f"Only the first {MOST} pictures are used.")
-    return [Brought(file.name, file.getvalue()) for file in files[:MOST]]
+    now: list[Brought] = st.session_state.get("extrapolate.now.upload", [])
+    if now and not files:  # the uploader forgets its files when it is out of sight
+        _start_again("upload")
+    return now
 
 
 def photographed() -> list[Brought]:
-    shot = st.camera_input(
+    key = f"extrapolate.camera.{_round('camera')}"
+
+    def changed() -> None:
+        shot = st.session_state[key]
+        photo = [] if shot is None else [Brought("photo", shot.getvalue())]
+        st.session_state["extrapolate.now.camera"] = photo
+
+    now: list[Brought] = st.session_state.get("extrapolate.now.camera", [])
+    st.camera_input(
         "A digit on paper, well lit, filling most of the picture.",
-        key=f"extrapolate.camera.{_round('camera')}",
+        key=key,
+        on_change=changed,
+        width=220 if now else "stretch",  # the photo itself is shown below
     )
-    now = [] if shot is None else [Brought("photo", shot.getvalue())]
     return _with_kept("camera", now, "photograph")
 
 
 def drawn() -> list[Brought]:
-    from streamlit_drawable_canvas import st_canvas  # needs a running server
+    def changed(strokes: Strokes) -> None:
+        st.session_state["extrapolate.now.draw"] = strokes
 
+    strokes: Strokes = st.session_state.get("extrapolate.now.draw", ())
     st.caption("Draw one digit.")
-    result = st_canvas(
-        stroke_width=22,
-        stroke_color="#ffffff",
-        background_color="#000000",
-        width=CANVAS,
-        height=CANVAS,
-        return_image_data=True,
-        key=f"extrapolate.canvas.{_round('draw')}",
-    )
-    strokes = (result.json_data or {}).get("objects") or []
-    content = result.image_bytes if strokes else None
-    now = [] if content is None else [Brought("drawing", content)]
-    return _with_kept("draw", now, "draw")
+    canvas(strokes, key="extrapolate.canvas", sheet=str(_round("draw")), on_drawn=changed)
+    return _with_kept("draw", [Brought("drawing", to_png(strokes))] if strokes else [], "draw")
 
 
 def _with_kept(source: str, now: list[Brought], verb: str) -> list[Brought]:
@@ -84,132 +92,28 @@ def _with_kept(source: str, now: list[Brought], verb: str) -> list[Brought]:
             key=f"extrapolate.keep.{source}",
         )
         if kept:
-            st.button(
-                "Start again", on_click=_forget, args=(source,), key=f"extrapolate.forget.{source}"
-            )
+            _start_again(source)
     return [*kept, *now]
 
 
+def _start_again(source: str) -> None:
+    st.button("Start again", on_click=_forget, args=(source,), key=f"extrapolate.forget.{source}")
+
+
 def _keep(source: str, now: list[Brought]) -> None:
-    st.session_state[f"extrapolate.kept.{source}"] = [
-        *st.session_state[f"extrapolate.kept.{source}"],
-        *now,
-    ]
-    st.session_state[f"extrapolate.round.{source}"] = _round(source) + 1
+    _begin(source, [*st.session_state[f"extrapolate.kept.{source}"], *now])
 
 
 def _forget(source: str) -> None:
-    st.session_state[f"extrapolate.kept.{source}"] = []
+    _begin(source, [])
+
+
+def _begin(source: str, kept: list[Brought]) -> None:
+    """Empty what the person draws or photographs on; widgets get another key for it."""
+    st.session_state[f"extrapolate.kept.{source}"] = kept
+    st.session_state.pop(f"extrapolate.now.{source}", None)
     st.session_state[f"extrapolate.round.{source}"] = _round(source) + 1
 
 
 def _round(source: str) -> int:
-    """Widgets are emptied by giving them another key."""
     return st.session_state.get(f"extrapolate.round.{source}", 0)
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One view of the digit: the picture, and what became of it."""
-
-    brought: Brought
-    number: int  # from 1
-    same: int = 0  # pictures before it that are the same
-    normalised: Normalised | None = None
-    error: str = ""  # why it could not be
-    readable: bool = True
-
-    @property
-    def key(self) -> str:
-        return f"{self.brought.id}-{self.same}"  # wherever it is among the others
-
-
-def normalise(brought: list[Brought]) -> list[Piece]:
-    """Each picture as a 28 x 28 digit, with the corrections made so far."""
-    memory = st.session_state.setdefault("extrapolate.normalised", {})
-    pieces, kept, met = [], {}, Counter[str]()
-    for number, picture in enumerate(brought, start=1):
-        piece = Piece(picture, number, met[picture.id])
-        met[picture.id] += 1
-        name = (picture.id, corrected(piece.key))
-        kept[name] = memory.get(name) or _try(picture.content, name[1])
-        pieces.append(replace(piece, **kept[name]))
-    st.session_state["extrapolate.normalised"] = kept  # only what is in use
-    return pieces
-
-
-def _try(content: bytes, options: Options) -> dict[str, Any]:
-    """The digit, or why there is none."""
-    try:
-        picture = images.read_picture(content)
-    except UserError as error:
-        return {"error": str(error), "readable": False}
-    try:
-        return {"normalised": images.normalise(picture, options)}
-    except UserError as error:
-        return {"error": str(error)}
-
-
-def corrected(key: str) -> Options:
-    """The corrections that a person has made to a picture."""
-    return st.session_state.get(f"extrapolate.options.{key}", Options())
-
-
-def corrections(key: str) -> None:
-    """Widgets to correct how a picture becomes a digit."""
-    now = corrected(key)
-    left, top, right, bottom = (round(100 * edge) for edge in now.crop or (0, 0, 1, 1))
-    ink = next(name for name, value in INK.items() if value is now.invert)
-    values = {
-        "ink": ink,
-        "thickness": now.thickness,
-        "across": (left, right),
-        "down": (top, bottom),
-    }
-    for name, value in values.items():
-        st.session_state[f"extrapolate.{name}.{key}"] = value
-    change: dict[str, Any] = {"on_change": _correct, "args": (key,)}
-    with st.popover("Correct it"):
-        st.segmented_control(
-            "Ink", list(INK), required=True, key=f"extrapolate.ink.{key}", **change
-        )
-        st.slider(
-            "Thinner or thicker strokes",
-            -1.0,
-            1.0,
-            step=0.1,
-            key=f"extrapolate.thickness.{key}",
-            **change,
-        )
-        st.slider("Crop across", 0, 100, format="%d%%", key=f"extrapolate.across.{key}", **change)
-        st.slider("Crop down", 0, 100, format="%d%%", key=f"extrapolate.down.{key}", **change)
-
-
-def _correct(key: str) -> None:
-    left, right = st.session_state[f"extrapolate.across.{key}"]
-    top, bottom = st.session_state[f"extrapolate.down.{key}"]
-    whole = (left, top, right, bottom) == (0, 0, 100, 100)
-    st.session_state[f"extrapolate.options.{key}"] = Options(
-        invert=INK[st.session_state[f"extrapolate.ink.{key}"]],
-        crop=None if whole else (left / 100, top / 100, right / 100, bottom / 100),
-        thickness=round(st.session_state[f"extrapolate.thickness.{key}"], 1),
-    )
-
-
-def steps(piece: Piece) -> str:
-    """From picture to digit, step by step, as HTML."""
-    assert piece.normalised is not None
-    return pictures.row(
-        *(
-            pictures.framed(_small(step.image), step.name, scale=1, hint=step.caption)
-            for step in piece.normalised.steps
-        ),
-        size=52,
-        fill=True,
-    )
-
-
-def _small(image: np.ndarray, side: int = 140) -> np.ndarray:
-    """Small enough to send on every run."""
-    step = max(1, -(-max(image.shape[:2]) // side))
-    return image[::step, ::step]

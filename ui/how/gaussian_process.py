@@ -1,4 +1,4 @@
-"""Screen 3: a Gaussian process to click points into."""
+"""Screen 4: a Gaussian process to click points into."""
 
 import streamlit as st
 

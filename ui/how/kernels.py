@@ -1,4 +1,4 @@
-"""Screen 1: the two kernels, and what they expect of the views of a digit."""
+"""Screen 2: the two kernels, and what they expect of the views of a digit."""
 
 from __future__ import annotations
 

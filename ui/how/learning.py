@@ -1,4 +1,4 @@
-"""Screen 5: the curves of a run, epoch by epoch."""
+"""Screen 6: the curves of a run, epoch by epoch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 
 from fgpvae import UserError, background, checkpoints, comparison, runs
 from fgpvae.comparison import MEAN_IMAGE, TRAINING, Question
-from fgpvae.configs import OBJECTS
+from fgpvae.configs import CUBES, OBJECTS, RunConfig
 from ui import charts
 from ui.catalog import models
 from ui.how.cards import KEPT, card, formula
@@ -23,13 +23,30 @@ if TYPE_CHECKING:
 
 
 HEIGHT = 270  # pixels of a chart
+TOLD = {  # what the recorded runs show
+    "within-reach": "κ² = 0.04 is within reach of the paper's networks. λ rises to its bound until "
+    "the error is below κ², then comes down from 10⁶ to 4,300; the KL falls with it, and the "
+    "error comes back to κ² and stays there. Dotted: the paper's κ² = 0.02, which is out of "
+    "reach. Recorded by `python -m fgpvae train --preset paper --set "
+    "objective.kappa_squared=0.04 --set training.epochs=160`.",
+    "paper": "κ² = 0.02, as the paper has it, is out of reach of its networks on this training "
+    "set: λ stays at its bound to the end.",
+}
 UNITS = {"mse": "mean squared error", "kl": "nats a digit", "multiplier": "λ"}
 
 
 def recorded() -> dict[str, Path]:
     """Runs that come with the package, by name."""
     folder = Path(str(files("fgpvae"))) / "assets" / "recorded"
-    return {path.stem: path for path in sorted(folder.glob("*.jsonl"))}
+    return {path.stem: path for path in sorted(folder.glob("*.jsonl"), reverse=True)}
+
+
+def config_of(path: Path) -> RunConfig:
+    """Of a recorded run: beside it, or that of the shipped model of its name."""
+    beside = path.with_suffix(".json")
+    if beside.exists():
+        return checkpoints.parse_config(beside.read_bytes(), beside.name)
+    return checkpoints.shipped_config(path.stem)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -62,6 +79,9 @@ def learning() -> None:
         ):
             st.page_link(frame.page("train"), label="Train a model")
         return
+    linked = st.query_params.get("how.learning.run")
+    if linked and linked not in shipped and linked not in own:
+        notices.problem(models.missing(linked))
     with st.container(horizontal=True, gap="medium"):
         name = st.selectbox("Run", [*shipped, *own], key="how.learning.run", width=220, **KEPT)
         if name in shipped:
@@ -69,7 +89,7 @@ def learning() -> None:
         else:
             lines = notices.attempt(lambda: curves(own[name]))
         try:
-            config = checkpoints.shipped_config(name) if name in shipped else own[name].config
+            config = config_of(shipped[name]) if name in shipped else own[name].config
         except UserError:
             config = None
         objective = None if config is None else config.objective
@@ -77,27 +97,35 @@ def learning() -> None:
         if st.session_state.get("how.learning.epoch", 1) > last:
             st.session_state["how.learning.epoch"] = last
         epoch = st.slider(
-            "Epoch", 1, last, min(20, last), key="how.learning.epoch", width=420, **KEPT
+            "Epoch", 1, last, min(40, last), key="how.learning.epoch", width=420, **KEPT
         )
+    if name in TOLD:
+        st.caption(TOLD[name])
     line = lines[epoch - 1]
     geco = objective is not None and objective.name == "geco"
     target = objective.kappa_squared if geco and objective is not None else None
-    threes = config is not None and config.data.split != OBJECTS and config.data.classes == (3,)
+    threes = (
+        config is not None
+        and config.data.split not in (CUBES, OBJECTS)
+        and config.data.classes == (3,)
+    )
 
+    other = next((each for each in shipped if name in shipped and each != name), None)
+    beside = (other, record(shipped[other], shipped[other].stat().st_mtime)) if other else None
     plots = (
         ("mse", "Error of a pixel", "How far reconstructions are from the truth."),
         ("kl", "KL", "What it knows of a digit beyond the prior, in nats."),
         ("multiplier", "λ", "What an error costs, in nats."),
     )
     columns = st.columns(3, gap="medium")
-    for column, (name, title, sentence) in zip(columns, plots, strict=True):
-        with column, card(title, sentence, key=f"how.learning.{name}"):
+    for column, (what, title, sentence) in zip(columns, plots, strict=True):
+        with column, card(title, sentence, key=f"how.learning.{what}"):
             charts.show(
-                partial(history, lines, name, epoch, target),
-                f"how.learning.{name}",
+                partial(history, lines, what, epoch, target, beside),
+                f"how.learning.{what}",
                 HEIGHT,
-                f"{title} over the epochs, from {lines[0][name]:.4g} to {lines[-1][name]:.4g}; "
-                f"{line[name]:.4g} at epoch {epoch}",
+                f"{title} over the epochs, from {lines[0][what]:.4g} to {lines[-1][what]:.4g}; "
+                f"{line[what]:.4g} at epoch {epoch}",
             )
     if geco and objective is not None:
         st.markdown(moment(line, objective))
@@ -132,26 +160,40 @@ def learning() -> None:
         st.caption("The bar is a moving average; λ stays within bounds.")
 
 
-def history(lines: list[dict[str, Any]], name: str, epoch: int, target: float | None) -> go.Figure:
-    """One quantity over the epochs, with a dot at the chosen one and a line at the target."""
+def history(
+    lines: list[dict[str, Any]],
+    name: str,
+    epoch: int,
+    target: float | None,
+    beside: tuple[str, list[dict[str, Any]]] | None = None,
+) -> go.Figure:
+    """One quantity over the epochs, with a dot at the chosen one and a line at the target.
+
+    `beside` is another run with its name, dotted, as far as this one goes.
+    """
     epochs, values = [each["epoch"] for each in lines], [each[name] for each in lines]
+    every = list(values)
     made = charts.figure(HEIGHT, "epoch", UNITS[name])
     if name == "mse" and target:
-        ends = [epochs[0], epochs[-1]]
+        every.append(target)
         hover = "%{y:.4f}, what it aims at"
+        ends = [epochs[0], epochs[-1]]
         made.add_trace(
             charts.line(ends, [target] * 2, "κ²", charts.GREY, hover, dash="dash", width=1.5)
         )
     hover = "epoch %{x}: %{y:.4g}"
-    made.add_trace(charts.line(epochs, values, UNITS[name], charts.GREY, hover))
+    if beside is not None:
+        others = [each for each in beside[1] if each["epoch"] <= epochs[-1]]
+        x, y = [each["epoch"] for each in others], [each[name] for each in others]
+        every += y
+        made.add_trace(charts.line(x, y, beside[0], charts.GREY, hover, dash="dot", width=1.5))
+    made.add_trace(charts.line(epochs, values, "this run", palette.GLOBAL, hover))
     here: dict[str, Any] = {"mode": "markers", "marker": {"size": 11}, "showlegend": False}
     at = epoch - 1
     made.add_trace(charts.line([epochs[at]], [values[at]], "", palette.GLOBAL, hover, **here))
     if name != "kl":
-        made.update_yaxes(
-            **charts.log_axis([*values, *([target] if name == "mse" and target else [])])
-        )
-    return made.update_layout(showlegend=name == "mse" and bool(target))
+        made.update_yaxes(**charts.log_axis(every))
+    return made.update_layout(showlegend=beside is not None or (name == "mse" and bool(target)))
 
 
 def moment(line: dict[str, Any], objective: Any) -> str:

@@ -74,13 +74,13 @@ def no_new_digits(model: Model) -> str:
     )
 
 
-def classes_met(classes: Sequence[int]) -> str:
-    """A warning about what the model was trained on, if that is not every digit."""
+def classes_met(classes: Sequence[int], who: str = "This model") -> str:
+    """A warning about what a model was trained on, if that is not every digit."""
     if len(classes) == 10:
         return ""
     met = [f"{WORDS[label]}{'es' if label == 6 else 's'}" for label in sorted(classes)]
     listed = met[0] if len(met) == 1 else f"{', '.join(met[:-1])} and {met[-1]}"
-    return f"This model has only ever met {listed}; it will make any other digit look like one."
+    return f"{who} has only ever met {listed}; it will make any other digit look like one."
 
 
 def missing(model: Model) -> str:

@@ -10,22 +10,39 @@ import numpy as np
 import streamlit as st
 
 from fgpvae.digit_view import DigitView
-from fgpvae.images import to_gif, to_png
+from fgpvae.images import enlarged, to_gif, to_png
+from ui.components.copy_link import copy_link
+from ui.components.dial import DialState
+from ui.components.film import film
 
-FRAMES = 60  # of a full turn
+SENTENCE = "As you see it: the picture, one full turn, the dial itself in a file, or the code."
+ALONE = "Drag the ring, or move the sliders. This file needs no server and no network."
+
+SIDE = 1024  # pixels of a picture
+FRAMES, FRAME_SIDE, MILLISECONDS = 60, 384, 60  # of a full turn
 
 
-def save(
-    turning: DigitView, angle: float, style: Sequence[float] | None, name: str, key: str
-) -> None:
-    """Buttons that make their file when they are pressed; `angle` in degrees."""
+def save(turning: DigitView, state: DialState, name: str, title: str, key: str) -> None:
+    """Buttons that make their file when they are pressed; `title` says what turns."""
     name = name.replace("/", "-")
-    w, file = float(np.deg2rad(angle)), f"{name}-{angle:g}"
+    w, style, file = state.radians, state.style, f"{name}-{state.angle:g}"
     with st.container(horizontal=True, gap="small"):
         _button("Picture", lambda: picture(turning, w, style), f"{file}.png", "image/png", key)
         _button("Full turn", lambda: full_turn(turning, style), f"{name}.gif", "image/gif", key)
         if turning.scene is None:
+            copy_link(key)
             return
+        film(key, name)
+        if state.page is not None:
+            page = state.page
+            _button(
+                "Dial",
+                lambda: page.html(title, ALONE).encode(),
+                f"{name}.html",
+                "text/html",
+                key,
+                "One HTML file with decoder, digit and styles. It works offline, on a phone, too.",
+            )
         _button(
             "Latents, JSON",
             lambda: as_json(latents(turning, w, style), name),
@@ -40,15 +57,17 @@ def save(
             "text/csv",
             key,
         )
+        copy_link(key)
 
 
 def picture(turning: DigitView, w: float, style: Sequence[float] | None) -> bytes:
-    return to_png(turning.images(np.array([w]), style)[0])
+    return to_png(enlarged(turning.images(np.array([w]), style)[0], SIDE), scale=1)
 
 
 def full_turn(turning: DigitView, style: Sequence[float] | None) -> bytes:
     around = np.linspace(0, 2 * np.pi, FRAMES, endpoint=False)
-    return to_gif(turning.images(around, style))
+    large = enlarged(turning.images(around, style), FRAME_SIDE)
+    return to_gif(large, scale=1, milliseconds=MILLISECONDS)
 
 
 def latents(turning: DigitView, w: float, style: Sequence[float] | None) -> dict[str, Any]:
@@ -84,7 +103,9 @@ def as_csv(found: dict[str, Any]) -> str:
     return buffer.getvalue()
 
 
-def _button(label: str, data: Any, file_name: str, mime: str, key: str) -> None:
+def _button(
+    label: str, data: Any, file_name: str, mime: str, key: str, help: str | None = None
+) -> None:
     st.download_button(
         label,
         data,
@@ -92,4 +113,5 @@ def _button(label: str, data: Any, file_name: str, mime: str, key: str) -> None:
         mime=mime,
         key=f"{key}.download.{label}",
         on_click="ignore",
+        help=help,
     )

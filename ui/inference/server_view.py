@@ -1,7 +1,10 @@
 """The view of a digit that only the server can draw: a picture and a slider for its angle."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from fgpvae.digit_view import DigitView
 from ui.components import pictures
@@ -14,9 +17,14 @@ def move(key: str, angle: float) -> None:
     st.session_state[f"{key}.angle"] = round(2 * angle) / 2
 
 
-def server_view(turning: DigitView, key: str, angle: float = 0.0) -> DialState:
+def server_view(
+    turning: DigitView,
+    key: str,
+    angle: float = 0.0,
+    places: Sequence[DeltaGenerator] | None = None,
+) -> DialState:
     """What `dial.dial` gives, for a model that cannot be run in the browser."""
-    left, right = st.columns([1.1, 1], gap="medium")
+    left, right = places or st.columns([1.1, 1], gap="medium")
     with left:
         with frame.card(key=f"{key}.still"):
             place = st.container()

@@ -1,6 +1,6 @@
 """A generated picture beside the one it should be, with the errors that belong beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from html import escape
 
 import numpy as np
@@ -9,7 +9,13 @@ import streamlit as st
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import DigitView, Verdict
 from fgpvae.metrics import mse
+from ui.catalog import digits
+from ui.catalog.digits import Digit
+from ui.catalog.models import Choice
 from ui.components import pictures
+from ui.components.truth import truth
+
+SPREADS = 48  # angles at which the spread of pixels is measured; between them it is interpolated
 
 HINTS = {
     "MSE here": "Mean squared error of a pixel between the model's picture and the true one.",
@@ -31,11 +37,33 @@ WHY = (
 SILENT = "This style is not the digit's own, so there is no true picture to compare with."
 
 
-def show(verdict: Verdict, style: Sequence[float] | None = None) -> None:
-    """Against the true picture, as long as the style is the digit's own."""
-    if style is not None:
-        st.caption(SILENT)
-        return
+def follow(turning: DigitView, choice: Choice, digit: Digit, key: str, subject: Hashable) -> None:
+    """Against the true picture while the dial `key` turns, as long as the style is the digit's."""
+    observed = tuple(np.flatnonzero(turning.observed).tolist())
+    truth(
+        digit.image,
+        digits.mean_image(digit.label, 0.0),
+        np.rad2deg(turning.angles[turning.observed]).round(4).tolist(),
+        _all_round(choice, digit, observed, turning),
+        key=key,
+        subject=subject,
+        texts={"why": WHY, "silent": SILENT},
+        hints=HINTS,
+    )
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _all_round(
+    choice: Choice, digit: Digit, observed: tuple[int, ...], _turning: DigitView
+) -> list[float] | None:
+    """The standard deviation of a pixel all round."""
+    around = np.linspace(0, 2 * np.pi, SPREADS, endpoint=False)
+    found = _turning.pixel_sds(around)
+    return None if found is None else found.tolist()
+
+
+def show(verdict: Verdict) -> None:
+    """Against the true picture, where only the server can draw the digit."""
     numbers = {"MSE here": _error(verdict.mse), "geometric rotation": _error(verdict.geometric)}
     if verdict.mean_image is not None:
         numbers["mean image"] = _error(verdict.mean_image)

@@ -6,6 +6,7 @@ import streamlit as st
 from fgpvae.data import ANGLES, Views
 from fgpvae.latents import Latents
 from ui.catalog import Choice
+from ui.components import hover_picture
 from ui.latents import legends, pca, spaces
 from ui.latents.channels import channel_panels
 from ui.latents.codes import CHANNELS, DEGREES, KEPT, LABELS, strongest
@@ -13,7 +14,7 @@ from ui.latents.correlations import matrices
 from ui.latents.digit_card import VIEWS_GIVEN, picked, this_digit
 from ui.latents.disentanglement import disentanglement
 from ui.latents.traversals import traversals
-from ui.shell import frame, palette
+from ui.shell import frame, palette, query_params
 
 SPLIT = {
     "VAE": "A VAE takes every image for itself, so nothing joins the views of a digit.",
@@ -26,6 +27,7 @@ SPLIT = {
 
 def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
     """All of the page below the controls; points are coloured by angle, digit or class."""
+    query_params.write(object=None)
     if choice.title in SPLIT:
         st.caption(SPLIT[choice.title])
     above = st.container()
@@ -89,6 +91,7 @@ def _spaces(
         st.session_state["latents.space"] == "3-D",
         picked(choice, views, pca.names(views)[digit], digit, view, given),
         pca.choose,
+        hover_picture.Thumbnails(views.images[:, 0].numpy(), DEGREES),
     )
     pca.circled(views, together)
 

@@ -198,7 +198,7 @@ def winners(figure: Figure, measured: dict[str, dict[str, float | None]]) -> lis
 def show(measured: dict[str, dict[str, float | None]]) -> None:
     """The table with its files, and a sentence on each figure."""
     made = table(measured)
-    height = 36 * (len(READING) + 1) + 3
+    height = 380  # its header stays in sight while its rows move
     pinned = {name: st.column_config.TextColumn(pinned=True) for name in ("Figure",)}
     st.dataframe(
         made,
@@ -216,7 +216,8 @@ def show(measured: dict[str, dict[str, float | None]]) -> None:
         key="latents.table_download",
         on_click="ignore",
     )
-    with st.expander("What each figure means"):
+    st.caption("The best of each row is marked; the second column says what would be best.")
+    with st.expander("What each figure means", expanded=True):
         st.markdown(
             "\n".join(
                 f"- **{each.title}** ({each.best or 'for comparison'}). {each.sentence}"

@@ -13,10 +13,10 @@ from ui import charts
 from ui.catalog import objects
 from ui.catalog.models import Choice
 from ui.catalog.objects import ObjectSet
-from ui.components import pictures
+from ui.components import hover_picture, pictures
 from ui.latents import channels, correlations, spaces
 from ui.latents.traversals import traversals
-from ui.shell import frame, notices, numbers, palette
+from ui.shell import frame, notices, numbers, palette, query_params
 
 PLACES = 16  # along the track, at which every object is placed
 OBJECTS = 60  # that are shown
@@ -45,6 +45,9 @@ def page(choice: Choice) -> None:
     codes = _codes(choice, model, found)  # [P, PLACES, L]
     spatial = st.session_state.get("latents.space") == "3-D"
 
+    linked = st.query_params.get("object", "")
+    if "latents.object" not in st.session_state and linked in map(str, shown):
+        st.session_state["latents.object"] = shown.index(int(linked))
     first = st.session_state.get("latents.object")
     if first is None or not 0 <= first < len(shown):
         st.session_state["latents.object"] = 0
@@ -57,7 +60,12 @@ def page(choice: Choice) -> None:
             "Object", range(len(shown)), key="latents.object", format_func=lambda row: names[row]
         )
         place = where.select_slider(
-            "Place", range(PLACES), key="latents.place", format_func=lambda k: labels[k]
+            "Place",
+            range(PLACES),
+            key="latents.place",
+            format_func=lambda k: labels[k],
+            bind="query-params",
+            persist_state="session",
         )
         mode = some.segmented_control(
             "Views given to the model",
@@ -67,6 +75,7 @@ def page(choice: Choice) -> None:
             **KEPT,
         )
         number = shown[row]
+        query_params.write(object=str(number))
         given = _given(found, number, mode)
         _this(model, found, number, given)
     with above:
@@ -81,6 +90,7 @@ def page(choice: Choice) -> None:
             spatial,
             _picked(model, codes[row, place], f"{names[row]}, {labels[place]}"),
             _choose,
+            hover_picture.Thumbnails(_middles(found, shown)),
         )
 
     with frame.card(
@@ -98,6 +108,11 @@ def page(choice: Choice) -> None:
         strength = np.abs(latents.channel_correlation(codes))
         correlations.show_channels(strength, "latents.object_channels", model.config.local)
     notices.note(LEFT_OUT)
+
+
+def _middles(found: ObjectSet, shown: list[int]) -> np.ndarray:
+    """The view of each object in the middle of the track."""
+    return np.stack([found.pixels(number)[found.middle(number)] for number in shown])
 
 
 def _shown(found: ObjectSet) -> list[int]:

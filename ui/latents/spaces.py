@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from ui import charts
+from ui.components import hover_picture
 from ui.components.pictures import address
 from ui.shell import frame
 
@@ -34,17 +35,20 @@ def show(
     spatial: bool,
     picture: str,
     chosen: Callable[[Points], None],
+    thumbnails: hover_picture.Thumbnails,
 ) -> None:
     """Show the spaces; `picture` is the view that stands out, as HTML.
 
     `chosen` is called with what was clicked or circled. In three dimensions one turns and looks.
+    `thumbnails` are shown at the pointer.
     """
+    keys = [f"{key}.{space.title.split()[0].lower()}" for space in every]
     first, middle, *second = st.columns([5, 2, 5] if len(every) > 1 else [5, 2], gap="medium")
-    for place, space in zip((first, *second), every, strict=True):
+    for place, space, name in zip((first, *second), every, keys, strict=True):
         with place, frame.card(space.title, space.sentence, height="stretch"):
             charts.show(
                 partial(charts.cloud, space.cloud, picked, view, spatial, HEIGHT),
-                f"{key}.{space.title.split()[0].lower()}",
+                name,
                 HEIGHT,
                 said(space, picked, view),
                 picked=None if spatial else chosen,
@@ -52,6 +56,7 @@ def show(
             st.caption(space.foot)
     with middle, frame.card("Picked", key=f"{key}.picked", height="stretch"):
         st.html(picture)
+        hover_picture.follow(keys, thumbnails, f"{key}.hover")
 
 
 def said(space: Space, picked: Sequence[int], view: int) -> str:

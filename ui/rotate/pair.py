@@ -18,7 +18,10 @@ def pair(key: str, choice: Choice, a: str | None, b: str | None) -> tuple[Digit,
     if other == digit:
         every = UNSEEN_PER_CLASS if digit.new else digits.trained(choice)
         other = replace(digit, number=(digit.number + 1) % every)
-        digits.pick(second, other)
+        # what only stands in for a digit that this model cannot turn is not remembered
+        if digits.suits(digits.picked(second), choice):
+            digits.pick(second, other)
+    st.session_state[f"{key}.pair"] = digit, other
     return digit, other
 
 
@@ -26,14 +29,14 @@ def _follow_class(key: str, second: str, choice: Choice) -> None:
     """When the gallery has been set to another class, pick a digit of that class."""
     classes = "-".join(map(str, sorted(choice.classes)))
     label, shown = st.session_state.get(f"{key}.class.{classes}"), f"{key}.class_shown"
+    pair = st.session_state.get(f"{key}.pair")  # of the last run
     before = st.session_state.get(shown)
-    # the gallery starts with the class of A
     st.session_state[shown] = label
-    if before is None and f"{key}.digit" in st.session_state:
-        before = st.session_state[f"{key}.digit"].label
+    if before is None and pair is not None:
+        before = pair[0].label  # the gallery starts with the class of A
     if label is None or before in (None, label):
         return
-    target = second if st.session_state.get(f"{key}.side") == digits.SECOND else key
-    current = st.session_state.get(f"{target}.digit")
-    wanted = Digit(label, digits.FIRST[label], current is None or current.new)
-    digits.pick(target, wanted if digits.suits(wanted, choice) else digits.first(choice, label))
+    on_b = st.session_state.get(f"{key}.side") == digits.SECOND
+    wanted = Digit(label, digits.FIRST[label], pair is None or pair[on_b].new)
+    wanted = wanted if digits.suits(wanted, choice) else digits.first(choice, label)
+    digits.pick(second if on_b else key, wanted)

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 
-from ui.shell import garbage
+from ui.shell import about, garbage
 from ui.shell.palette import CYCLE
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +58,7 @@ def run() -> None:
     st.set_page_config(page_title=f"{page.title} · fgpvae")
     here = 1 + next((i for i, each in enumerate(listed) if each.url_path == page.url_path), 0)
     st.html(f"<style>{STYLE}{HERE % (here, here)}</style>")
+    st.html(f"<script>{HISTORY}</script>", unsafe_allow_javascript=True)
     with st.sidebar:
         with st.container(key="shell.brand", gap=None):
             st.markdown("**fgpvae**")
@@ -65,6 +66,8 @@ def run() -> None:
         with st.container(key="shell.menu", gap=None):
             for each in listed:
                 st.page_link(each, label=each.title)
+        if st.button("About", key="shell.about", type="tertiary"):
+            about.about()
     try:
         page.run()
     finally:
@@ -141,6 +144,7 @@ def _slug(text: str) -> str:
 
 
 STYLE = (Path(__file__).parent / "streamlit.css").read_text(encoding="utf-8")
+HISTORY = (Path(__file__).parent / "history.js").read_text(encoding="utf-8")
 
 HERE = """
 .st-key-shell-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] {

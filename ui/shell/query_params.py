@@ -1,6 +1,6 @@
 """Links that open the same picture: what a page writes into its address and reads from it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 import streamlit as st
 
@@ -24,6 +24,24 @@ def write(**values: str | None) -> None:
                 del st.query_params[name]
         elif st.query_params.get(name) != value:
             st.query_params[name] = value
+
+
+def follow(key: str, options: Container[object], default: object) -> None:
+    """Before the widget of this key is drawn: let it have the value that the address has.
+
+    Back and a link change the address; the widget changes it through `keep`. Without a value there,
+    the widget has what it had, perhaps on another page, or the default.
+    """
+    linked, held = st.query_params.get(key), st.session_state.get(key)
+    value = next((each for each in (linked, held) if each in options), default)
+    if value != held:
+        st.session_state[key] = value
+    write(**{key: str(value)})
+
+
+def keep(key: str) -> None:
+    """Put what was chosen into the address; the callback of a widget."""
+    st.query_params[key] = str(st.session_state[key])
 
 
 def number(text: str | None, default: float) -> float:

@@ -48,7 +48,8 @@ def delete(run: Run) -> None:
 
 @st.dialog("Rename this run", on_dismiss=forget)
 def rename(run: Run) -> None:
-    name = st.text_input("New name", run.name, max_chars=60, key=f"train.new_name.{run.name}")
+    typed = st.text_input("New name", run.name, max_chars=60, key=f"train.new_name.{run.name}")
+    name = background.tidy_name(typed)
     confirm(
         "Rename", "train.sure.rename", lambda: background.rename(run, name), name, name == run.name
     )

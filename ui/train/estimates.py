@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from fgpvae import UserError, timing
-from fgpvae.configs import RunConfig
+from fgpvae.configs import OBJECTS, RunConfig
 
 MOST = 200  # configs whose estimate is kept
 ASKED = "train.estimate"  # in the session state: what this session asked for last
@@ -62,8 +62,10 @@ def in_words(duration: float) -> str:
 
 def sentence(config: RunConfig) -> str | None:
     """What to say about the time; None while it is being found out."""
+    if config.data.split == OBJECTS:
+        return "The time left is told as soon as it trains"
     try:
         found = seconds(config)
     except UserError as error:
-        return f"The time cannot be told: {error}"
+        return f"The time cannot be told: {str(error).rstrip('.')}"
     return None if found is None else f"About {in_words(found)} on this machine"

@@ -6,9 +6,9 @@ from typing import Any
 import streamlit as st
 
 from fgpvae import UserError
-from fgpvae.configs import RunConfig, from_dict, to_dict
+from fgpvae.configs import OBJECTS, RunConfig, from_dict, to_dict
 from fgpvae.models import MODELS
-from ui.train.settings import GROUPS, SETTINGS, Setting, Values, own_settings
+from ui.train.settings import GROUPS, SETTINGS, Setting, Values, option_name, own_settings
 
 COLUMNS = 3
 STORE = "train.settings"  # in the session state
@@ -42,12 +42,21 @@ def _shown(value: Any) -> Any:
     return short if float(short) == value else repr(value)
 
 
-def build(held: Values, preset: str) -> RunConfig:
-    """The config, or a UserError that says what is wrong with a setting."""
-    if held["data.source"] not in SETTINGS["data.source"].options:
+def build(held: Values, preset: str, suited: RunConfig | None = None) -> RunConfig:
+    """The config, or a UserError that says what is wrong with a setting.
+
+    `suited` is the config that suits own objects, from which comes what they decide.
+    """
+    if suited is None and held["data.source"] not in SETTINGS["data.source"].options:
         raise UserError("IDX files are for the command line.")
     table: dict[str, Any] = {"preset": preset}
     own = own_settings(held["model.name"])
+    if suited is not None:
+        decided = to_dict(suited)
+        network = {"shape": decided["model"]["network"]["shape"]}
+        kernel = {"kernel": decided["model"]["kernel"]} if "kernel" in own else {}
+        table |= {"data": decided["data"], "model": {"network": network, **kernel}}
+        held = {path: value for path, value in held.items() if not path.startswith("data.")}
     for path, value in held.items():
         *parents, leaf = path.split(".")
         if parents == ["model"] and leaf not in own:
@@ -82,9 +91,15 @@ def _number(text: str) -> Any:
 
 
 def _in_words(sentence: str) -> str:
-    """Settings called by the label that they have here, not by their path."""
+    """Settings called by the label and symbol that they have here, not by their name in a file."""
     for path in sorted(SETTINGS, key=len, reverse=True):
-        sentence = sentence.replace(f"config.{path} ", f"{SETTINGS[path].label} ")
+        setting, leaf = SETTINGS[path], path.rpartition(".")[2]
+        called = f"{setting.label} ({setting.symbol})" if setting.symbol else setting.label
+        dotted = rf"\b(config\.)?{re.escape(path)}\b" if "." in path else rf"\bconfig\.{path}\b"
+        sentence = re.sub(dotted, called, sentence)
+        sentence = re.sub(rf"^{leaf}( \(\w+\))?(?= must)", called, sentence)
+        if "_" in leaf:
+            sentence = re.sub(rf"\b{leaf}\b", called, sentence)
     return sentence
 
 
@@ -121,11 +136,13 @@ def form() -> None:
 
 def _widget(setting: Setting, held: Values) -> Any:
     st.session_state.setdefault(setting.key, held[setting.path])  # it was not drawn for a while
-    common: dict[str, Any] = {"key": setting.key, "disabled": not setting.used(held)}
+    decided = held["data.split"] == OBJECTS and setting.path.startswith("data.")
+    disabled = decided or not setting.used(held)
+    common: dict[str, Any] = {"key": setting.key, "disabled": disabled}
     if setting.options:
         # a run of the command line can have been cloned that has another
         every = dict.fromkeys((*setting.options, st.session_state[setting.key]))
-        return st.selectbox(setting.title, list(every), **common)
+        return st.selectbox(setting.title, list(every), format_func=option_name, **common)
     if setting.path == "data.classes":
         return st.multiselect(setting.title, list(range(10)), **common)
     if isinstance(held[setting.path], bool):

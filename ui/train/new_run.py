@@ -3,10 +3,10 @@
 import streamlit as st
 
 from fgpvae import UserError, background, runs
-from fgpvae.configs import RunConfig
+from fgpvae.configs import OBJECTS, RunConfig
 from fgpvae.presets import PRESETS
 from ui.shell import frame
-from ui.train import estimates, form, settings
+from ui.train import estimates, form, settings, uploads
 from ui.train.run_state import redraw, redrawn, say, select
 
 FIRST = "quick"
@@ -22,7 +22,7 @@ def fill() -> None:
     if cloned is not None:
         form.put(cloned)
         known = cloned.preset if cloned.preset in PRESETS else FIRST
-        state["train.preset"] = state["train.filled"] = known
+        state["train.preset"], state["train.filled"] = known, (known, None)
         state["train.open"] = True
 
 
@@ -32,10 +32,11 @@ def new_run() -> None:
     with frame.card(
         "A new run", "Trains beside the app, also when you close the page.", "train.new"
     ):
-        names = sorted(settings.OFFERED, key=lambda name: name != FIRST)
+        names = [*sorted(settings.OFFERED, key=lambda name: name != FIRST), OBJECTS]
         preset = st.segmented_control(
             "Preset",
             names,
+            format_func=lambda name: "your own data" if name == OBJECTS else name,
             default=FIRST,
             required=True,
             key="train.preset",
@@ -43,33 +44,41 @@ def new_run() -> None:
             bind="query-params",
             persist_state="session",
         )
-        if st.session_state.get("train.filled") != preset:
-            form.put(PRESETS[preset])
-            st.session_state["train.filled"] = preset
         st.caption(settings.preset_line(preset))
+        base = PRESETS[preset]
+        if preset == OBJECTS:
+            brought = uploads.own_objects()
+            base = base if brought is None else brought.config
+        filled = preset, base if preset == OBJECTS else None
+        if st.session_state.get("train.filled") != filled:
+            form.put(base)
+            st.session_state["train.filled"] = filled
         place = st.container()
         drawer = st.expander("All settings", key="train.open", on_change="rerun")
         if drawer.open:
             with drawer:
                 form.form()
         with place:
-            start(preset)
+            if preset != OBJECTS or brought is not None:
+                start(preset)
+        with st.expander("Bring back a run that was downloaded", key="train.bring"):
+            uploads.archive()
 
 
 def start(preset: str) -> None:
     """Name, time and the button; what is wrong with the settings, if anything is."""
     left, middle, right = st.columns([3, 3, 1.4], vertical_alignment="bottom")
     root = background.root()
-    name = left.text_input(
+    typed = left.text_input(
         "Name",
         placeholder=background.free_name(root, preset),
         max_chars=60,
         key="train.name",
         live=True,
     )
-    config, wrong = None, ""
+    config, wrong, name = None, "", background.tidy_name(typed)
     try:
-        config = form.build(form.values(), preset)
+        config = form.build(form.values(), preset, derived())
         if name:
             background.check_name(name)
     except UserError as error:
@@ -78,6 +87,8 @@ def start(preset: str) -> None:
         if wrong:
             st.error(frame.plain(wrong))
         elif config is not None:
+            if name != typed:
+                st.caption(f"It will be called {frame.plain(name)}.")
             estimate(config)
     right.button(
         "Start",
@@ -112,19 +123,27 @@ def estimate(config: RunConfig) -> None:
 def begin_typed(preset: str) -> None:
     """Start what the form holds at the moment of the click."""
     try:
-        config = form.build(form.typed(), preset)
+        config = form.build(form.typed(), preset, derived())
     except UserError as error:
         say(str(error))
         redraw()
         return
-    begin(st.session_state.get("train.name", ""), config)
+    begin(background.tidy_name(st.session_state.get("train.name", "")), config)
+
+
+def derived() -> RunConfig | None:
+    """The config that suits own objects, where such are to be trained on."""
+    own = st.session_state.get(uploads.OWN)
+    return own.config if own is not None and form.values()["data.split"] == OBJECTS else None
 
 
 def begin(name: str, config: RunConfig) -> None:
     """Start a run, with a free name if it is given none; a callback."""
     root = background.root()
     try:
-        run = background.start(root, name or background.free_name(root, config.preset), config)
+        own = st.session_state[uploads.OWN].objects if config.data.split == OBJECTS else None
+        name = name or background.free_name(root, config.preset)
+        run = background.start(root, name, config, own)
     except UserError as error:
         say(str(error))
     else:

@@ -7,12 +7,12 @@ import streamlit as st
 
 from fgpvae import UserError, background, files, runs
 from fgpvae.checkpoints import WEIGHTS
-from fgpvae.configs import OBJECTS, RunConfig, network_weights
+from fgpvae.configs import CUBES, OBJECTS, RunConfig, network_weights
 from fgpvae.models import MODELS
 from fgpvae.runs import Run
 from ui import charts
 from ui.catalog import models
-from ui.shell import frame, numbers
+from ui.shell import frame, numbers, query_params
 from ui.train import curves, estimates
 from ui.train.checkpoint_pictures import strip
 from ui.train.dialogs import ask
@@ -24,6 +24,7 @@ LOST_NOTHING = (
     "Its process ended before the run did. Nothing is lost: it goes on from where it was."
 )
 CLONE = "Put them into the form above."
+UPLOADED = "It came as a file, without what is needed to train further: clone its settings instead."
 USES = {"Rotate": "model", "Compare": "models", "Latents": "model"}  # pages and what they ask for
 
 
@@ -51,8 +52,9 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
     records = [curves.Record(run.name, lines, run.config.training.epochs)]
     names = {other.name: other for other in others if other.name != run.name and other.epoch > 0}
     if names:
-        if st.session_state.get(curves.OTHER_KEY) not in names:
-            st.session_state[curves.OTHER_KEY] = None
+        held = st.session_state.get(curves.OTHER_KEY, st.query_params.get(curves.OTHER_KEY))
+        if held not in names or curves.OTHER_KEY not in st.session_state:
+            st.session_state[curves.OTHER_KEY] = held if held in names else None
         name = st.selectbox(
             "Over it the curves of",
             list(names),
@@ -60,6 +62,7 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
             key=curves.OTHER_KEY,
             placeholder="no other run",
         )
+        query_params.write(**{curves.OTHER_KEY: name})
         if name is not None:
             other = names[name]
             records.append(curves.Record(other.name, other.metrics(), other.config.training.epochs))
@@ -93,6 +96,8 @@ def described(config: RunConfig) -> str:
     digits = "all digits" if every else f"digit {', '.join(map(str, config.data.classes))}"
     if config.data.split == OBJECTS:
         digits = f"objects of {config.data.source[:60]}"
+    if config.data.split == CUBES:
+        digits = "figures of cubes"
     return (
         f"{MODELS[model.name].title} · {config.preset} · {channels} · "
         f"{network_weights(model):,} weights · {digits} · seed {config.seed}"
@@ -115,16 +120,33 @@ def summary(run: Run, lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 def actions(run: Run) -> None:
     busy = run.active or run.state == runs.QUEUED
+    uploaded = (run.path / WEIGHTS).exists() and not (run.path / runs.STATE).exists()
     with st.container(horizontal=True, vertical_alignment="center", key="train.actions"):
         if busy:
             stopping = state(run) == STOPPING
             button("Stop", "train.action.stop", act, background.stop, run, disabled=stopping)
         elif run.state in RESUMABLE:
-            button("Resume", "train.action.resume", act, background.resume, run, type="primary")
+            button(
+                "Resume",
+                "train.action.resume",
+                act,
+                background.resume,
+                run,
+                type="primary",
+                disabled=uploaded,
+                help=UPLOADED if uploaded else None,
+            )
         else:
-            button("More epochs", "train.action.more", ask, "more", run)
-        own = run.config.data.split == OBJECTS
-        clone = "Own objects are trained from the command line." if own else CLONE
+            more = UPLOADED if uploaded else None
+            button(
+                "More epochs", "train.action.more", ask, "more", run, disabled=uploaded, help=more
+            )
+        clones = {
+            OBJECTS: "Bring the data again, under your own data.",
+            CUBES: "Cubes are trained from the command line.",
+        }
+        own = run.config.data.split in clones
+        clone = clones.get(run.config.data.split, CLONE)
         button("Clone settings", "train.action.clone", copy_settings, run, disabled=own, help=clone)
         why = "Stop it first." if busy else None
         button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=why)
@@ -136,10 +158,10 @@ def actions(run: Run) -> None:
                 "application/zip",
                 key="train.action.download",
                 on_click="ignore",
-                help="Settings, weights and curves; load_pretrained takes the file.",
+                help="Settings, weights and curves. It can be brought back above.",
             )
         button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=why)
-    if run.epoch > 0:
+    if run.epoch > 0 and run.config.data.split != CUBES:
         with st.container(horizontal=True, vertical_alignment="center", key="train.links"):
             st.caption("See it in", width="content")
             for page in frame.pages():

@@ -8,6 +8,7 @@ from fgpvae import UserError, background, runs
 from fgpvae.presets import PRESETS
 from fgpvae.runs import Run
 from ui import charts
+from ui.catalog import models
 from ui.shell import frame, palette
 from ui.train.new_run import FIRST, begin
 from ui.train.run_detail import detail
@@ -28,7 +29,7 @@ def watch(expected: bool) -> None:
     if live(found) != expected:
         st.rerun()  # begin to look every second, or stop
     run = selected(found)
-    if run is None:
+    if not found and run is None and st.session_state.get("train.run") is None:
         nothing()
         return
     left, right = st.columns([2, 5])
@@ -37,7 +38,18 @@ def watch(expected: bool) -> None:
         for name, reason in broken.items():
             st.caption(frame.plain(f"{name}: {reason}"))
     with right, charts.last():
-        detail(run, found)
+        if run is None:
+            gone(st.session_state["train.run"])
+        else:
+            detail(run, found)
+
+
+def gone(name: str) -> None:
+    """A link, or a deletion in another tab, leads to no run."""
+    with frame.empty(
+        "Not here any more", frame.plain(models.missing(models.OWN + name)), "train.gone"
+    ):
+        st.button("Show the newest run", key="train.newest", on_click=select, args=(None,))
 
 
 def nothing() -> None:
@@ -48,7 +60,7 @@ def nothing() -> None:
         st.button("Start a quick run", key="train.quick", on_click=begin, args=("", PRESETS[FIRST]))
 
 
-def entries(found: list[Run], chosen: Run) -> None:
+def entries(found: list[Run], chosen: Run | None) -> None:
     """A button a run, filled as far as the run has come."""
     every = len(found) <= SHOWN or st.session_state.get("train.all", False)
     style = []
@@ -56,7 +68,7 @@ def entries(found: list[Run], chosen: Run) -> None:
         digest = sha256(run.name.encode()).hexdigest()[:12]
         share = f"{100 * progress(run):.1f}%"
         tint = charts.faded(palette.GLOBAL, 0.14)
-        ring = f"border-color:{palette.GLOBAL};" if run.name == chosen.name else ""
+        ring = f"border-color:{palette.GLOBAL};" if run == chosen else ""
         style.append(
             f".st-key-train-entry-{digest} button {{ {ring}background: "
             f"linear-gradient(90deg, {tint} {share}, transparent {share}); }}"

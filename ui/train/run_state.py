@@ -20,14 +20,18 @@ STOPPING = "stopping"
 
 
 def select(name: str | None) -> None:
-    """Show a run from now on, or none in particular."""
+    """Show a run from now on, or none in particular; in a callback."""
     st.session_state["train.run"] = name
+    query_params.write(run=name)
 
 
 def link() -> None:
-    """Put the chosen run into the address; an address that was opened stays until one is chosen."""
-    if "train.run" in st.session_state:
-        query_params.write(run=st.session_state["train.run"])
+    """What the address says is shown; where it says nothing, the run that was chosen before."""
+    linked = st.query_params.get("run")
+    if linked is None:
+        query_params.write(run=st.session_state.get("train.run"))
+    else:
+        st.session_state["train.run"] = linked
 
 
 def say(sentence: str) -> None:
@@ -51,9 +55,11 @@ def redrawn() -> None:
 
 
 def selected(found: list[Run]) -> Run | None:
-    """The run that was chosen, or else the newest."""
-    wanted = st.session_state.get("train.run") or st.query_params.get("run")
-    return next((run for run in found if run.name == wanted), found[0] if found else None)
+    """The run that was chosen, or the newest if none was; None if it is not there."""
+    wanted = st.session_state.get("train.run")
+    if wanted is None:
+        return found[0] if found else None
+    return next((run for run in found if run.name == wanted), None)
 
 
 def live(found: list[Run]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fgpvae.configs import OBJECTS, to_dict
+from fgpvae.configs import CUBES, OBJECTS, to_dict
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
 
@@ -341,16 +341,21 @@ DERIVED = (  # nothing to choose
     "data.track.period",
     "data.track.low",
     "data.track.high",
+    "data.figures",
 )
-# own objects and IDX files come through the command line: no path that is typed here is opened
-OFFERED = tuple(name for name, config in PRESETS.items() if config.data.split != OBJECTS)
+# IDX files come through the command line: no path that is typed here is opened
+OFFERED = tuple(
+    name for name, config in PRESETS.items() if config.data.split not in (OBJECTS, CUBES)
+)
 
+# how long each takes is measured beside it
 PRESET_LINES = {
-    "quick": "A minute or two: dense networks and a mean function; turns new digits from one view.",
-    "wide": "The best on the paper's threes: larger, deformed digits, an hour or so.",
+    "quick": "To begin with: dense networks and a mean function; turns new threes from one view.",
+    "wide": "The best on the paper's threes: larger networks, digits bent at random, many epochs.",
     "paper": "The paper's model: its networks, its data, its objective, its thousand epochs.",
-    "best": "The model the app starts with: all ten digits at all angles. Fetches MNIST from "
-    "openml.org and takes hours.",
+    "best": "The model the app starts with: all ten digits at all angles. It fetches MNIST from "
+    "openml.org first.",
+    "objects": "Things of your own that were photographed or drawn from several views.",
     "vae": "A plain VAE: every image for itself.",
     "cvae": "A VAE that is told the angle, with the pixel noise that suits it best.",
     "cvae-published": "The CVAE as the paper ran it.",
@@ -360,6 +365,28 @@ PRESET_LINES = {
     "svgpvae-amortised": "The SVGP-VAE with digit vectors from a network, so new digits fit in.",
     "deep-svgp": "The same process and decoder without an encoder.",
 }
+OPTION_NAMES = {
+    "elbo": "evidence lower bound (ELBO)",
+    "geco": "target error (GECO)",
+    "factorized": "the paper's, whole digits",
+    "shuffled": "the baselines', single images",
+    "continuous": "new angles each time",
+    OBJECTS: "your own objects",
+    "embedded": "digits of the package",
+    "openml": "all of MNIST, from openml.org",
+    "paper": "those of the paper",
+    "convolutional": "larger convolutions",
+    "dense": "dense layers",
+    "constant": "stays",
+    "cosine": "falls along a cosine",
+    "last": "the last weights",
+    "best": "the best on validation digits",
+}
+
+
+def option_name(value: str) -> str:
+    """A choice in people's words."""
+    return MODELS[value].title if value in MODELS else OPTION_NAMES.get(value, value)
 
 
 def preset_line(name: str) -> str:

@@ -4,6 +4,7 @@ from .drawing import ELEVATION, GREY, SIZE, Face, check_fits, draw, faces, proje
 from .figures import MOST_CUBES, Figure, from_cubes, parse
 from .references import references
 from .sets import (
+    MOST_FIGURES,
     Splits,
     all_copies,
     chains,
@@ -11,6 +12,7 @@ from .sets import (
     more_figures,
     random_chain,
     splits,
+    training_figures,
     turned_copies,
 )
 from .turntable import ANGLES, GIVEN, Turntable, grid, task, turntable, views_of
@@ -21,6 +23,7 @@ __all__ = [
     "GIVEN",
     "GREY",
     "MOST_CUBES",
+    "MOST_FIGURES",
     "SIZE",
     "Face",
     "Figure",
@@ -41,6 +44,7 @@ __all__ = [
     "references",
     "splits",
     "task",
+    "training_figures",
     "turned_copies",
     "turntable",
     "views_of",

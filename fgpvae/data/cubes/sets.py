@@ -135,6 +135,18 @@ def grown(stream: random.Random, cubes: int = MOST_CUBES) -> Figure:
     return from_cubes(places)
 
 
+def training_figures(more: int = 0, seed: int = 0) -> tuple[list[Figure], int]:
+    """All copies of the training shapes and then more figures; and how many the former are.
+
+    The shapes are the same for every seed: no run sees what another one is tested with.
+    """
+    parts = splits()
+    own = all_copies(parts.training)
+    kept = {figure.placed for figure in own}
+    others = more_figures(more, seed, parts.validation + parts.unseen) if more else []
+    return [*own, *(figure for figure in others if figure.placed not in kept)], len(own)
+
+
 def more_figures(count: int, seed: int = 0, excluded: Iterable[Figure] = ()) -> list[Figure]:
     """Other figures to learn from, no two of which stand alike: chains, and some that branch.
 

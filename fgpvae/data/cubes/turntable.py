@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ... import randomness
 from ...errors import UserError
 from ..views import Task, Views
 from .drawing import SIZE, draw
@@ -37,8 +38,8 @@ class Turntable:
         P, S = len(rows), self.images.shape[1]
         if not 1 <= views <= S:
             raise UserError(f"A batch may have from 1 to {S} views of a figure, not {views}.")
-        columns = torch.rand(P, S, generator=generator).argsort(1)[:, :views]
-        quarters = torch.randint(4, (P, 1), generator=generator)
+        columns = randomness.uniform((P, S), generator=generator).argsort(1)[:, :views]
+        quarters = (4 * randomness.uniform((P, 1), generator=generator)).long()
         # a figure turned by a quarter looks at w as it did at w + π/2
         w = self.start[rows, None] + columns * (2 * math.pi / S) - quarters * (math.pi / 2)
         return Views(

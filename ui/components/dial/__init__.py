@@ -1,6 +1,7 @@
 """The dial that turns a digit, and the decoder that draws it in the browser."""
 
 from ui.components.dial.dial import (
+    Beside,
     DialState,
     Pose,
     Scale,
@@ -9,6 +10,18 @@ from ui.components.dial.dial import (
     move,
     pose,
 )
+from ui.components.dial.standalone import Standalone
 from ui.components.style_sliders import Morph
 
-__all__ = ["DialState", "Morph", "Pose", "Scale", "context", "dial", "move", "pose"]
+__all__ = [
+    "Beside",
+    "DialState",
+    "Morph",
+    "Pose",
+    "Scale",
+    "Standalone",
+    "context",
+    "dial",
+    "move",
+    "pose",
+]

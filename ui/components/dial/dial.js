@@ -1,18 +1,13 @@
 // The dial: a ring of angles around the digit, drawn by the decoder in the browser.
-import { apart, radians } from "../shared/geometry.js";
-import { hub, poseOf, still } from "../shared/pose.js";
-import { Decoder } from "./decoder.js";
-import { Enlarger } from "./enlarger.js";
-import { mount } from "./mount.js";
-import { Series } from "./series.js";
-
-const ENLARGE = 8;
-export const RADIUS = 0.43; // of the ring's centre line, in sides of the stage
-const THIN = 0.013; // widths of the ring, in sides of the stage
-const WIDE = 0.1;
-const DETENT = 0.8; // degrees within which the handle rests on a view
-const SPEED = 45; // degrees a second when it turns by itself
-
+import { mount } from "../shared/mount.js";
+import { hub, poseOf } from "../shared/pose.js";
+import { Circle } from "./circle.js";
+import { Degrees } from "./degrees.js";
+import { Gestures } from "./gestures.js";
+import { Hint } from "./hint.js";
+import { Picture } from "./picture.js";
+import { Player } from "./player.js";
+import { Views } from "./views.js";
 
 // a number with as many digits as its scale deserves
 function inUnit({ low, high }, value) {
@@ -20,39 +15,54 @@ function inUnit({ low, high }, value) {
   return value.toFixed(places);
 }
 
+// degrees with at most one decimal, for inputs
+const plain = (angle) => `${(Math.round(angle * 10) / 10) % 360}`;
+
 export class Dial {
-  constructor(root) {
-    this.root = root;
+  // shape: the circle, or the line of a track
+  constructor(root, shape) {
+    Object.assign(this, { root, shape });
     const $ = (name) => root.querySelector(name);
-    this.card = $(".card");
-    this.stage = $(".stage");
-    this.ring = $(".ring");
-    this.digit = $(".digit");
-    this.grab = $(".grab");
-    this.views = $(".views");
-    this.arm = $(".arm");
-    this.play = $(".play");
-    this.angleText = $(".angle");
-    this.slide = $(".slide"); // a track has none
-    this.typed = $(".typed");
-    this.caption = $(".caption");
-    this.buttons = [];
-    this.paper = this.digit.getContext("2d", { alpha: false });
+    Object.assign(this, { card: $(".card"), stage: $(".stage"), grab: $(".grab"), arm: $(".arm") });
+    Object.assign(this, { reading: $(".angle"), caption: $(".caption"), names: $(".names") });
+    this.ring = new shape.Band($(".ring"));
+    this.picture = new Picture($(".digit"), shape);
+    this.beside = $(".other") && new Picture($(".other"), shape); // of a second model
+    this.views = new Views($(".views"), shape);
+    this.degrees = $(".slide") && new Degrees($(".slide"), $(".typed"));
+    this.player = new Player($(".play"), shape.action, (degrees) => {
+      this.live.set({ angle: shape.onward(this.live.angle, degrees) });
+    });
+    this.gestures = new Gestures(this);
+    this.hint = new Hint($(".hint"));
     this.stop = new AbortController();
     this.changed = () => this.request();
     this.awake = () => this.connect();
     hub.waiting.add(this.awake);
     this.listen();
-    this.sizes = new ResizeObserver(() => this.drawRing());
+    this.sizes = new ResizeObserver(() => this.ring.draw());
     this.sizes.observe(this.stage);
     // for tests: the picture at an angle in degrees with a style, or of a code
     root.host.fgpvae = {
-      ready: () => Boolean(this.decoder),
-      decode: (angle, style) => Array.from(this.decode(angle, style ?? this.live.own)),
-      decodeCode: (code) => Array.from(this.decoder.run(Float64Array.from(code))),
-      unknown: (angle) => this.unknown(this.toModel(angle)),
+      ready: () => Boolean(this.picture.decoder),
+      decode: (angle, style) => Array.from(this.picture.decode(angle, style ?? this.live.own)),
+      decodeBeside: (angle) => Array.from(this.beside.decode(angle, this.beside.scene.own)),
+      decodeCode: (code) => Array.from(this.picture.decoder.run(Float64Array.from(code))),
+      unknown: (angle) => this.picture.unknown(angle),
       pose: () => ({ angle: this.live.angle, style: this.live.style }),
     };
+  }
+
+  listen() {
+    const { signal } = this.stop;
+    const on = (target, name, act) => target.addEventListener(name, act, { signal });
+    this.gestures.listen(on);
+    on(this.player.button, "click", () => this.play(!this.player.playing));
+    const go = (angle) => {
+      this.halt();
+      this.live.set({ angle });
+    };
+    this.degrees?.listen(on, go, () => this.turned(), () => this.request());
   }
 
   update(data, setStateValue) {
@@ -68,355 +78,57 @@ export class Dial {
     const fresh = data.scene !== this.data?.scene;
     this.data = data;
     live.own = data.own;
-    if (fresh) {
-      const Curves = this.curves;
-      this.series = new Curves(data.code);
-      this.variance = data.variance && new Curves(data.variance);
-      // a click may be ahead of the server, whose answer to an earlier one is this
-      const ahead = this.clicked && performance.now() - this.clicked < 2000;
-      const same = ahead && data.observed.every((seen, index) => seen === this.observed[index]);
-      if (!ahead || same) this.clicked = null;
-      if (!this.clicked) this.observed = [...data.observed];
-      if (live.style && live.style.length !== data.own.length) live.style = null;
-      this.makeViews();
-      this.animateRing();
-    }
-    live.receive(data.pose, this.turning);
+    if (fresh) this.showScene(data);
+    live.receive(data.pose, this.gestures.turning);
+    live.meet(data.subject);
     this.card.style.setProperty("--size", `${data.size}px`);
+    this.card.style.setProperty("--warm", data.heldOutColour);
     this.card.classList.toggle("whole", Boolean(data.scale));
     if (data.scale) {
       this.grab.setAttribute("aria-label", "View of the object");
-      this.digit.setAttribute("aria-label", "The object as the model draws it");
+      this.picture.canvas.setAttribute("aria-label", "The object as the model draws it");
     }
-    this.card.style.setProperty("--warm", data.heldOutColour);
+    this.degrees?.colour(data.cycle);
     this.connect();
-    this.drawRing();
+    this.ring.draw(data.cycle);
     for (const listener of live.listeners) listener();
   }
 
-  // to the decoder, once its weights are here
+  showScene(data) {
+    this.picture.show(data);
+    if (this.live.style && this.live.style.length !== data.own.length) this.live.style = null;
+    this.views.show(data, (angle) => this.words(angle));
+    this.ring.widen(Array.from({ length: 240 }, (_, k) => this.picture.unknown((this.shape.span * k) / 240)));
+    if (!this.beside) return;
+    this.beside.show(data.beside);
+    this.card.classList.toggle("two", Boolean(data.beside));
+    this.names.hidden = !data.beside;
+    if (!data.beside) return;
+    [data.name, data.beside.name].forEach((name, k) => (this.names.children[k].textContent = name));
+    this.beside.canvas.setAttribute("aria-label", `The digit as ${data.beside.name} draws it`);
+  }
+
+  // to the decoders, once their weights are here
   connect() {
-    const entry = hub.networks.get(this.data?.network);
-    this.decoder = entry && (entry.decoder ??= new Decoder(entry));
+    if (!this.data) return;
+    const all = [this.picture, this.beside].filter(Boolean).map((picture) => picture.connect());
     clearTimeout(this.missing);
-    if (!entry) {
-      if (this.data) this.missing = setTimeout(() => this.send("need", { at: Date.now() }), 1500);
-      return;
-    }
-    const [channels, height, width] = this.decoder.shape;
-    const known = this.enlarger;
-    if (known?.width !== width || known?.height !== height || known?.channels !== channels) {
-      this.enlarger = new Enlarger(channels, height, width, ENLARGE);
-      this.digit.width = width * ENLARGE;
-      this.digit.height = height * ENLARGE;
-    }
+    if (!all.every(Boolean)) this.missing = setTimeout(() => this.send("need", { at: Date.now() }), 1500);
     this.request();
-  }
-
-  // --- the circle; a track overrides this ---
-
-  curves = Series;
-
-  // an angle of the dial as the model sees it
-  toModel(angle) {
-    return radians(angle) * this.data.frequency;
-  }
-
-  apart(a, b) {
-    return apart(a, b);
-  }
-
-  // from the pointer to the handle, pixels
-  reach({ angle, radius, side }) {
-    return radius * side * radians(apart(angle, this.live.angle));
-  }
-
-  // where the dial stands after a step, or may be dragged to
-  bounded(angle) {
-    return angle;
-  }
-
-  place(button, angle) {
-    const w = radians(angle);
-    button.style.left = `${50 - 100 * RADIUS * Math.sin(w)}%`;
-    button.style.top = `${50 - 100 * RADIUS * Math.cos(w)}%`;
-  }
-
-  pointTo(angle) {
-    this.arm.style.transform = `rotate(${-angle}deg)`;
   }
 
   // the reading: degrees, or in the unit of one's own views
   words(angle) {
     const { scale } = this.data;
-    if (scale) return inUnit(scale, scale.low + (angle / this.span) * (scale.high - scale.low));
-    const shown = `${(Math.round(angle * 10) / 10) % 360}`;
+    if (scale) return inUnit(scale, scale.low + (angle / this.shape.span) * (scale.high - scale.low));
+    const shown = plain(angle);
     return `${shown.includes(".") ? shown : `${shown}.0`}°`;
-  }
-
-  get span() {
-    return 360;
-  }
-
-  keys(angle, step) {
-    return {
-      ArrowLeft: angle + step,
-      ArrowUp: angle + step,
-      ArrowRight: angle - step,
-      ArrowDown: angle - step,
-      PageUp: angle + 22.5,
-      PageDown: angle - 22.5,
-      Home: 0,
-      End: 337.5,
-    };
-  }
-
-  decode(angle, style) {
-    const code = this.series.at(this.toModel(angle));
-    this.data.styles.forEach((input, g) => (code[input] = style[g]));
-    return this.decoder.run(code);
-  }
-
-  // the share of the prior variance that the views have left at an angle: the ring's width
-  unknown(w) {
-    if (!this.variance) return 0.2;
-    return Math.min(1, Math.max(0, this.variance.at(w)[0]));
   }
 
   // --- drawing ---
 
   request() {
     this.frame ??= requestAnimationFrame(() => this.draw());
-  }
-
-  draw() {
-    this.frame = null;
-    const { angle } = this.live;
-    this.pointTo(angle);
-    if (this.decoder) {
-      this.paper.putImageData(this.enlarger.run(this.decode(angle, this.live.values())), 0, 0);
-      this.card.dataset.ready = "yes";
-    }
-    this.describe(angle);
-  }
-
-  describe(angle) {
-    const shown = `${(Math.round(angle * 10) / 10) % 360}`;
-    const text = this.words(angle);
-    const view = this.viewAt(angle);
-    const held = this.data.heldOut.some((index) => this.apart(this.data.angles[index], angle) < DETENT);
-    const seen = view !== null && this.observed[view];
-    const caption = seen ? "observed" : held ? this.data.heldOutText : "imagined";
-    if (this.angleText.textContent !== text) this.angleText.textContent = text;
-    if (this.caption.textContent !== caption) this.caption.textContent = caption;
-    this.caption.classList.toggle("held", held && !seen);
-    this.stage.classList.toggle("at-view", seen);
-    this.stage.classList.toggle("at-held", held && !seen);
-    this.grab.setAttribute("aria-valuenow", shown);
-    if (this.slide) {
-      this.slide.value = shown;
-      // what is being typed stays as it is
-      if (this.root.activeElement !== this.typed) this.typed.value = shown;
-    }
-    const said = this.data.scale ? text : `${shown} degrees`;
-    this.grab.setAttribute("aria-valuetext", `${said}, ${caption}`);
-  }
-
-  animateRing() {
-    const to = Array.from({ length: 240 }, (_, k) => this.unknown(this.toModel((this.span * k) / 240)));
-    const from = this.widths;
-    cancelAnimationFrame(this.widening);
-    if (!from || still.matches) {
-      this.widths = to;
-      return;
-    }
-    const start = performance.now();
-    const step = (now) => {
-      const share = Math.min(1, Math.max(0, now - start) / 220);
-      const eased = 1 - (1 - share) ** 3;
-      this.widths = to.map((value, k) => from[k] + eased * (value - from[k]));
-      this.drawRing();
-      if (share < 1) this.widening = requestAnimationFrame(step);
-    };
-    this.widening = requestAnimationFrame(step);
-  }
-
-  drawRing() {
-    const side = this.stage.clientWidth;
-    if (!side || !this.widths) return;
-    const scale = Math.min(3, devicePixelRatio || 1);
-    const pixels = Math.round(side * scale);
-    if (this.ring.width !== pixels) this.ring.width = this.ring.height = pixels;
-    const pen = this.ring.getContext("2d");
-    pen.setTransform(pixels, 0, 0, pixels, 0, 0);
-    pen.clearRect(0, 0, 1, 1);
-    // a conic gradient runs clockwise, our angles do not
-    const colours = pen.createConicGradient(-Math.PI / 2, 0.5, 0.5);
-    const cycle = this.data.cycle;
-    for (let k = 0; k <= cycle.length; k++) {
-      colours.addColorStop(1 - k / cycle.length, cycle[k % cycle.length]);
-    }
-    const band = new Path2D();
-    for (const side of [0.5, -0.5]) {
-      const edge = new Path2D();
-      this.widths.forEach((share, k) => {
-        const w = (2 * Math.PI * k) / this.widths.length;
-        const radius = RADIUS + side * (THIN + share * (WIDE - THIN));
-        edge.lineTo(0.5 - radius * Math.sin(w), 0.5 - radius * Math.cos(w));
-      });
-      edge.closePath();
-      band.addPath(edge);
-    }
-    pen.fillStyle = colours;
-    pen.fill(band, "evenodd");
-  }
-
-  makeViews() {
-    const { angles, heldOut, editable } = this.data;
-    if (this.buttons.length !== angles.length) {
-      this.buttons = angles.map((_, index) => {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.tabIndex = -1;
-        button.dataset.index = index;
-        return button;
-      });
-      this.views.replaceChildren(...this.buttons);
-    }
-    this.buttons.forEach((button, index) => {
-      this.place(button, angles[index]);
-      const held = heldOut.includes(index);
-      const seen = this.observed[index];
-      button.className = held && !seen ? "view held" : "view";
-      button.disabled = !editable || held;
-      button.setAttribute("aria-pressed", seen);
-      const where = this.data.scale ? this.words(angles[index]) : `${angles[index]}°`;
-      const name = `View at ${where.replace("°", " degrees")}`;
-      const state = seen ? "observed" : held ? this.data.heldOutText : "not observed";
-      button.setAttribute("aria-label", `${name}, ${state}`);
-      button.title = button.disabled ? `${where}: ${state}` : `${where}: click to ${seen ? "hide this view from" : "show this view to"} the model`;
-    });
-  }
-
-  // --- views ---
-
-  viewAt(angle) {
-    let best = null;
-    this.data.angles.forEach((at, index) => {
-      const distance = this.apart(at, angle);
-      if (distance < DETENT && (best === null || distance < this.apart(this.data.angles[best], angle))) best = index;
-    });
-    return best;
-  }
-
-  toggle(index) {
-    if (index === null || this.buttons[index].disabled) return;
-    const next = [...this.observed];
-    next[index] = !next[index];
-    if (!next.some(Boolean)) return this.say("one view is needed");
-    this.observed = next;
-    this.clicked = performance.now();
-    this.makeViews();
-    this.request();
-    this.send("context", { indices: next.flatMap((seen, at) => (seen ? [at] : [])) });
-  }
-
-  say(text) {
-    this.caption.textContent = text;
-    setTimeout(() => this.request(), 1600);
-  }
-
-  // --- turning ---
-
-  pointed(event) {
-    const box = this.stage.getBoundingClientRect();
-    const x = event.clientX - box.left - box.width / 2;
-    const y = event.clientY - box.top - box.height / 2;
-    return {
-      angle: (Math.atan2(-x, -y) * 180) / Math.PI,
-      radius: Math.hypot(x, y) / box.width,
-      side: box.width,
-    };
-  }
-
-  listen() {
-    const { signal } = this.stop;
-    const on = (target, name, act) => target.addEventListener(name, act, { signal });
-    on(this.stage, "pointerdown", (event) => this.press(event));
-    on(this.stage, "pointermove", (event) => this.move(event));
-    on(this.stage, "pointerrawupdate", (event) => this.move(event)); // ahead of the frame
-    on(this.stage, "pointerup", (event) => this.lift(event, true));
-    on(this.stage, "pointercancel", (event) => this.lift(event, false));
-    on(this.views, "click", (event) => {
-      // a pointer's click is dealt with when it is lifted; this one is from the keyboard
-      const button = event.target.closest(".view");
-      if (button && event.detail === 0) this.toggle(Number(button.dataset.index));
-    });
-    on(this.grab, "keydown", (event) => this.key(event));
-    on(this.play, "click", () => this.run(!this.playing));
-    if (this.slide) this.listenDegrees(on);
-  }
-
-  // the slider and the number below the ring
-  listenDegrees(on) {
-    const go = (input) => {
-      if (input.value === "" || !Number.isFinite(input.valueAsNumber)) return;
-      this.run(false, false);
-      this.live.halt();
-      this.live.set({ angle: input.valueAsNumber });
-    };
-    for (const input of [this.slide, this.typed]) {
-      on(input, "input", () => go(input));
-      on(input, "change", () => this.live.commit());
-    }
-    on(this.typed, "blur", () => this.request());
-  }
-
-  press(event) {
-    if (!this.live || (event.pointerType === "mouse" && event.button !== 0)) return;
-    const pointed = this.pointed(event);
-    const { angle, radius, side } = pointed;
-    const button = event.target.closest(".view");
-    if (!button && event.target !== this.grab) return;
-    event.preventDefault();
-    this.grab.focus({ preventScroll: true, focusVisible: false });
-    this.run(false, false);
-    this.live.halt();
-    this.stage.setPointerCapture(event.pointerId);
-    const onRing = Math.abs(radius - RADIUS) * side < 34;
-    const onHandle = onRing && this.reach(pointed) < 20;
-    const target = button && !onHandle ? Number(button.dataset.index) : null;
-    this.turning = {
-      pointer: event.pointerId,
-      x: event.clientX,
-      y: event.clientY,
-      offset: onRing && !onHandle ? 0 : this.live.angle - angle,
-      view: onHandle ? this.viewAt(this.live.angle) : target,
-      far: false,
-      jump: onRing && !onHandle && target === null,
-    };
-    this.stage.classList.add("turning");
-    if (this.turning.jump) this.turn(angle, event);
-  }
-
-  move(event) {
-    const turning = this.turning;
-    if (turning?.pointer !== event.pointerId) return;
-    if (!turning.far && Math.hypot(event.clientX - turning.x, event.clientY - turning.y) < 4) return;
-    turning.far = true;
-    const { angle, radius, side } = this.pointed(event);
-    if (radius * side > 8) this.turn(angle + turning.offset, event);
-  }
-
-  turn(angle, event) {
-    if (!event.altKey) {
-      const near = this.data.angles.find((at) => this.apart(at, angle) < DETENT);
-      if (near !== undefined) angle = near;
-    }
-    angle = this.bounded(angle);
-    if (angle === this.live.angle) return;
-    this.live.set({ angle });
-    this.hurry();
   }
 
   // the first picture of a frame is made at once, so that the frame need not wait for it
@@ -428,78 +140,77 @@ export class Dial {
     requestAnimationFrame(() => (this.hurried = false));
   }
 
-  lift(event, done) {
-    const turning = this.turning;
-    if (turning?.pointer !== event.pointerId) return;
-    this.turning = null;
-    this.stage.classList.remove("turning");
-    if (turning.far || turning.jump) this.live.commit();
-    else if (done) this.toggle(turning.view);
-  }
-
-  key(event) {
-    const step = event.shiftKey ? 22.5 : 1;
+  draw() {
+    this.frame = null;
     const { angle } = this.live;
-    const keys = this.keys(angle, step);
-    if (event.key in keys) {
-      this.run(false, false);
-      this.live.set({ angle: this.bounded(Math.round(keys[event.key] * 100) / 100) });
-      clearTimeout(this.typing);
-      this.typing = setTimeout(() => this.live.commit(), 300);
-    } else if (event.key === " ") {
-      this.run(!this.playing);
-    } else if (event.key === "Enter") {
-      this.toggle(this.viewAt(angle));
-    } else {
-      return;
+    this.shape.pointTo(this.arm, angle);
+    if (this.picture.decoder) {
+      this.picture.draw(angle, this.live.values());
+      this.card.dataset.ready = "yes";
+      if (this.beside?.decoder) this.beside.draw(angle, this.beside.scene.own);
+      this.live.drawn(this.picture, this.beside?.decoder && this.beside);
     }
-    event.preventDefault();
+    this.describe(angle);
   }
 
-  action = "turn"; // what the button does
-
-  // where it is after it has turned this far by itself
-  onward(degrees) {
-    return this.live.angle + degrees;
+  describe(angle) {
+    const text = this.words(angle);
+    const { seen, held, caption } = this.views.state(angle);
+    if (this.reading.textContent !== text) this.reading.textContent = text;
+    if (this.caption.textContent !== caption) this.caption.textContent = caption;
+    this.caption.classList.toggle("held", held);
+    this.stage.classList.toggle("at-view", seen);
+    this.stage.classList.toggle("at-held", held);
+    const shown = plain(angle);
+    this.degrees?.show(shown, this.root.activeElement);
+    this.grab.setAttribute("aria-valuenow", shown);
+    const said = this.data.scale ? text : `${shown} degrees`;
+    this.grab.setAttribute("aria-valuetext", `${said}, ${caption}`);
   }
 
-  run(go, commit = true) {
-    if (Boolean(go) === Boolean(this.playing)) return;
-    cancelAnimationFrame(this.playing);
-    clearInterval(this.stepping);
-    this.playing = null;
-    this.play.setAttribute("aria-pressed", go);
-    this.play.querySelector(".word").textContent = go ? "stop" : this.action;
-    if (!go) {
-      if (commit) this.live.commit();
-      return;
-    }
-    if (still.matches) {
-      this.playing = -1;
-      this.stepping = setInterval(() => this.live.set({ angle: this.onward(22.5) }), 900);
-      return;
-    }
-    let last = performance.now();
-    const step = (now) => {
-      this.live.set({ angle: this.onward((SPEED * Math.max(0, now - last)) / 1000) });
-      last = now;
-      this.playing = requestAnimationFrame(step);
-    };
-    this.playing = requestAnimationFrame(step);
+  // --- what the person does ---
+
+  toggle(index) {
+    if (index === null || this.views.buttons[index].disabled) return;
+    const indices = this.views.toggle(index);
+    if (!indices) return this.say("one view is needed");
+    this.request();
+    this.send("context", { indices });
+  }
+
+  say(text) {
+    this.caption.textContent = text;
+    setTimeout(() => this.request(), 1600);
+  }
+
+  // nothing moves by itself any longer
+  halt() {
+    this.player.run(false);
+    this.live.halt();
+  }
+
+  // the person has turned it and let go
+  turned() {
+    this.hint.used();
+    this.live.commit();
+  }
+
+  play(go) {
+    if (this.player.run(go) && !go) this.turned();
   }
 
   destroy() {
-    this.run(false, false);
+    this.player.run(false);
     cancelAnimationFrame(this.frame);
-    cancelAnimationFrame(this.widening);
-    clearTimeout(this.typing);
     clearTimeout(this.missing);
     this.stop.abort();
     this.sizes.disconnect();
+    this.ring.destroy();
+    this.gestures.destroy();
     hub.waiting.delete(this.awake);
     this.live?.listeners.delete(this.changed);
     this.live?.halt();
   }
 }
 
-export default mount(Dial);
+export default mount((root) => new Dial(root, new Circle()));

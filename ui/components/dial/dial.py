@@ -24,8 +24,9 @@ from streamlit.delta_generator import DeltaGenerator
 from fgpvae.latents import Styles
 from fgpvae.scenes import Scene
 from fgpvae.style_directions import Style
+from ui.components.dial.standalone import Standalone
 from ui.components.shared import Component, rounded
-from ui.components.style_sliders import Morph, style_sliders
+from ui.components.style_sliders import Morph, slider_data, style_sliders
 from ui.shell import palette
 
 LEAD = "What stays the same when the digit turns."
@@ -59,6 +60,7 @@ class DialState:
     context: list[int]  # indices of the observed views
     aside: DeltaGenerator = field(repr=False)  # the space below the sliders, for the page to fill
     below: DeltaGenerator = field(repr=False)  # the space below the dial
+    page: Standalone | None = field(default=None, repr=False)  # the dial as a file of its own
 
     @property
     def radians(self) -> float:
@@ -71,6 +73,14 @@ class Scale:
 
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The same digit as a second model sees it."""
+
+    name: str
+    scene: Scene
 
 
 @dataclass
@@ -102,6 +112,9 @@ def dial(
     size: int = 470,
     lead: str = LEAD,
     scale: Scale | None = None,
+    name: str = "",
+    beside: Beside | None = None,
+    places: Sequence[DeltaGenerator] | None = None,
 ) -> DialState:
     """Show a digit in a dial, with its style beside it (below it on a narrow screen).
 
@@ -110,35 +123,46 @@ def dial(
     a random style comes from; without it, from the prior. `held_out` are
     indices of views that nobody may add. `subject` says which digit it is: with another one the
     style goes back to the digit's own. On a line the dial is a track, and `angle` is a share of
-    the way, from 0 to 100. With a `scale` it reads in the unit of one's own views.
+    the way, from 0 to 100. With a `scale` it reads in the unit of one's own views. `beside` is the
+    same digit as a second model sees it, turned together with the first; both are named then.
+    `places` are where the dial and its style go, instead of two new columns.
     """
     record = _record(key)
     held = [held_out] if isinstance(held_out, int) else list(held_out)
-    given = Pose(_degrees(angle), _style(style, scene))
-    wanted = _wanted(record, given, new=subject != record.subject)
-    wanted = Pose(wanted.angle, _style(wanted.style, scene))
-    if record.given is None or wanted != record.pose:
-        _move(record, wanted)
-    record.given, record.subject = given, subject
-
+    _give(record, Pose(_degrees(angle), _style(style, scene)), subject, scene)
+    options = {"heldOut": held, "heldOutText": held_out_text, "editable": editable}
+    data = _data(scene, beside, options) | {
+        "key": key,
+        "subject": repr(subject),
+        "name": name,
+        # only of a move by the page: the person's own poses are not sent back
+        "pose": {"revision": record.revision, **asdict(record.asked)},
+        "cycle": list(palette.TRACK if scene.line else palette.CYCLE),
+        "scale": None if scale is None else asdict(scale),
+        "heldOutColour": palette.HELD_OUT,
+        "size": size,
+    }
+    thing = "digit" if scale is None else "object"
+    sliders = slider_data(scene, key, styles, morph, likely, lead, thing)
     with st.container(gap=None):
-        there = scene.network.id in st.session_state.get(NETWORKS, ())
-        _weights(key=f"{key}.weights", data=None if there else scene.network.blob)
-        left, right = st.columns([1.1, 1], gap="medium")
+        _send_weights(key, scene, beside)
+        left, right = places or st.columns([1.1, 1], gap="medium")
         with left:
-            _mount_dial(scene, key, record, held, held_out_text, editable, size, scale)
+            _mount(_track if scene.line else _dial, key, data)
             below = st.container()
         with right:
-            if len(scene.styles):
-                thing = "digit" if scale is None else "object"
-                style_sliders(scene, key, styles, morph, likely, lead, thing)
+            if sliders:
+                style_sliders(sliders)
             aside = st.container()
+    pose = record.pose
+    page = Standalone(scene.network, data, sliders, pose.angle, pose.style)
     return DialState(
-        angle=record.pose.angle,
-        style=None if record.pose.style is None else list(record.pose.style),
+        angle=pose.angle,
+        style=None if pose.style is None else list(pose.style),
         context=np.flatnonzero(scene.observed).tolist(),
         aside=aside,
         below=below,
+        page=None if scene.line else page,
     )
 
 
@@ -174,6 +198,25 @@ def _record(key: str) -> _Record:
     return st.session_state[name]
 
 
+def _mount(component: Component, key: str, data: dict[str, Any]) -> None:
+    component(
+        key=f"{key}.dial",
+        data=data,
+        on_pose_change=lambda: _take_pose(key),
+        on_context_change=lambda: _take_context(key),
+        on_need_change=lambda: _sent(key, "need"),
+    )
+
+
+def _give(record: _Record, given: Pose, subject: Hashable, scene: Scene) -> None:
+    """The page's arguments of this run."""
+    wanted = _wanted(record, given, new=subject != record.subject)
+    wanted = Pose(wanted.angle, _style(wanted.style, scene))
+    if record.given is None or wanted != record.pose:
+        _move(record, wanted)
+    record.given, record.subject = given, subject
+
+
 def _wanted(record: _Record, given: Pose, new: bool) -> Pose:
     """Where the dial should be: with the person, except where the page asks for something else."""
     if record.given is None:
@@ -199,50 +242,38 @@ def _style(style: Sequence[float] | None, scene: Scene) -> tuple[float, ...] | N
     return tuple(round(float(value), 3) for value in style)
 
 
-def _mount_dial(
-    scene: Scene,
-    key: str,
-    record: _Record,
-    held_out: list[int],
-    held_out_text: str,
-    editable: bool,
-    size: int,
-    scale: Scale | None = None,
-) -> None:
+def _send_weights(key: str, scene: Scene, beside: Beside | None) -> None:
+    """The decoders that this browser is not known to have."""
+    there = st.session_state.get(NETWORKS, ())
+    networks = {f"{key}.weights": scene.network}
+    if beside is not None:
+        networks[f"{key}.weights_beside"] = beside.scene.network
+    for name, network in networks.items():
+        _weights(key=name, data=None if network.id in there else network.blob)
+
+
+def _data(scene: Scene, beside: Beside | None, options: dict[str, Any]) -> dict[str, Any]:
+    """What the browser draws from, under a name that changes with any of it."""
     picture = {
+        **_picture(scene),
+        **options,
+        "angles": angles_of(scene).tolist(),
+        "observed": scene.observed.tolist(),
+        "beside": None if beside is None else {"name": beside.name, **_picture(beside.scene)},
+    }
+    return picture | {"scene": sha256(json.dumps(picture).encode()).hexdigest()[:16]}
+
+
+def _picture(scene: Scene) -> dict[str, Any]:
+    """A digit as one model draws it."""
+    return {
         "network": scene.network.id,
         "code": _series(scene.code),
         "variance": None if scene.variance is None else _series(scene.variance[None]),
         "frequency": scene.frequency,
         "styles": scene.styles.tolist(),
         "own": rounded(scene.own),
-        "angles": angles_of(scene).tolist(),
-        "observed": scene.observed.tolist(),
-        "heldOut": held_out,
-        "heldOutText": held_out_text,
-        "editable": editable,
     }
-    data = picture | {
-        "key": key,
-        "scene": sha256(json.dumps(picture).encode()).hexdigest()[:16],
-        "pose": {
-            "revision": record.revision,
-            # only of a move by the page: the person's own poses are not sent back
-            "angle": record.asked.angle,
-            "style": record.asked.style,
-        },
-        "cycle": list(palette.TRACK if scene.line else palette.CYCLE),
-        "scale": None if scale is None else asdict(scale),
-        "heldOutColour": palette.HELD_OUT,
-        "size": size,
-    }
-    (_track if scene.line else _dial)(
-        key=f"{key}.dial",
-        data=data,
-        on_pose_change=lambda: _take_pose(key),
-        on_context_change=lambda: _take_context(key),
-        on_need_change=lambda: _sent(key, "need"),
-    )
 
 
 def angles_of(scene: Scene) -> np.ndarray:

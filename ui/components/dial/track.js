@@ -1,47 +1,33 @@
 // The track: the dial for views on a line. An "angle" of it is a share of the way, from 0 to 100.
-import { Dial, RADIUS } from "./dial.js";
-import { mount } from "./mount.js";
+import { clamp } from "../shared/geometry.js";
+import { mount } from "../shared/mount.js";
+import { Circle } from "./circle.js";
+import { Dial } from "./dial.js";
+import { RADIUS, Ring } from "./ring.js";
 import { Table } from "./series.js";
 
 const LENGTH = 100;
 
-export class Track extends Dial {
-  curves = Table;
+export class Line extends Circle {
+  Curves = Table;
+  Band = Rail;
+  span = LENGTH;
   action = "go";
 
-  get span() {
-    return LENGTH;
-  }
+  apart = (a, b) => Math.abs(a - b);
 
   // from -1 to 1
   toModel(angle) {
     return (2 * angle) / LENGTH - 1;
   }
 
-  apart(a, b) {
-    return Math.abs(a - b);
-  }
-
-  reach({ angle, side }) {
-    return (side * Math.abs(angle - this.live.angle)) / LENGTH;
-  }
-
   bounded(angle) {
-    return Math.min(LENGTH, Math.max(0, angle));
+    return clamp(angle, 0, LENGTH);
   }
 
-  place(button, angle) {
-    button.style.left = `${angle}%`;
-    button.style.top = "50%";
-  }
-
-  pointTo(angle) {
-    this.arm.style.left = `${angle}%`;
-  }
-
-  pointed(event) {
-    const box = this.arm.parentElement.getBoundingClientRect();
-    return { angle: (LENGTH * (event.clientX - box.left)) / box.width, radius: RADIUS, side: box.width };
+  // to the end, and again from the start
+  onward(angle, degrees) {
+    return angle >= LENGTH ? 0 : Math.min(LENGTH, angle + degrees / 2);
   }
 
   keys(angle, step) {
@@ -58,22 +44,36 @@ export class Track extends Dial {
     };
   }
 
-  // to the end, and again from the start
-  onward(degrees) {
-    const { angle } = this.live;
-    return angle >= LENGTH ? 0 : Math.min(LENGTH, angle + degrees / 2);
+  place(element, angle) {
+    element.style.left = `${angle}%`;
+    element.style.top = "50%";
   }
 
-  drawRing() {
-    const { clientWidth: width, clientHeight: height } = this.ring;
+  pointTo(arm, angle) {
+    arm.style.left = `${angle}%`;
+  }
+
+  pointed(event, { arm }) {
+    const box = arm.parentElement.getBoundingClientRect();
+    return { angle: (LENGTH * (event.clientX - box.left)) / box.width, radius: RADIUS, side: box.width };
+  }
+
+  reach({ angle, side }, handle) {
+    return (side * Math.abs(angle - handle)) / LENGTH;
+  }
+}
+
+class Rail extends Ring {
+  draw(cycle = this.cycle) {
+    this.cycle = cycle;
+    const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!width || !this.widths) return;
     const scale = Math.min(3, devicePixelRatio || 1);
-    this.ring.width = Math.round(width * scale);
-    this.ring.height = Math.round(height * scale);
-    const pen = this.ring.getContext("2d");
+    this.canvas.width = Math.round(width * scale);
+    this.canvas.height = Math.round(height * scale);
+    const pen = this.canvas.getContext("2d");
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     const colours = pen.createLinearGradient(0, 0, width, 0);
-    const { cycle } = this.data;
     cycle.forEach((colour, k) => colours.addColorStop(k / (cycle.length - 1), colour));
     const last = this.widths.length - 1;
     const half = (share) => (4 + share * (height - 4)) / 2;
@@ -86,4 +86,4 @@ export class Track extends Dial {
   }
 }
 
-export default mount(Track);
+export default mount((root) => new Dial(root, new Line()));

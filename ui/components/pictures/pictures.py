@@ -22,6 +22,15 @@ def address(image: np.ndarray, scale: int = 1) -> str:
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 
+def photo(picture: Image.Image, side: int = 840) -> str:
+    """A photograph, at most `side` pixels on a side, as the address of a JPEG."""
+    small = picture.copy()
+    small.thumbnail((side, side), Image.Resampling.BOX)
+    file = io.BytesIO()
+    small.convert("RGB").save(file, "JPEG", quality=82)
+    return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
+
+
 def framed(image: np.ndarray, caption: str, scale: int = 3, hint: str = "") -> str:
     """A picture above its caption, for a `row`."""
     return (

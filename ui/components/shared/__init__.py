@@ -31,15 +31,15 @@ class Component:
         }
         self.mount: Any = None
 
-    def __call__(self, *, key: str, data: Any, **callbacks: Any) -> None:
-        """Show it; `callbacks` are on_NAME_change."""
+    def __call__(self, *, key: str, data: Any, **options: Any) -> None:
+        """Show it; `options` are callbacks on_NAME_change, and the width."""
         with _lock:
             manager = get_bidi_component_manager()
             if manager.get_component_asset_root(self.name) is None:
                 manager.register_from_manifest(self.manifest, COMPONENTS)
             if self.mount is None:
                 self.mount = st.components.v2.component(self.name, **self.parts)
-        self.mount(key=key, data=data, **callbacks)
+        self.mount(key=key, data=data, **options)
 
 
 def read(file: str) -> str:
@@ -52,4 +52,4 @@ def rounded(values: Iterable[float]) -> list[float]:
     return [float(f"{value:.7g}") for value in values]
 
 
-__all__ = ["Component", "rounded"]
+__all__ = ["Component", "read", "rounded"]

@@ -11,7 +11,11 @@ export class LivePose {
   own = [];
   revision = null; // of the last pose that the server asked for
   listeners = new Set();
+  watchers = new Set(); // of pictures
   send = null;
+  subject = null; // which digit it is
+  settled = null; // the style when it was last let go
+  past = []; // styles before that, the newest last
 
   values() {
     return this.style ?? this.own;
@@ -30,9 +34,39 @@ export class LivePose {
     if (busy) return;
     this.halt();
     this.set({ angle, style });
+    this.settle();
+  }
+
+  // another digit has a style of its own, to which nothing of the past leads
+  meet(subject) {
+    if (subject === this.subject) return;
+    this.subject = subject;
+    this.past = [];
+    this.settled = this.style;
+  }
+
+  // remember the style that was left, to be undone
+  settle() {
+    if (JSON.stringify(this.style) === JSON.stringify(this.settled)) return;
+    this.past.push(this.settled);
+    this.settled = this.style && Array.from(this.style);
+    for (const listener of this.listeners) listener();
+  }
+
+  undo() {
+    if (!this.past.length) return;
+    this.settled = this.past.pop();
+    this.glide(this.settled);
+  }
+
+  // the dial has drawn: for those who show the same picture elsewhere
+  drawn(picture, beside) {
+    Object.assign(this, { picture, beside });
+    for (const watcher of this.watchers) watcher(picture, beside);
   }
 
   commit() {
+    this.settle();
     const round = (value, digits) => Number(value.toFixed(digits));
     this.send?.({
       angle: round(this.angle, 2) % 360,

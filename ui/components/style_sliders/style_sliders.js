@@ -1,8 +1,8 @@
 // The style card: sliders for what stays the same when the digit turns.
+import { mount } from "../shared/mount.js";
 import { poseOf } from "../shared/pose.js";
 
 const SHOWN = 8;
-const cards = new WeakMap();
 const signed = (value) => `${value < -0.049 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
 
 // the value of a slider at a style
@@ -20,7 +20,14 @@ class StyleCard {
     const $ = (name) => root.querySelector(name);
     Object.assign(this, { lead: $(".lead"), sliders: $(".sliders"), more: $(".more"), morph: $(".morph") });
     Object.assign(this, { far: $(".far"), drawn: $(".drawn"), fitted: $(".fitted") });
+    Object.assign(this, { small: $(".small"), undo: $(".undo") });
     this.changed = () => (this.frame ??= requestAnimationFrame(() => this.draw()));
+    this.watch = (picture) => this.copy(picture);
+    this.sizes = new ResizeObserver(() => {
+      this.narrow = this.small.clientWidth > 0;
+      if (this.live?.picture?.image) this.copy(this.live.picture);
+    });
+    this.sizes.observe(this.small);
     this.more.addEventListener("click", () => {
       this.all = !this.all;
       this.arrange();
@@ -31,6 +38,12 @@ class StyleCard {
     });
     this.prior.addEventListener("click", () => this.live.glide(this.unlikely()));
     $(".own").addEventListener("click", () => this.live.glide(null));
+    this.undo.addEventListener("click", () => this.live.undo());
+    $(".card").addEventListener("keydown", (event) => {
+      if (event.key !== "z" || event.shiftKey || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      this.live.undo();
+    });
     const share = this.morph.querySelector("input");
     share.addEventListener("input", () => this.blend(Number(share.value)));
     share.addEventListener("change", () => this.live.commit());
@@ -39,8 +52,9 @@ class StyleCard {
   update(data) {
     const live = poseOf(data.key);
     if (live !== this.live) {
-      this.live?.listeners.delete(this.changed);
+      this.leave();
       live.listeners.add(this.changed);
+      live.watchers.add(this.watch);
       this.live = live;
     }
     const names = JSON.stringify(data.styles);
@@ -147,6 +161,7 @@ class StyleCard {
       any = this.drawRow(each, read(each.style, values), read(each.style, this.live.own)) || any;
     }
     this.far.hidden = !any;
+    this.undo.disabled = !this.live.past.length;
     if (!this.morph.hidden) this.drawMorph();
   }
 
@@ -195,18 +210,25 @@ class StyleCard {
     this.morph.querySelector("output").textContent = `${Math.round(100 * share)}%`;
   }
 
+  // the dial's picture, where a narrow screen has room for a small one only
+  copy({ image }) {
+    const { small } = this;
+    if (!this.narrow) return;
+    if (small.width !== image.width) small.width = image.width;
+    if (small.height !== image.height) small.height = image.height;
+    small.getContext("2d", { alpha: false }).putImageData(image, 0, 0);
+  }
+
+  leave() {
+    this.live?.listeners.delete(this.changed);
+    this.live?.watchers.delete(this.watch);
+  }
+
   destroy() {
     cancelAnimationFrame(this.frame);
-    this.live?.listeners.delete(this.changed);
+    this.sizes.disconnect();
+    this.leave();
   }
 }
 
-export default function ({ data, parentElement }) {
-  if (!cards.has(parentElement)) cards.set(parentElement, new StyleCard(parentElement));
-  const card = cards.get(parentElement);
-  card.update(data);
-  return () => {
-    card.destroy();
-    cards.delete(parentElement);
-  };
-}
+export default mount((root) => new StyleCard(root));

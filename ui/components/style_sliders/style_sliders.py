@@ -1,6 +1,6 @@
 """Sliders for the style of a digit, which draw it anew in the browser while they move."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,12 @@ class Morph:
     style: Sequence[float]
 
 
-def style_sliders(
+def style_sliders(data: Mapping[str, Any]) -> None:
+    """Show sliders as `slider_data` describes them."""
+    _component(key=f"{data['key']}.styles", data=data)
+
+
+def slider_data(
     scene: Scene,
     key: str,
     styles: Sequence[Style] | None,
@@ -34,24 +39,28 @@ def style_sliders(
     likely: Styles | None,
     lead: str,
     thing: str,
-) -> None:
+) -> dict[str, Any] | None:
+    """The sliders of a digit as the browser gets them; None without a style to move."""
+    count = len(scene.styles)
+    if not count:
+        return None
     if styles is None:
-        count = len(scene.styles)
         styles = [channel(g, count, f"style {g + 1}") for g in range(count)]
-    other = None if morph is None else {"name": morph.name, "style": rounded(morph.style)}
-    data = {
+    drawn = None
+    if likely is not None and likely.factor.shape[1] == count:
+        factor = [[float(f"{value:.4g}") for value in row] for row in likely.factor]
+        drawn = {"mean": rounded(likely.mean), "factor": factor, "digits": likely.digits}
+    return {
         "key": key,
         "styles": [_row(style) for style in styles],
         "own": rounded(scene.own),
         "lead": lead,
         "hint": HINT,
         "note": _note(styles, thing),
+        "morph": None if morph is None else {"name": morph.name, "style": rounded(morph.style)},
+        "likely": drawn,
+        "thing": thing,
     }
-    drawn = None
-    if likely is not None and likely.factor.shape[1] == len(scene.styles):
-        factor = [[float(f"{value:.4g}") for value in row] for row in likely.factor]
-        drawn = {"mean": rounded(likely.mean), "factor": factor, "digits": likely.digits}
-    _component(key=f"{key}.styles", data=data | {"morph": other, "likely": drawn, "thing": thing})
 
 
 def _row(style: Style) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-// One live view an element; `View` is the dial, or what stands in for it.
-export function mount(View) {
+// One live view an element, as `make` makes it.
+export function mount(make) {
   const views = new WeakMap();
   return function ({ data, parentElement, setStateValue }) {
-    if (!views.has(parentElement)) views.set(parentElement, new View(parentElement));
+    if (!views.has(parentElement)) views.set(parentElement, make(parentElement));
     const view = views.get(parentElement);
     view.update(data, setStateValue);
     return () => {

@@ -1,0 +1,47 @@
+"""A picture with the boxes of its digits, and a frame to cut out one: by click, drag or arrows."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from ui.components.shared import Component
+
+_component = Component(
+    "crop", "crop/crop.js", "crop/crop.html", ("shared/common.css", "crop/crop.css")
+)
+Box = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the picture
+
+
+def crop(
+    image: str,
+    boxes: Sequence[Box],
+    chosen: Box | None,
+    *,
+    key: str,
+    label: str,
+    hint: str,
+    on_crop: Callable[[Box | None], None],
+) -> None:
+    """Show a picture by its address; `on_crop` gets the part that was chosen, None for all."""
+
+    def cropped() -> None:
+        sent = (st.session_state.get(key) or {}).get("cropped")
+        if isinstance(sent, dict) and sent.get("edges") is None:
+            on_crop(None)
+        elif (box := _checked(sent)) is not None:
+            on_crop(box)
+
+    shown = [[round(edge, 4) for edge in box] for box in boxes]
+    data = {"image": image, "boxes": shown, "crop": chosen, "label": label, "hint": hint}
+    _component(key=key, data=data, on_cropped_change=cropped)
+
+
+def _checked(sent: Any) -> Box | None:
+    """What the browser sent, if it is a part of a picture."""
+    try:
+        left, top, right, bottom = (float(edge) for edge in sent["edges"])
+    except (TypeError, ValueError, KeyError):
+        return None
+    inside = 0 <= left < right <= 1 and 0 <= top < bottom <= 1
+    return (left, top, right, bottom) if inside else None

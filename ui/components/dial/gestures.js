@@ -1,0 +1,98 @@
+// Pointer and keys on the ring and on the digit itself.
+import { RADIUS } from "./ring.js";
+
+export class Gestures {
+  constructor(dial) {
+    this.dial = dial;
+  }
+
+  listen(on) {
+    const { stage, grab, views } = this.dial;
+    on(stage, "pointerdown", (event) => this.press(event));
+    on(stage, "pointermove", (event) => this.move(event));
+    on(stage, "pointerrawupdate", (event) => this.move(event)); // ahead of the frame
+    on(stage, "pointerup", (event) => this.lift(event, true));
+    on(stage, "pointercancel", (event) => this.lift(event, false));
+    on(views.box, "click", (event) => {
+      // a pointer's click is dealt with when it is lifted; this one is from the keyboard
+      const button = event.target.closest(".view");
+      if (button && event.detail === 0) this.dial.toggle(Number(button.dataset.index));
+    });
+    on(grab, "keydown", (event) => this.key(event));
+  }
+
+  press(event) {
+    const { live, stage, grab, shape, views } = this.dial;
+    if (!live || (event.pointerType === "mouse" && event.button !== 0)) return;
+    const pointed = shape.pointed(event, this.dial);
+    const { angle, radius, side } = pointed;
+    const button = event.target.closest(".view");
+    if (!button && event.target !== grab) return;
+    event.preventDefault();
+    grab.focus({ preventScroll: true, focusVisible: false });
+    this.dial.halt();
+    stage.setPointerCapture(event.pointerId);
+    const onRing = Math.abs(radius - RADIUS) * side < 34;
+    const onHandle = onRing && shape.reach(pointed, live.angle) < 20;
+    const target = button && !onHandle ? Number(button.dataset.index) : null;
+    this.turning = {
+      pointer: event.pointerId,
+      x: event.clientX,
+      y: event.clientY,
+      offset: onRing && !onHandle ? 0 : live.angle - angle,
+      view: onHandle ? views.at(live.angle) : target,
+      far: false,
+      jump: onRing && !onHandle && target === null,
+    };
+    stage.classList.add("turning");
+    if (this.turning.jump) this.turn(angle, event);
+  }
+
+  move(event) {
+    const { turning } = this;
+    if (turning?.pointer !== event.pointerId) return;
+    if (!turning.far && Math.hypot(event.clientX - turning.x, event.clientY - turning.y) < 4) return;
+    turning.far = true;
+    const { angle, radius, side } = this.dial.shape.pointed(event, this.dial);
+    if (radius * side > 8) this.turn(angle + turning.offset, event);
+  }
+
+  turn(angle, event) {
+    const { live, shape, views } = this.dial;
+    const to = shape.bounded(event.altKey ? angle : views.rest(angle));
+    if (to === live.angle) return;
+    live.set({ angle: to });
+    this.dial.hurry();
+  }
+
+  lift(event, done) {
+    const { turning } = this;
+    if (turning?.pointer !== event.pointerId) return;
+    this.turning = null;
+    this.dial.stage.classList.remove("turning");
+    if (turning.far || turning.jump) this.dial.turned();
+    else if (done) this.dial.toggle(turning.view);
+  }
+
+  key(event) {
+    const { live, shape, views } = this.dial;
+    const keys = shape.keys(live.angle, event.shiftKey ? 22.5 : 1);
+    if (event.key in keys) {
+      this.dial.halt();
+      live.set({ angle: shape.bounded(Math.round(keys[event.key] * 100) / 100) });
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.dial.turned(), 300);
+    } else if (event.key === " ") {
+      this.dial.play(!this.dial.player.playing);
+    } else if (event.key === "Enter") {
+      this.dial.toggle(views.at(live.angle));
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  destroy() {
+    clearTimeout(this.typing);
+  }
+}

@@ -1,0 +1,25 @@
+// One sentence and one gesture for a first visit, gone for good once the dial has been turned.
+const USED = "fgpvae-dial-used";
+
+// A browser may forbid storage, of a file for instance; the hint is then shown on every visit.
+function stored(act) {
+  try {
+    return act(localStorage);
+  } catch (error) {
+    if (error instanceof DOMException) return null;
+    throw error;
+  }
+}
+
+export class Hint {
+  constructor(element) {
+    this.element = element;
+    if (element) element.hidden = Boolean(stored((storage) => storage.getItem(USED)));
+  }
+
+  used() {
+    if (!this.element || this.element.hidden) return;
+    this.element.hidden = true;
+    stored((storage) => storage.setItem(USED, "yes"));
+  }
+}

@@ -1,0 +1,65 @@
+// The ring: a colour for each angle, thin where a view was observed, wide where the model is unsure.
+import { still } from "../shared/pose.js";
+
+export const RADIUS = 0.43; // of the ring's centre line, in sides of the stage
+const THIN = 0.013; // widths of the ring, in sides of the stage
+const WIDE = 0.1;
+
+export class Ring {
+  constructor(canvas) {
+    this.canvas = canvas;
+  }
+
+  // to other widths, shares from 0 to 1 all along, quickly but visibly
+  widen(to) {
+    const from = this.widths;
+    cancelAnimationFrame(this.widening);
+    if (!from || still.matches) {
+      this.widths = to;
+      return;
+    }
+    const start = performance.now();
+    const step = (now) => {
+      const share = Math.min(1, Math.max(0, now - start) / 220);
+      const eased = 1 - (1 - share) ** 3;
+      this.widths = to.map((value, k) => from[k] + eased * (value - from[k]));
+      this.draw();
+      if (share < 1) this.widening = requestAnimationFrame(step);
+    };
+    this.widening = requestAnimationFrame(step);
+  }
+
+  draw(cycle = this.cycle) {
+    this.cycle = cycle;
+    const side = this.canvas.parentElement.clientWidth;
+    if (!side || !this.widths) return;
+    const scale = Math.min(3, devicePixelRatio || 1);
+    const pixels = Math.round(side * scale);
+    if (this.canvas.width !== pixels) this.canvas.width = this.canvas.height = pixels;
+    const pen = this.canvas.getContext("2d");
+    pen.setTransform(pixels, 0, 0, pixels, 0, 0);
+    pen.clearRect(0, 0, 1, 1);
+    // a conic gradient runs clockwise, our angles do not
+    const colours = pen.createConicGradient(-Math.PI / 2, 0.5, 0.5);
+    for (let k = 0; k <= cycle.length; k++) {
+      colours.addColorStop(1 - k / cycle.length, cycle[k % cycle.length]);
+    }
+    const band = new Path2D();
+    for (const side of [0.5, -0.5]) {
+      const edge = new Path2D();
+      this.widths.forEach((share, k) => {
+        const w = (2 * Math.PI * k) / this.widths.length;
+        const radius = RADIUS + side * (THIN + share * (WIDE - THIN));
+        edge.lineTo(0.5 - radius * Math.sin(w), 0.5 - radius * Math.cos(w));
+      });
+      edge.closePath();
+      band.addPath(edge);
+    }
+    pen.fillStyle = colours;
+    pen.fill(band, "evenodd");
+  }
+
+  destroy() {
+    cancelAnimationFrame(this.widening);
+  }
+}

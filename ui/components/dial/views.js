@@ -1,0 +1,86 @@
+// The dots on the ring: views that the model may be shown.
+const DETENT = 0.8; // degrees within which the handle rests on a view
+
+export class Views {
+  constructor(box, shape) {
+    this.box = box;
+    this.shape = shape;
+    this.buttons = [];
+    this.observed = [];
+  }
+
+  // words: an angle as it is read
+  show(data, words) {
+    this.data = data;
+    this.words = words;
+    // a click may be ahead of the server, whose answer to an earlier one is this
+    const ahead = this.clicked && performance.now() - this.clicked < 2000;
+    const same = ahead && data.observed.every((seen, index) => seen === this.observed[index]);
+    if (!ahead || same) this.clicked = null;
+    if (!this.clicked) this.observed = [...data.observed];
+    this.make();
+  }
+
+  make() {
+    const { angles, heldOut, heldOutText, editable, scale } = this.data;
+    if (this.buttons.length !== angles.length) {
+      this.buttons = angles.map((_, index) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.tabIndex = -1;
+        button.dataset.index = index;
+        return button;
+      });
+      this.box.replaceChildren(...this.buttons);
+    }
+    this.buttons.forEach((button, index) => {
+      this.shape.place(button, angles[index]);
+      const held = heldOut.includes(index);
+      const seen = this.observed[index];
+      button.className = held && !seen ? "view held" : "view";
+      button.disabled = !editable || held;
+      button.setAttribute("aria-pressed", seen);
+      const where = scale ? this.words(angles[index]) : `${angles[index]}°`;
+      const name = `View at ${where.replace("°", " degrees")}`;
+      const state = seen ? "observed" : held ? heldOutText : "not observed";
+      button.setAttribute("aria-label", `${name}, ${state}`);
+      button.title = button.disabled ? `${where}: ${state}` : `${where}: click to ${seen ? "hide this view from" : "show this view to"} the model`;
+    });
+  }
+
+  // the index of the view at an angle, or null
+  at(angle) {
+    const { angles } = this.data;
+    let best = null;
+    angles.forEach((each, index) => {
+      const distance = this.shape.apart(each, angle);
+      if (distance < DETENT && (best === null || distance < this.shape.apart(angles[best], angle))) best = index;
+    });
+    return best;
+  }
+
+  // the angle of a view that is near, or the angle itself
+  rest(angle) {
+    return this.data.angles.find((each) => this.shape.apart(each, angle) < DETENT) ?? angle;
+  }
+
+  // what is known of an angle: was it seen, is it held out, and that in words
+  state(angle) {
+    const { angles, heldOut, heldOutText } = this.data;
+    const view = this.at(angle);
+    const seen = view !== null && this.observed[view];
+    const held = !seen && heldOut.some((index) => this.shape.apart(angles[index], angle) < DETENT);
+    return { seen, held, caption: seen ? "observed" : held ? heldOutText : "imagined" };
+  }
+
+  // indices of the views after a click on one of them, or null if that cannot be
+  toggle(index) {
+    const next = [...this.observed];
+    next[index] = !next[index];
+    if (!next.some(Boolean)) return null;
+    this.observed = next;
+    this.clicked = performance.now();
+    this.make();
+    return next.flatMap((seen, at) => (seen ? [at] : []));
+  }
+}

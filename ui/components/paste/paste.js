@@ -1,0 +1,65 @@
+// Pictures from the clipboard go to the uploader of the page, which knows how to send files.
+const KEYS = "or press Ctrl+V with a picture in the clipboard.";
+const EMPTY = "The clipboard holds no picture.";
+const CLOSED = "The browser does not let this page read the clipboard; press Ctrl+V instead.";
+const pastes = new WeakMap();
+
+const editable = (event) =>
+  event.composedPath().some((node) => node.isContentEditable || node.matches?.("input:not([type=file]), textarea"));
+
+class Paste {
+  constructor(root) {
+    this.button = root.querySelector(".button");
+    this.said = root.querySelector(".said");
+    this.button.hidden = !navigator.clipboard?.read;
+    this.button.addEventListener("click", () => this.read());
+    this.listen = (event) => this.pasted(event);
+    document.addEventListener("paste", this.listen);
+    this.say(KEYS, false);
+  }
+
+  say(text, problem = true) {
+    this.said.textContent = text;
+    this.said.classList.toggle("problem", problem);
+  }
+
+  pasted(event) {
+    if (editable(event)) return;
+    event.preventDefault();
+    this.give([...(event.clipboardData?.files ?? [])]);
+  }
+
+  async read() {
+    let items;
+    try {
+      items = await navigator.clipboard.read();
+    } catch (error) {
+      // refused by the person or the browser
+      return this.say(error.name === "NotAllowedError" ? CLOSED : EMPTY);
+    }
+    const files = [];
+    for (const item of items) {
+      const type = item.types.find((each) => each.startsWith("image/"));
+      if (type) files.push(new File([await item.getType(type)], `pasted.${type.split("/")[1]}`, { type }));
+    }
+    this.give(files);
+  }
+
+  give(files) {
+    const input = document.querySelector("[data-testid=stFileUploaderDropzoneInput]");
+    if (!files.length || !input) return this.say(EMPTY);
+    const given = new DataTransfer();
+    for (const file of files) given.items.add(file);
+    input.files = given.files;
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+    this.say(KEYS, false);
+  }
+}
+
+export default function ({ parentElement }) {
+  if (!pastes.has(parentElement)) pastes.set(parentElement, new Paste(parentElement));
+  return () => {
+    document.removeEventListener("paste", pastes.get(parentElement)?.listen);
+    pastes.delete(parentElement);
+  };
+}

@@ -1,0 +1,15 @@
+"""A picture from the clipboard, given to the uploader of the page as if it had been chosen there.
+
+So it is bounded, checked and shown like every other file.
+"""
+
+from ui.components.shared import Component
+
+_component = Component(
+    "paste", "paste/paste.js", "paste/paste.html", ("shared/common.css", "paste/paste.css")
+)
+
+
+def paste(key: str) -> None:
+    """Listen for Ctrl+V, and offer a button where the browser lets one read the clipboard."""
+    _component(key=key, data={})

@@ -1,0 +1,42 @@
+"""What this is: the paper, the licence, and the words that the pages use."""
+
+import streamlit as st
+
+TITLE = "Factorized Gaussian Process Variational Autoencoders"
+AUTHORS = "Metod Jazbec, Michael Pearce and Vincent Fortuin"
+VENUE = "3rd Symposium on Advances in Approximate Bayesian Inference, 2020"
+PAPER = "https://arxiv.org/abs/2011.07255"
+PROGRAM = "https://github.com/metodj/FGP-VAE"
+CITED = f"[{TITLE}]({PAPER}), {AUTHORS}, {VENUE}"
+
+GLOSSARY = {
+    "digit": "One handwritten figure, p of P. It keeps its shape however it is turned.",
+    "view": "One picture of a digit, at one angle w; a digit has Q of them.",
+    "channel": "One of the L numbers, zˡ, by which the model describes a view.",
+    "local": "Channels 1 to J, which change as the digit turns: they know the angle.",
+    "global": "Channels J+1 to L, which all views of a digit share: they know its style.",
+    "style": "What makes this three differ from other threes: slant, width, weight of the stroke.",
+    "encoder, decoder": "Networks. One says of a picture what its channels probably are, "
+    "q̃(z | y); the other draws a picture from channels, p(y | z).",
+    "prior, posterior": "What is thought of the channels before a view is seen, p(z | x), and "
+    "after some are, q(z | y, x).",
+    "Gaussian process": "A prior over curves: it says how alike a channel is at two angles, and so "
+    "what lies between the views one has.",
+    "evidence": "How well the views of a digit fit together under the prior, log Z. Training "
+    "raises a lower bound on the evidence of the pictures, the ELBO.",
+}
+
+
+@st.dialog("About", width="large")
+def about() -> None:
+    st.markdown(
+        f"**fgpvae** is a package and a laboratory for the model of the paper {CITED}. "
+        f"The paper's own program is [metodj/FGP-VAE]({PROGRAM})."
+    )
+    st.markdown(
+        "The software is under the MIT licence. The digits are from MNIST by Yann LeCun, Corinna "
+        "Cortes and Christopher J.C. Burges, under "
+        "[CC BY-SA 3.0](https://creativecommons.org/licenses/by-sa/3.0/)."
+    )
+    st.subheader("Ten words", anchor=False)
+    st.markdown("\n".join(f"- **{word}** {meaning}" for word, meaning in GLOSSARY.items()))

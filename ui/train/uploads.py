@@ -1,0 +1,112 @@
+"""Files that a person brings: a run that was downloaded, and objects of their own to train on."""
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import streamlit as st
+
+from fgpvae import UserError, archives, background
+from fgpvae.configs import RunConfig
+from fgpvae.data import objects
+from fgpvae.data.objects import Objects
+from fgpvae.kernels import ON_A_LINE
+from fgpvae.presets import for_objects
+from ui.shell import frame
+from ui.train.run_state import redraw, say, select
+
+LARGEST_MB = archives.LARGEST >> 20
+OWN = "train.own"  # in the session state: the objects that were brought
+LINE, CIRCLE = "On a line", "On a circle"
+
+
+@dataclass(frozen=True)
+class Brought:
+    """Objects that were brought, and the config that suits them."""
+
+    objects: Objects
+    config: RunConfig
+
+
+def archive() -> None:
+    """Where a downloaded run is brought back."""
+    turn = st.session_state.setdefault("train.archives", 0)  # an uploader is emptied by a new key
+    st.file_uploader(
+        "A run that was downloaded here or elsewhere (.zip)",
+        type="zip",
+        key=f"train.archive.{turn}",
+        max_upload_size=LARGEST_MB,
+        on_change=_add,
+        args=(f"train.archive.{turn}",),
+        help="It is checked, then shown beside the others. It can be used, not trained further.",
+    )
+
+
+def _add(key: str) -> None:
+    file = st.session_state.get(key)
+    if file is None:
+        return
+    root = background.root()
+    try:
+        found = archives.unpack(file.getvalue(), file.name)
+        name = background.free_name(root, _named(file.name))
+        select(background.add(root, name, found).name)
+    except UserError as error:
+        say(str(error))
+    st.session_state["train.archives"] += 1
+    redraw()
+
+
+def _named(file: str) -> str:
+    """A name for a run from that of its file."""
+    stem = background.tidy_name(PurePath(file).stem)[:50]
+    try:
+        return background.check_name(stem)
+    except UserError:
+        return "uploaded"
+
+
+def own_objects() -> Brought | None:
+    """Where own objects are brought, and what is known of their views; None until all is right."""
+    file = st.file_uploader(
+        "Images of objects, each from several views: a NumPy archive (.npz) with the arrays "
+        "images, object and view",
+        type="npz",
+        key="train.data",
+        max_upload_size=LARGEST_MB,
+        help="Up to 64 x 64 pixels, grey or colour; docs/own-data.md says more. It is copied into "
+        "the run; nothing in it is ever executed.",
+    )
+    st.session_state.pop(OWN, None)
+    if file is None:
+        return None
+    left, right = st.columns(2)
+    kind = left.segmented_control(
+        "Views are", [LINE, CIRCLE], default=LINE, required=True, key="train.track"
+    )
+    period, kernel = 0.0, None
+    if kind == CIRCLE:
+        period = right.number_input(
+            "They repeat after", 1e-6, 1e9, 360.0, key="train.period", help="360 for degrees."
+        )
+    else:
+        kernel = right.selectbox("How they change", list(ON_A_LINE), key="train.kernel")
+    try:
+        found = _parsed(file.getvalue(), file.name)
+        brought = Brought(found, for_objects(found, file.name[:60], period, kernel))
+    except UserError as error:
+        st.error(frame.plain(error))
+        return None
+    channels, height, width = found.shape
+    st.caption(
+        f"{len(found.names):,} objects in {len(found.images):,} images of {height} x {width} "
+        f"pixels in {'colour' if channels == 3 else 'grey'}. One in ten is kept back for testing."
+    )
+    st.session_state[OWN] = brought
+    return brought
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the objects")
+def _parsed(content: bytes, name: str) -> Objects:
+    if len(content) > archives.LARGEST:
+        raise UserError(f"'{name}' is too large: at most {LARGEST_MB} MB are read.")
+    return objects.parse(content, name)
