@@ -197,14 +197,14 @@ def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     return [("", rows)]
 
 
-def _objects(result: dict[str, Any]) -> list[list[str]]:
+def _objects(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     rows = _extrapolation(result)
     rows[0] += ["one view at 30°", "epochs"]
     for row, curve in zip(rows[1:], result["curves"], strict=True):
         row += [cell(curve["oblique_view_mse"]), str(curve["epochs"])]
     for name, value in result["references"].items():
         rows.append([name.replace("_", " "), f"{value:.4f}", *["-"] * (len(rows[0]) - 2)])
-    return rows
+    return [("", rows)]
 
 
 def _table1_figure(result: dict[str, Any]) -> go.Figure:
