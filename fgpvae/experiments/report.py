@@ -198,7 +198,7 @@ def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
 
 
 def _objects(result: dict[str, Any]) -> list[tuple[str, Rows]]:
-    rows = _extrapolation(result)
+    ((_, rows),) = _extrapolation(result)
     rows[0] += ["one view at 30°", "epochs"]
     for row, curve in zip(rows[1:], result["curves"], strict=True):
         row += [cell(curve["oblique_view_mse"]), str(curve["epochs"])]
