@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from fgpvae import data
+from fgpvae import data, sparse
 from fgpvae.batches import FixedViews
 from fgpvae.checkpoints import PRETRAINED, load_model, pretrained_names
 from fgpvae.data import Views, rotate_fast
@@ -23,6 +23,8 @@ from fgpvae.posterior import FourierPosterior
 from fgpvae.presets import PRESETS
 from fgpvae.training import Trainer
 
+INDUCING = (32, 128, 256, 512)  # M, at 225 images
+BATCHES = (225, 900, 3600)  # b, at 32 inducing points
 VIEWS = (8, 16, 64, 128, 256, 512)  # Q
 PUBLISHED_SECONDS = 1.6  # an epoch of the published program, timed once on two cores elsewhere
 
@@ -102,6 +104,33 @@ def _print_peaks(views: tuple[int, ...]) -> None:
     print(json.dumps(peaks))
 
 
+def sparse_seconds(M: int, images: int, latents: int = 4, repeats: int = 2) -> float:
+    """Processor seconds of a sparse GP on b images, forward and backward: O(M³ + bM²) a channel."""
+    kernel, generator = Periodic(), torch.Generator().manual_seed(0)
+
+    def drawn(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, dtype=torch.float64, generator=generator).requires_grad_()
+
+    d, w, mu = drawn(images, 8), drawn(images), drawn(images, latents)
+    inducing, angles = drawn(M, 8), drawn(M)
+
+    def step() -> None:
+        C = sparse.factor((inducing @ inducing.mT) * kernel.gram(angles, angles))
+        phi = sparse.features((d @ inducing.mT) * kernel.gram(w, angles), C)
+        told = sparse.information(phi, mu, torch.full_like(mu, 10.0))
+        q = sparse.InducingPosterior.given(*told)
+        mean, var = q.at(phi, d.square().sum(-1))
+        (mean.sum() + var.sum() + q.kl()).backward()
+
+    step()
+    times = []
+    for _ in range(repeats):
+        started = time.process_time()
+        step()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
 def images_a_second(repeats: int = 5) -> float:
     """Generation: 40 digits from 11 views at 64 angles each, encoder, GP and decoder included."""
     model = build(FGPVAEConfig()).eval()
@@ -153,6 +182,12 @@ def bench(progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]
         result["milliseconds_an_image_by_Q"][Q] = 1000 * seconds / int(many.observed.sum())
     by_q = result["milliseconds_an_image_by_Q"]
     result["cost_of_an_image_at_256_over_16"] = by_q[256] / by_q[16]
+    progress("sparse Gaussian processes")
+    by_m = result["sparse_seconds_by_M"] = {M: sparse_seconds(M, BATCHES[0]) for M in INDUCING}
+    by_b = result["sparse_seconds_by_b"] = {b: sparse_seconds(32, b) for b in BATCHES}
+    large_m = INDUCING[-2:]
+    result["exponent_of_sparse_seconds_in_M"] = fitted_exponent(large_m, [by_m[M] for M in large_m])
+    result["exponent_of_sparse_seconds_in_b"] = fitted_exponent(BATCHES, list(by_b.values()))
     progress("memory of many views")
     memory = result["posterior_mb_by_Q"] = peak_memory_by_views()
     # a digit's cost is that of Q images: linear in Q is an exponent of 1

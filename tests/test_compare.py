@@ -60,7 +60,11 @@ def write_results(folder):
     exponents = {"seconds_an_epoch_in_P": 1.03}
     exponents |= {f"{k}_in_Q": v for k, v in (("joint", 3.0), ("dense", 2.0), ("fourier", 1.0))}
     content = {
-        "table1": {"rows": rows, "trivial": {"mean_image": 0.0551, "rotated_neighbour": 0.0005}},
+        "table1": {
+            "rows": rows,
+            "equal": {"epochs": 200, "rows": [rows[0] | {"preset": "told", "published": None}]},
+            "trivial": {"mean_image": 0.0551, "rotated_neighbour": 0.0005},
+        },
         "extrapolation": {"curves": [{"preset": "paper", "model": "FGP-VAE", "mse": curve}]},
         "objects": {
             "curves": [{"preset": "cubes", "model": "FGP-VAE", "mse": curve}],
@@ -154,6 +158,13 @@ def test_the_table_has_ours_beside_the_published(app):
     captions = [caption.value for caption in app.caption]
     assert any("experiment table1 --seeds 2 · 2 seeds · 2021-03-04" in text for text in captions)
     assert not any("python -m" in text.value for text in app.markdown)
+
+
+def test_the_table_has_a_block_with_equal_budgets(app):
+    compare(app).segmented_control(key="compare.block").set_value("equal").run()
+    shown = list(app.dataframe[0].value["Model"])
+    assert "told" in shown
+    assert "paper" not in shown
 
 
 def test_figures_of_cubes_stand_beside_what_needs_no_model(app):

@@ -25,6 +25,7 @@ from fgpvae.data import (
     extrapolation,
     factorized,
     interpolation,
+    keep_views_back,
     load_idx,
     load_openml,
     one_view,
@@ -595,3 +596,17 @@ def test_a_warp_does_not_rotate(monkeypatch):
         turn.abs().max() < 1
     )  # resampling; with its antisymmetric part it was 5 degrees, 19 at most
     assert (maps - torch.eye(2)).abs().mean() > 0.03
+
+
+def test_views_kept_back_are_of_training_digits_and_not_trained_on():
+    train = shuffled()
+    rest, task = keep_views_back(train, 40)
+    assert torch.equal(rest.ids, train.ids)
+    fewer = train.observed.sum(-1) - rest.observed.sum(-1)
+    assert torch.equal(train.ids[fewer > 0], task.context.ids)
+    assert fewer.max() == 1
+    assert not train.tested[fewer > 0].any()
+    for row, digit in enumerate(task.context.ids.tolist()):
+        mine = rest[digit]
+        assert torch.equal(mine.observed, task.context[row].observed)
+        assert float(task.at[row]) not in mine.angles[mine.observed].tolist()

@@ -15,11 +15,14 @@ from fgpvae.evaluation import config_of
 from fgpvae.experiments import Experiment, report
 from fgpvae.experiments.disentanglement import model_scores, swap_error, unseen_views
 from fgpvae.experiments.extrapolation import extrapolation, prior_samples
+from fgpvae.experiments.one_view import one_view
+from fgpvae.experiments.rates import choose
 from fgpvae.experiments.scaling import by_number_of_views, scaling
-from fgpvae.experiments.table1 import table1, trivial
+from fgpvae.experiments.table1 import kept_rows, table1, trivial
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.presets import preset
+from fgpvae.runs import open_run
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +36,11 @@ def experiment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def table(experiment):
-    return table1(experiment)
+    rates = sys.modules[choose.__module__]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rates, "CANDIDATES", (("constant", 1e-5), ("cosine", 0.003)))
+        patch.setattr(rates, "KEPT_BACK", 20)
+        yield table1(experiment)
 
 
 def test_table1_trains_and_scores(table):
@@ -42,6 +49,43 @@ def test_table1_trains_and_scores(table):
     assert 0.01 < row["test_mse"]["mean"] < 0.2
     assert row["peak_memory_mb"]["mean"] > 50
     assert row["published"]["mse"] == 0.0284
+
+
+def test_equal_block_has_a_rate_chosen_on_views_kept_back(experiment, table):
+    (row,) = table["equal"]["rows"]
+    slow, fast = (each["validation_mse"]["mean"] for each in row["choice"]["tried"])
+    assert fast < slow
+    assert (row["choice"]["schedule"], row["choice"]["rate"]) == ("cosine", 0.003)
+    run = open_run(experiment.runs / "paper-paper-equal-0")
+    assert run.config.training.learning_rate == 0.003
+    assert run.config.training.average
+    assert (run.config.data.split, run.config.data.validation) == ("shuffled", 0)
+    assert row["cpu_seconds"]["mean"] > 0
+
+
+def test_rows_are_kept_if_asked(experiment, table, tmp_path):
+    old = json.loads(json.dumps(table)) | {"date": "2020-01-01", "commit": "abc"}
+    for row in old["rows"]:
+        del row["date"], row["commit"], row["cpu_seconds"]  # as before they were recorded
+    (tmp_path / "table1.json").write_text(json.dumps(old))
+    rows = kept_rows(replace(experiment, results=tmp_path))
+    assert (rows["paper"]["date"], rows["paper"]["commit"]) == ("2020-01-01", "abc")
+    assert "2020-01-01, abc, seeds: 1" in report.markdown(table | {"rows": [rows["paper"]]})
+    assert kept_rows(replace(experiment, results=tmp_path, seeds=2)) == {}
+
+
+def test_one_view_stands_beside_what_was_published(experiment, table, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys.modules[one_view.__module__], "SHIPPED", ("wide",))
+    result = one_view(experiment)
+    wide, trained = result["rows"]
+    assert wide["model"] == "FGP-VAE, dense networks, encoder told the angle"
+    for known in result["published"]:
+        assert wide[known["task"]]["mean"] < known["mse"]
+        assert trained[known["task"]]["mean"] > known["mse"]  # one epoch
+    assert max(result["geometry"].values()) < 1e-6
+    text = report.markdown(result)
+    assert result["comparable"] in text
+    assert all(path.stat().st_size for path in report.write(result, tmp_path))
 
 
 def test_finished_runs_are_reused(experiment, table):

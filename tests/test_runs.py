@@ -268,6 +268,11 @@ def test_a_model_that_cannot_take_new_digits_cannot_be_validated_on_them(tmp_pat
     with pytest.raises(UserError, match=r"set data\.validation to 0"):
         train(tmp_path / "run", config)
     assert runs.open_run(tmp_path / "run").state == runs.FAILED
+    views = replace(config.data, keep_back="views")
+    train(tmp_path / "other", replace(config, data=views))
+    line = runs.open_run(tmp_path / "other").metrics()[-1]
+    assert line["validation_mse"] > 0
+    assert line["cpu_seconds"] > 0
 
 
 # Damage

@@ -25,8 +25,8 @@ COMPARABLE = (
     "The same: threes turned in steps of 22.5 degrees, one view at a known angle, mean squared "
     "error of a pixel; ODE2VAE, too, is scored on its 360 training threes at a held-out angle. Not "
     "the same: Shooting and InImNet train on 500 threes, these on 360; InImNet is scored at the "
-    "fifth frame, Shooting at a later frame that need not be the fifth; the unseen threes are "
-    "other ones; `quick` and `wide` also learn from deformed digits."
+    "fifth frame, Shooting at a later frame that need not be the fifth; the unseen threes need "
+    "not be theirs; `quick` and `wide` also learn from deformed digits."
 )
 
 

@@ -28,7 +28,7 @@ def choose(
     experiment: Experiment, name: str, preset: str, changes: Sequence[str], seeds: Sequence[int]
 ) -> dict[str, Any]:
     """Every candidate with its errors on the views kept back, and the one with the lowest mean."""
-    tried = []
+    tried: list[dict[str, Any]] = []
     for schedule, rate in CANDIDATES:
         errors = []
         for seed in seeds:

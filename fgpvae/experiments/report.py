@@ -114,7 +114,8 @@ def _table1_rows(entries: list[dict[str, Any]]) -> Rows:
                 _processor(row),
                 f"{row['parameters']:,}",
                 cell(row["peak_memory_mb"], 0),
-                f"{row.get('date', '-')} {row.get('commit', '')}".strip(),
+                f"{row.get('date', '-')}, {row.get('commit', '-')}, seeds: "
+                f"{len(row['test_mse']['values'])}",
             ]
         )
     return rows
@@ -135,7 +136,8 @@ def _one_view(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     }
     learned = [["one view, known angle", *columns.values()]]
     for row in result["rows"]:
-        origin = "shipped weights" if row["shipped"] else f"{result['seeds']} seeds"
+        count = len(row["seen"]["values"])
+        origin = "shipped weights" if row["shipped"] else f"{count} seed{'s' if count > 1 else ''}"
         name = f"{row['model']} (`{row['preset']}`, {origin})"
         learned.append([name, *(cell(row[column]) for column in columns)])
     published = [["published", *columns.values()]]
@@ -195,14 +197,14 @@ def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     return [("", rows)]
 
 
-def _objects(result: dict[str, Any]) -> list[list[str]]:
-    rows = _extrapolation(result)
+def _objects(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+    ((_, rows),) = _extrapolation(result)
     rows[0] += ["one view at 30°", "epochs"]
     for row, curve in zip(rows[1:], result["curves"], strict=True):
         row += [cell(curve["oblique_view_mse"]), str(curve["epochs"])]
     for name, value in result["references"].items():
         rows.append([name.replace("_", " "), f"{value:.4f}", *["-"] * (len(rows[0]) - 2)])
-    return rows
+    return [("", rows)]
 
 
 def _table1_figure(result: dict[str, Any]) -> go.Figure:

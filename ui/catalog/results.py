@@ -103,10 +103,26 @@ class Row:
     def colour(self) -> str:
         if self.own:
             return palette.ACCENT
-        return palette.GLOBAL if self.title == "FGP-VAE" else palette.TRUTH
+        return palette.GLOBAL if self.title.startswith("FGP-VAE") else palette.TRUTH
 
 
-def committed_rows(table: dict[str, Any] | None) -> list[Row]:
+BLOCKS = {"published": "Each with its own settings", "equal": "Equal budgets"}
+
+
+def blocks(table: dict[str, Any] | None) -> list[str]:
+    """Those of the two blocks of the table that have rows."""
+    return [block for block in BLOCKS if _rows(table, block)]
+
+
+def _rows(table: dict[str, Any] | None, block: str) -> list[dict[str, Any]]:
+    found: dict[str, Any] = table or {}
+    if block == "equal":
+        found = found.get("equal", {})
+    rows: list[dict[str, Any]] = found.get("rows", [])
+    return rows
+
+
+def committed_rows(table: dict[str, Any] | None, block: str = "published") -> list[Row]:
     return [
         Row(
             row["preset"],
@@ -118,7 +134,7 @@ def committed_rows(table: dict[str, Any] | None) -> list[Row]:
             row["parameters"],
             row["published"] or {},
         )
-        for row in (table["rows"] if table else [])
+        for row in _rows(table, block)
     ]
 
 
@@ -136,7 +152,7 @@ def committed_curves(result: dict[str, Any] | None) -> list[Curve]:
     return [
         Curve(
             curve["preset"],
-            palette.GLOBAL if curve["model"] == "FGP-VAE" else palette.TRUTH,
+            palette.GLOBAL if curve["model"].startswith("FGP-VAE") else palette.TRUTH,
             {int(views): spread(found) for views, found in curve["mse"].items()},
         )
         for curve in (result["curves"] if result else [])

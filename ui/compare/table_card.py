@@ -36,7 +36,19 @@ def table(own: list[Measured]) -> None:
         "standard deviation, diamonds are what the paper reports, dotted lines need no model.",
         key="compare.table",
     ):
-        rows = results.committed_rows(result) + [each.row for each in own]
+        block = "published"
+        if len(results.blocks(result)) > 1:
+            block = st.segmented_control(
+                "Settings",
+                list(results.BLOCKS),
+                default="published",
+                required=True,
+                format_func=results.BLOCKS.__getitem__,
+                key="compare.block",
+                label_visibility="collapsed",
+                **KEEP,
+            )
+        rows = results.committed_rows(result, block) + [each.row for each in own]
         if not rows:
             command(
                 "table1",
