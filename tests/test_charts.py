@@ -1,6 +1,7 @@
 """The charting layer: what is in the figures, against the numbers they were made of."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
