@@ -125,9 +125,13 @@ def pictures(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
     turns = 2 * math.pi * np.random.default_rng(seed).random(len(digits))
     read, angles = [], []
     for image, angle in zip(digits.images, turns, strict=True):
-        sheet = Image.fromarray(np.uint8(255 - 255 * image)).resize((PAPER, PAPER), Image.BICUBIC)
+        sheet = Image.fromarray(np.uint8(255 - 255 * image)).resize(
+            (PAPER, PAPER), Image.Resampling.BICUBIC
+        )
         try:
-            picture = normalise(sheet.rotate(math.degrees(angle), Image.BICUBIC, fillcolor=255))
+            picture = normalise(
+                sheet.rotate(math.degrees(angle), Image.Resampling.BICUBIC, fillcolor=255)
+            )
         except UserError:
             continue
         read.append(torch.from_numpy(picture.digit))

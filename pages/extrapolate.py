@@ -59,7 +59,7 @@ if digit or any(each.normalised for each in pieces):
         if digit:
             shown = sources.shown_at(KEY, digit, link)
             views = sources.of_example(shown, model)
-        else:
+        elif piece:
             views = sources.of_pieces(pieces, piece, model)
 
 subject = (choice.name, source, seed, *(view.key for view in views))

@@ -68,7 +68,9 @@ def normalise(brought: list[Brought]) -> list[Piece]:
     return pieces
 
 
-def _seen_before(memory: dict, identity: str, options: Options) -> Shown | None:
+def _seen_before(
+    memory: dict[tuple[str, Options], dict[str, Any]], identity: str, options: Options
+) -> Shown | None:
     """The same picture with another crop or thickness shows the same boxes."""
     for (other, used), found in memory.items():
         if other == identity and used.invert == options.invert:
