@@ -34,8 +34,7 @@ def follow(key: str, options: Container[object], default: object) -> None:
     """
     linked, held = st.query_params.get(key), st.session_state.get(key)
     value = next((each for each in (linked, held) if each in options), default)
-    if value != held:
-        st.session_state[key] = value
+    st.session_state[key] = value  # also where it has it: another page's widget of this key is gone
     write(**{key: str(value)})
 
 
