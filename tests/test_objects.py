@@ -572,7 +572,7 @@ def test_models_of_digits_and_of_objects_are_not_mixed_up(trained, tmp_path, cap
     assert main(["rotate", str(picture), *options]) == 2
     assert "other objects" in capsys.readouterr().err
     assert main(["card", str(trained)]) == 2
-    assert "digits only" in capsys.readouterr().err
+    assert "own objects" in capsys.readouterr().err
 
 
 def test_it_learns_where_things_are():
