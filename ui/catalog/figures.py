@@ -11,6 +11,7 @@ from fgpvae.figure_view import figure_of
 
 FRAMES = 48  # angles at which figures are drawn, all round
 AROUND = np.arange(FRAMES) * (2 * np.pi / FRAMES)
+SOME = 4  # of so many training shapes one is drawn: 40, and each in four quarters
 ANOTHER = 7  # shapes further: neighbours in the list look alike
 
 
@@ -65,9 +66,9 @@ def kind(moves: str) -> str:
 
 @st.cache_resource(show_spinner="Drawing training figures")
 def training_images() -> Tensor:
-    """Each training shape once, in some attitude, [P, 48, H, W]."""
+    """Some training shapes, each in one attitude, [P, 48, H, W]."""
     stream, shown = np.random.default_rng(0), []
-    for shape in _shapes().training:
+    for shape in _shapes().training[::SOME]:
         copies = shape.copies()
         shown.append(copies[stream.integers(len(copies))])
     drawn = cubes.draw(shown, np.broadcast_to(AROUND, (len(shown), FRAMES)))

@@ -199,6 +199,6 @@ def _styles(choice: Choice, _model: Model) -> list[Style]:
     if _model.config.local == _model.config.latents:
         return []
     views = figures.training_views()
-    made = [scenes.scene(_model, views.images[k].numpy(), views.angles[k].numpy()) for k in (0, 40)]
+    made = [scenes.scene(_model, views.images[k].numpy(), views.angles[k].numpy()) for k in (0, 20)]
     codes = np.concatenate([scene.at(np.zeros(1)) for scene in made])
     return style_directions.channels(_model, codes, latents.own_styles(_model, views))
