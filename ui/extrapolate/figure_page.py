@@ -28,13 +28,13 @@ def page(key: str, above: DeltaGenerator, choice: Choice) -> None:
     moves = figures.chosen(key, link.get("figure"))
     problem = st.session_state.get(f"{key}.problem")
     bring, result = st.columns([1, 1.1], gap="medium")
-    with bring:
-        with frame.card("Build a figure", key="figure.build"):
-            _build(key, moves)
-            if problem:
-                notices.problem(problem, "The figure before it is shown.")
-        beside = st.container()
-    state = figure.show(key, choice, moves, link, (result, beside))
+    with bring, frame.card("Build a figure", key="figure.build"):
+        _build(key, moves)
+        if problem:
+            notices.problem(problem, "The figure before it is shown.")
+    with result:
+        turning, beside = st.container(), st.container()
+    state = figure.show(key, choice, moves, link, (turning, beside))
     with above:
         frame.heading(
             TITLE,

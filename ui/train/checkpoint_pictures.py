@@ -46,10 +46,7 @@ def imagined(choice: Choice) -> str:
     w = cubes.grid().numpy()[::2]
     seen = imagine(choice.load(), figures.unseen(0), w[[1, 7]], w)
     given = np.isclose(w[:, None], seen.given).any(1)
-    bars = [
-        palette.angle_colour(at) if there else "transparent"
-        for at, there in zip(w, given, strict=True)
-    ]
+    bars = np.where(given, palette.angle_colours(w), "transparent").tolist()
     rows = [("truth", seen.truth), ("model", seen.mean)]
     labels = [f"{degrees:.0f}°" for degrees in np.rad2deg(w)]
     return pictures_html.grid(rows, labels, bars, alt="a figure of cubes, true and imagined")

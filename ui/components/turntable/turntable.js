@@ -46,6 +46,7 @@ class Turntable {
 
   lay() {
     const { names, figures, hints, size, across } = this.data;
+    this.pictures.parentElement.classList.toggle("single", across === 1);
     this.pictures.style.setProperty("--across", across);
     this.pictures.style.setProperty("--narrow", Math.floor(across / 2));
     this.canvases = names.map((name) => {
