@@ -26,11 +26,10 @@ def page(key: str, above: DeltaGenerator, choice: Choice) -> None:
     """All of the page below the box with the models."""
     link = query_params.initial_params(key)
     moves = figures.chosen(key, link.get("figure"))
-    problem = st.session_state.get(f"{key}.problem")
     bring, result = st.columns([1, 1.1], gap="medium")
     with bring, frame.card("Build a figure", key="figure.build"):
         _build(key, moves)
-        if problem:
+        if problem := st.session_state.get(f"{key}.problem"):
             notices.problem(problem, "The figure before it is shown.")
     with result:
         turning, beside = st.container(), st.container()
