@@ -12,7 +12,7 @@ from fgpvae.data import cubes
 from fgpvae.figure_view import figure_of, imagine
 from tests.browser import ROOT, serve, settle
 from ui.catalog import figures
-from ui.components.builder import builder
+from ui.components.builder.builder import _checked
 from ui.inference import figure
 
 MOVES = "x3 y2 -z2 x2"
@@ -71,7 +71,7 @@ def test_sides_in_words():
     "sent", [None, {}, {"cubes": [[0, 0]]}, {"cubes": [[0, 0, 1000]]}, {"cubes": [[0, 0, 0]] * 61}]
 )
 def test_only_cubes_are_taken_from_the_browser(sent: object):
-    assert builder.__globals__["_checked"](sent) is None
+    assert _checked(sent) is None
 
 
 # --- Rotate ---
@@ -125,7 +125,12 @@ def test_a_figure_is_built_by_its_moves_and_bad_ones_get_a_sentence():
     assert app.title[0].value == "Turn a figure of your own"
     app.text_input(key="extrapolate.typed").set_value("x2 (y) z2").run()
     assert linked(app, "figure") == "x2(y)z2"
-    for bad, why in (("", "is empty"), ("x5 y5", "at most 10"), ("hello", ""), ("x9", "too long")):
+    for bad, why in (
+        ("", "is empty"),
+        ("x5 y5", "more than 10"),
+        ("hello", ""),
+        ("x9", "too long"),
+    ):
         app.text_input(key="extrapolate.typed").set_value(bad).run()
         assert not app.exception
         shown = [each.body for each in app.get("html") if "notice problem" in each.body]
