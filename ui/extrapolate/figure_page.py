@@ -27,7 +27,7 @@ def page(key: str, above: DeltaGenerator, choice: Choice) -> None:
     link = query_params.initial_params(key)
     moves = figures.chosen(key, link.get("figure"))
     bring, result = st.columns([1, 1.1], gap="medium")
-    with bring, frame.card("Build a figure", key="figure.build"):
+    with bring, frame.card("Build a figure", key="extrapolate.build"):
         _build(key, moves)
         if problem := st.session_state.get(f"{key}.problem"):
             notices.problem(problem, "The figure before it is shown.")

@@ -65,7 +65,7 @@ def show(
         places=(left, style),
     )
     seen = imagined(choice, moves, tuple(given), model)
-    with beside, frame.card("The truth", "It turns with the dial.", key="figure.truth"):
+    with beside, frame.card("The truth", "It turns with the dial.", key="inference.truth"):
         turntable(
             {"true": seen.truth},
             key=live,
@@ -73,10 +73,10 @@ def show(
             figures=_errors(seen),
             hints=HINTS,
         )
-    with control, frame.card(key="figure.views"):
+    with control, frame.card(key="inference.views"):
         _views(live, given)
     sentence = possible(choice, moves, tuple(given), model)
-    with card, frame.card("Possibilities", sentence, key="figure.possibilities"):
+    with card, frame.card("Possibilities", sentence, key="inference.possibilities"):
         samples = {f"possible {k}": each for k, each in enumerate(seen.possible, start=1)}
         turntable(
             {"true": seen.truth, "mean": seen.mean} | samples,
