@@ -6,9 +6,9 @@ import streamlit as st
 
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import prior, turn, uncertainty
-from ui.catalog import models
+from ui.catalog import models, things
 from ui.components import dial, sketch
-from ui.extrapolate import angle_control, doubt, picture, sources, upload, user_views
+from ui.extrapolate import angle_control, doubt, figure_page, picture, sources, upload, user_views
 from ui.inference import angle_strip, captions, downloads, server_view, style_names, truth
 from ui.shell import frame, notices, query_params
 
@@ -20,7 +20,15 @@ frame.guard()
 head, side = st.columns([3.6, 1], vertical_alignment="center")
 above = head.container()
 with side:
-    choice = models.pick(label_visibility="collapsed")
+    kind = things.switch(KEY)
+    choice = models.pick(
+        only=lambda each: things.of(each) == kind,
+        label_visibility="collapsed",
+        figures=kind == things.OBJECTS,
+    )
+if kind == things.OBJECTS:
+    figure_page.page(KEY, above, choice)
+    st.stop()
 link, model = query_params.initial_params(KEY), notices.attempt(choice.load)
 if not model.takes_new_digits:
     with above:
@@ -141,4 +149,5 @@ query_params.write(
     seed=None if seed is None else str(seed),
     angle=f"{state.angle:g}",
     style=query_params.text(state.style) if shown else None,
+    figure=None,
 )

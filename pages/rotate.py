@@ -4,7 +4,7 @@ import streamlit as st
 
 from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.digit_view import turn, verdict
-from ui.catalog import digits, models
+from ui.catalog import digits, models, things
 from ui.components import dial
 from ui.inference import (
     angle_strip,
@@ -15,7 +15,7 @@ from ui.inference import (
     style_names,
     truth,
 )
-from ui.rotate import beside, morph_swap, object_page, pair
+from ui.rotate import beside, figure_page, morph_swap, object_page, pair
 from ui.shell import frame, notices, query_params
 
 KEY = "rotate"
@@ -23,12 +23,15 @@ KEY = "rotate"
 frame.guard()
 head, side = st.columns([2.2, 1.3], vertical_alignment="center")
 with side:
+    kind = things.switch(KEY, own_objects=True)
     menus, lines = st.container(horizontal=True), st.container()
 with menus:
-    choice = models.pick(objects=True)
-if choice.objects:
+    choice = models.pick(
+        only=lambda each: things.of(each) == kind, objects=True, figures=kind == things.OBJECTS
+    )
+if kind == things.OBJECTS:
     lines.caption(choice.line)
-    object_page.page(KEY, head, choice)
+    (figure_page if choice.figures else object_page).page(KEY, head, choice)
     st.stop()
 link, model = query_params.initial_params(KEY), notices.attempt(choice.load)
 digit, other = pair(KEY, choice, link.get("digit"), link.get("other", "new-3-9"))
@@ -103,4 +106,5 @@ query_params.write(
     views=query_params.text(seen),
     style=query_params.text(state.style),
     object=None,
+    figure=None,
 )

@@ -356,7 +356,7 @@ def test_a_second_model_turns_beside_the_first(runs: Path):
 
 
 def test_every_model_says_in_one_line_what_it_is(runs: Path):
-    lines = {choice.name: choice.line for choice in models.available()}
+    lines = {choice.name: choice.line for choice in models.available(figures=True)}
     assert lines["runs/turning"] == "Your FGP-VAE for the digits 3 and 7."
     assert all(line.endswith(".") and len(line) < 70 for line in lines.values())
     assert set(models.LINES) == {name for name in lines if not name.startswith("runs/")}

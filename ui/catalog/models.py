@@ -28,6 +28,7 @@ LINES = {  # what each shipped model is
     "cvae": "CVAE for threes: it is told the angle.",
     "vae": "Plain VAE for threes: it knows no angle.",
     "gpvae": "GP-VAE of Casale et al.: it knows its training threes only.",
+    "cubes": "FGP-VAE for figures of cubes, which no rotation of a picture can turn.",
 }
 
 
@@ -59,6 +60,8 @@ class Choice:
             return LINES[self.name]
         if self.objects:
             return f"{self.title} for objects of your own."
+        if self.figures:
+            return f"{'Your ' if self.own else ''}{self.title} for figures of cubes."
         classes = "every digit" if len(self.classes) == 10 else _listed(sorted(self.classes))
         return f"{'Your ' if self.own else ''}{self.title} for {classes}."
 
@@ -66,6 +69,11 @@ class Choice:
     def objects(self) -> bool:
         """Trained on one's own objects, not on digits."""
         return self.config.data.split == OBJECTS
+
+    @property
+    def figures(self) -> bool:
+        """Trained on figures of cubes, not on digits."""
+        return self.config.data.split == CUBES
 
     @property
     def classes(self) -> tuple[int, ...]:
@@ -77,24 +85,25 @@ class Choice:
         return _loaded().load(self)
 
 
-def available(objects: bool = False) -> list[Choice]:
+def available(objects: bool = False, figures: bool = False) -> list[Choice]:
     """Shipped models first, the best one in front, then own runs, newest first.
 
-    Runs on other `objects` than digits are for the pages that ask for them. Models of figures of
-    cubes are for none yet.
+    Runs on other `objects` than digits and models of `figures` of cubes are for the pages that ask
+    for them.
     """
-    digits = [
+    unasked = {split for split, asked in ((OBJECTS, objects), (CUBES, figures)) if not asked}
+    names = [
         name
         for name in fgpvae.pretrained_names()
-        if checkpoints.shipped_config(name).data.split != CUBES
+        if checkpoints.shipped_config(name).data.split not in unasked
     ]
-    names = sorted(digits, key=lambda name: (name != BEST, name))
+    names.sort(key=lambda name: (name != BEST, name))
     shipped = [_choice(name, checkpoints.PRETRAINED / f"{name}.safetensors") for name in names]
     found, _ = runs.list_runs(background.root())
     own = [
         _choice(OWN + run.name, run.path / checkpoints.WEIGHTS)
         for run in found
-        if run.config.data.split not in ((CUBES,) if objects else (CUBES, OBJECTS))
+        if run.config.data.split not in unasked
     ]
     return [choice for choice in (*shipped, *own) if choice is not None]
 
@@ -105,7 +114,8 @@ def baselines() -> list[str]:
 
 
 def find(name: str) -> Choice | None:
-    return next((choice for choice in available(objects=True) if choice.name == name), None)
+    every = available(objects=True, figures=True)
+    return next((choice for choice in every if choice.name == name), None)
 
 
 def pick(
@@ -116,12 +126,14 @@ def pick(
     width: int | Literal["stretch"] = "stretch",
     label_visibility: Literal["visible", "hidden", "collapsed"] = "visible",
     objects: bool = False,
+    figures: bool = False,
 ) -> Choice:
     """A box to choose a model, in the link as ?model=name and the same on every page.
 
     Without any model the page ends here, with a card that says how to get one.
     """
-    choices = {choice.name: choice for choice in available(objects) if only is None or only(choice)}
+    offered = available(objects, figures)
+    choices = {choice.name: choice for choice in offered if only is None or only(choice)}
     if not choices:
         with frame.empty(
             "No model yet",

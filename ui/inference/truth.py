@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from html import escape
+from urllib.parse import quote
 
 import numpy as np
 import streamlit as st
@@ -9,7 +10,7 @@ import streamlit as st
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import DigitView, Verdict
 from fgpvae.metrics import mse
-from ui.catalog import digits
+from ui.catalog import digits, models
 from ui.catalog.digits import Digit
 from ui.catalog.models import Choice
 from ui.components import pictures
@@ -34,6 +35,7 @@ WHY = (
     "Geometric rotation wins here: it knows what a rotation is. The model learned it from "
     "pictures, so it also works for changes that nobody has a formula for."
 )
+LINK = "Objects that it cannot turn"
 SILENT = "This style is not the digit's own, so there is no true picture to compare with."
 
 
@@ -47,9 +49,15 @@ def follow(turning: DigitView, choice: Choice, digit: Digit, key: str, subject: 
         _all_round(choice, digit, observed, turning),
         key=key,
         subject=subject,
-        texts={"why": WHY, "silent": SILENT},
+        texts={"why": WHY, "silent": SILENT} | _elsewhere(),
         hints=HINTS,
     )
+
+
+def _elsewhere() -> dict[str, str]:
+    """A link to what a geometric rotation cannot turn, if there is a model of it."""
+    found = [each.name for each in models.available(figures=True) if each.figures]
+    return {"link": LINK, "address": f"rotate?model={quote(found[0])}"} if found else {}
 
 
 @st.cache_data(max_entries=256, show_spinner=False)

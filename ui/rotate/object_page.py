@@ -79,6 +79,7 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
         angle=f"{state.angle:g}",
         digit=None,
         other=None,
+        figure=None,
         views=None,
         style=None,
     )

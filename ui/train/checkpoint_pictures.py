@@ -1,13 +1,14 @@
-"""What the newest checkpoint of a run makes of digits or objects that it was not trained on."""
+"""What the newest checkpoint of a run makes of what it was not trained on."""
 
 import numpy as np
 import streamlit as st
 
 from fgpvae import UserError, comparison, scenes
-from fgpvae.data import ANGLES, HELD_OUT_INDEX
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, cubes
+from fgpvae.figure_view import imagine
 from fgpvae.models import MODELS
 from fgpvae.runs import Run
-from ui.catalog import Choice, models, objects
+from ui.catalog import Choice, figures, models, objects
 from ui.components import pictures as pictures_html
 from ui.shell import frame, palette
 
@@ -39,6 +40,18 @@ def moved(choice: Choice) -> str:
     return pictures_html.grid(rows, labels, bars, alt="an object at its views, true and generated")
 
 
+@st.cache_data(max_entries=8, show_spinner=False)
+def imagined(choice: Choice) -> str:
+    """What a checkpoint makes of a figure of cubes that it was not trained on."""
+    w = cubes.grid().numpy()[::2]
+    seen = imagine(choice.load(), figures.unseen(0), w[[1, 7]], w)
+    given = np.isclose(w[:, None], seen.given).any(1)
+    bars = np.where(given, palette.angle_colours(w), "transparent").tolist()
+    rows = [("truth", seen.truth), ("model", seen.mean)]
+    labels = [f"{degrees:.0f}°" for degrees in np.rad2deg(w)]
+    return pictures_html.grid(rows, labels, bars, alt="a figure of cubes, true and imagined")
+
+
 def strip(run: Run) -> None:
     """The pictures of the newest checkpoint."""
     choice = models.find(models.OWN + run.name)
@@ -47,12 +60,15 @@ def strip(run: Run) -> None:
         return
     new = MODELS[run.config.model.name].takes_new_digits
     try:
-        pictures = moved(choice) if choice.objects else turned(choice)
+        draw = moved if choice.objects else imagined if choice.figures else turned
+        pictures = draw(choice)
     except UserError as error:
         st.caption(frame.plain(f"No pictures: {error}"))
         return
     if choice.objects:
         st.caption("A new object from the views with a bar, by the newest checkpoint.")
+    elif choice.figures:
+        st.caption("A new figure from the two sides with a bar, by the newest checkpoint.")
     else:
         st.caption(
             f"Two {'new' if new else 'training'} digits from eleven views, by the newest "

@@ -74,7 +74,8 @@ class TruthCard {
     if (known !== this.known) this.truth = new Truth(data);
     this.known = known;
     this.data = data;
-    this.why.textContent = data.texts.why;
+    const link = Object.assign(document.createElement("a"), data.texts.link && { textContent: data.texts.link, href: data.texts.address });
+    this.why.replaceChildren(`${data.texts.why} `, link);
     this.silent.textContent = data.texts.silent;
     for (const canvas of this.canvases) canvas.width = canvas.height = data.size;
     if (live.picture?.pixels) this.watch(live.picture, live.beside);

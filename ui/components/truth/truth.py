@@ -27,7 +27,8 @@ def truth(
 
     `mean` [n, n] is the upright mean of its class, `seen` are the degrees of the views that the
     model knows, `spread` the standard deviation of a pixel at angles all round, None if it is not
-    known. `texts` are the sentences "why" and "silent"; `hints` say what a figure is.
+    known. `texts` are the sentences "why" and "silent", and perhaps a "link" after the former to an
+    "address"; `hints` say what a figure is.
     """
     data: dict[str, Any] = {
         "key": key,

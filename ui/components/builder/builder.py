@@ -1,0 +1,45 @@
+"""A figure of cubes that one can turn and build, face by face; the page keeps the cubes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from fgpvae.data import cubes
+from ui.components.shared import Component
+
+_component = Component(
+    "builder",
+    "builder/builder.js",
+    "builder/builder.html",
+    ("shared/common.css", "builder/builder.css"),
+)
+Cubes = tuple[tuple[int, int, int], ...]
+FARTHEST = 100  # cubes from the first one
+MOST = 60  # that the browser may send; how many a model knows is another matter
+
+
+def builder(built: Sequence[Sequence[int]], *, key: str, on_built: Callable[[Cubes], None]) -> None:
+    """Show cubes and let the person go on; `on_built` gets all of them after each change."""
+
+    def taken() -> None:
+        made = _checked((st.session_state.get(key) or {}).get("built"))
+        if made is not None:
+            on_built(made)
+
+    data = {
+        "cubes": [list(cube) for cube in built],
+        "elevation": cubes.ELEVATION,
+        "most": cubes.MOST_CUBES,
+    }
+    _component(key=key, data=data, on_built_change=taken)
+
+
+def _checked(sent: Any) -> Cubes | None:
+    """What the browser sent, if it is a list of places."""
+    try:
+        made = tuple((int(x), int(y), int(z)) for x, y, z in sent["cubes"])
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return None
+    near = all(abs(value) <= FARTHEST for cube in made for value in cube)
+    return made if near and len(made) <= MOST else None

@@ -1,0 +1,94 @@
+"""The page Extrapolate for a model of figures of cubes: build one, and it imagines the rest."""
+
+from collections.abc import Callable
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from fgpvae.data import cubes
+from fgpvae.errors import UserError
+from fgpvae.figure_view import figure_of
+from ui.catalog import figures
+from ui.catalog.models import Choice
+from ui.components.builder import builder
+from ui.inference import figure
+from ui.shell import frame, notices, query_params
+
+TITLE = "Turn a figure of your own"
+MOVES_HELP = (
+    "Moves from the first cube: x to the right, y away from you, z up, each with a minus sign for "
+    "the other direction and with how many cubes it adds. A branch stands in brackets: x2 (y) z2. "
+    "One cube is o."
+)
+
+
+def page(key: str, above: DeltaGenerator, choice: Choice) -> None:
+    """All of the page below the box with the models."""
+    link = query_params.initial_params(key)
+    moves = figures.chosen(key, link.get("figure"))
+    bring, result = st.columns([1, 1.1], gap="medium")
+    with bring, frame.card("Build a figure", key="extrapolate.build"):
+        _build(key, moves)
+        if problem := st.session_state.get(f"{key}.problem"):
+            notices.problem(problem, "The figure before it is shown.")
+    with result:
+        turning, beside = st.container(), st.container()
+    state = figure.show(key, choice, moves, link, (turning, beside))
+    with above:
+        frame.heading(
+            TITLE,
+            f"Drag the ring. The model sees your figure {figure.words(state.context)}; the other "
+            "sides it imagines. Click the dots to show it others.",
+        )
+    query_params.write(
+        figure=moves.replace(" ", ""),
+        angle=f"{state.angle:g}",
+        views=query_params.text(state.context),
+        digit=None,
+        shown=None,
+        said=None,
+        seed=None,
+        style=None,
+    )
+
+
+def _build(key: str, moves: str) -> None:
+    """The view in which one builds, the moves as text, and a button for another figure."""
+    name, text, wrong = f"{key}.built", f"{key}.typed", f"{key}.problem"
+    built = st.session_state.get(name)
+    if built is None or built[0] != moves:  # another figure has come in another way
+        built = moves, cubes.parse(moves).cubes
+        st.session_state[name], st.session_state[text] = built, moves
+        st.session_state.pop(wrong, None)
+
+    def on_built(made: tuple[tuple[int, int, int], ...]) -> None:
+        def read() -> str:
+            found = cubes.from_cubes(made)
+            return figure_of(found.moves).moves
+
+        found = _attempt(key, read)
+        st.session_state[name] = found or moves, made
+        if found:
+            st.session_state[text] = found
+
+    def on_typed() -> None:
+        found = _attempt(key, lambda: figure_of(st.session_state[text]).moves)
+        if found:
+            st.session_state[name] = found, cubes.parse(found).cubes
+
+    builder(built[1], key=f"{key}.builder", on_built=on_built)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Moves", key=text, on_change=on_typed, max_chars=200, help=MOVES_HELP)
+        figures.another_button(key)
+
+
+def _attempt(key: str, read: Callable[[], str]) -> str | None:
+    """The moves of what was built, which are those of the page from now on; None with a reason."""
+    try:
+        found = read()
+    except UserError as error:
+        st.session_state[f"{key}.problem"] = str(error)
+        return None
+    st.session_state.pop(f"{key}.problem", None)
+    st.session_state[f"{key}.moves"] = found
+    return found
