@@ -123,7 +123,8 @@ def test_a_run_killed_at_random_moments_ends_with_the_weights_of_an_undisturbed_
 
     def course(path):
         lines = runs.open_run(path).metrics()
-        return [line | {"seconds": 0, "cpu_seconds": 0, "waiting": 0, "memory_mb": 0} for line in lines]
+        own = dict.fromkeys(("seconds", "cpu_seconds", "waiting", "memory_mb"), 0)
+        return [line | own for line in lines]
 
     assert course(torn) == course(whole)
     assert len(course(whole)) == 5
