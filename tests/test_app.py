@@ -713,7 +713,7 @@ def test_a_chart_is_saved_and_follows_the_theme(browser, address):
 
 
 @pytest.mark.parametrize(
-    ("path", "scheme"), [("/latents?model=runs%2Fturning", "dark"), ("/how?screen=1", "light")]
+    ("path", "scheme"), [("/latents?model=runs%2Fturning", "dark"), ("/how?screen=2", "light")]
 )
 def test_nothing_is_wider_than_a_phone(browser, address, path, scheme):
     page = opened(

@@ -10,7 +10,7 @@ from fgpvae.errors import UserError
 from fgpvae.figure_view import figure_of
 
 FRAMES = 48  # angles at which figures are drawn, all round
-AROUND = np.arange(FRAMES) * (2 * np.pi / FRAMES)
+AROUND: np.ndarray = np.arange(FRAMES) * (2 * np.pi / FRAMES)
 SOME = 4  # of so many training shapes one is drawn: 40, and each in four quarters
 ANOTHER = 7  # shapes further: neighbours in the list look alike
 
