@@ -28,7 +28,7 @@ LINES = {  # what each shipped model is
     "cvae": "CVAE for threes: it is told the angle.",
     "vae": "Plain VAE for threes: it knows no angle.",
     "gpvae": "GP-VAE of Casale et al.: it knows its training threes only.",
-    "cubes": "FGP-VAE for figures of cubes, which no rotation of a picture can turn.",
+    "cubes": "FGP-VAE for figures of cubes, which a rotation cannot turn.",
 }
 
 
