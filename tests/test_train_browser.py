@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 
 from tests import tiny
 from tests.browser import serve, settle
@@ -79,6 +79,15 @@ def action(page, label):
 
 def press(page, label):
     action(page, label).click()
+    if label == "Delete":
+        # a run that has just ended makes the page run again as a whole, and Streamlit may lose a
+        # click that comes in between: a person clicks again
+        dialog = page.get_by_role("dialog")
+        try:
+            dialog.wait_for(timeout=30_000)
+        except TimeoutError:
+            action(page, label).click()
+            dialog.wait_for(timeout=PATIENCE)
 
 
 def press_at_once(pages, label):
