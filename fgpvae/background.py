@@ -313,8 +313,7 @@ def _launch(run: Run, threads: int) -> bool:
             )
         finally:
             os.close(log)
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, child.pid, nice)
+        _step_back(child.pid, nice)
         with _children_lock:
             _children.append(child)
         return True
@@ -323,6 +322,19 @@ def _launch(run: Run, threads: int) -> bool:
         return False
     finally:
         os.close(lock)
+
+
+def _step_back(pid: int, nice: int) -> None:
+    """Let the pages go first.
+
+    Linux may share its processors between sessions (autogroup in sched(7)): then the nice value of a
+    process counts only within its session, and that of the session has to be set as well.
+    """
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, pid, nice)
+        session = Path(f"/proc/{pid}/autogroup")
+        if session.exists():
+            session.write_text(str(nice))
 
 
 def _fail(run: Run, message: str) -> None:

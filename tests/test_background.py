@@ -81,6 +81,9 @@ def test_a_run_trains_in_the_background_stops_goes_on_and_ends_as_it_would_here(
     wait(lambda: state(root, "first") == runs.RUNNING)
     child = psutil.Process(trainer(run.path))
     assert child.nice() == 1
+    session = Path(f"/proc/{child.pid}/autogroup")  # Linux may weigh sessions, not processes
+    if session.exists():
+        assert session.read_text().split()[-1] == "1"
     assert os.getsid(child.pid) == child.pid != os.getsid(0)
     assert child.environ()["OMP_NUM_THREADS"] == str(max(background.cores() - 1, 1))
 
