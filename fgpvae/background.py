@@ -327,8 +327,8 @@ def _launch(run: Run, threads: int) -> bool:
 def _step_back(pid: int, nice: int) -> None:
     """Let the pages go first.
 
-    Linux may share its processors between sessions (autogroup in sched(7)): then the nice value of a
-    process counts only within its session, and that of the session has to be set as well.
+    Linux may share its processors between sessions (autogroup in sched(7)): then the nice value of
+    a process counts only within its session, and that of the session has to be set as well.
     """
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, pid, nice)
