@@ -129,10 +129,21 @@ class TurnedFigures:
 
 def random_context(observed: Tensor, share: float, generator: torch.Generator) -> Tensor:
     """For a share of the digits only a random part of the views, from 1 to all, is context."""
+    rank, less = _random_order(observed, generator)
+    everything = randomness.uniform((len(observed), 1), generator=generator) >= share
+    return observed & (everything | (rank <= less))
+
+
+def random_part(observed: Tensor, generator: torch.Generator) -> Tensor:
+    """A random part of the views of each digit, from none to all but one."""
+    rank, less = _random_order(observed, generator)
+    return observed & (rank < less)
+
+
+def _random_order(observed: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """The observed views in a random order [P, Q], and a number below their count [P, 1]."""
     P, Q = observed.shape
     order = randomness.uniform((P, Q), generator=generator).masked_fill(~observed, 2.0)
-    rank = order.argsort(-1).argsort(-1)
     count = observed.sum(-1, keepdim=True)
-    kept = 1 + (randomness.uniform((P, 1), generator=generator) * count).long()
-    everything = randomness.uniform((P, 1), generator=generator) >= share
-    return observed & (everything | (rank < kept))
+    less = (randomness.uniform((P, 1), generator=generator) * count).long()
+    return order.argsort(-1).argsort(-1), less

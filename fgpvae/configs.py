@@ -114,6 +114,7 @@ class TrainingConfig:
     validate_every: int = 10  # epochs
     keep: str = "last"  # which weights: the last, or the best on the validation digits
     precision: str = "float32"  # or bfloat16, of the networks' products; never of the GP
+    start: str = ""  # a shipped model or a run whose weights are the first; empty: fresh ones
 
     def __post_init__(self) -> None:
         if not 1 <= self.epochs <= 100_000:
@@ -167,6 +168,15 @@ class RunConfig:
             raise UserError(
                 "Keeping the best weights needs digits to choose by: set data.validation."
             )
+        if self.objective.conditional and not self.kind.conditional:
+            raise UserError(
+                f"The {self.kind.title} has no conditional bound: set objective.conditional to "
+                "false."
+            )
+        if self.objective.conditional and self.training.context_dropout:
+            raise UserError(
+                "The conditional bound draws its own contexts: set training.context_dropout to 0."
+            )
         if self.data.split == CUBES:
             self._check_cubes()
         elif self.data.split == OBJECTS:
@@ -192,11 +202,12 @@ class RunConfig:
                 f"at most {MOST_WEIGHTS / 1e6:.0f} million are allowed."
             )
         digits, views = self.training.batch, self.data.views
+        twice = 1 + self.objective.conditional  # codes are drawn and foreseen
         if digits * views > MOST_IMAGES:
             raise UserError(
                 f"A batch of {digits} digits with {views} views is more than {MOST_IMAGES} images."
             )
-        if self.kind.numbers_in_a_step(self.model, digits, views) > MOST_NUMBERS:
+        if twice * self.kind.numbers_in_a_step(self.model, digits, views) > MOST_NUMBERS:
             raise UserError(
                 f"A batch of {digits * views} images needs more memory with this model than a run "
                 "may take; choose fewer digits a batch, fewer views, smaller networks or fewer "

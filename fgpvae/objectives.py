@@ -27,6 +27,7 @@ class ObjectiveConfig:
     name: str = "geco"
     pixel_variance: float = 0.01  # σ_y², for the ELBO
     learn_pixel_variance: bool = False
+    conditional: bool = False  # bound the views of a digit given a random part of them
     kappa_squared: float = 0.020  # κ², the per-pixel squared error that GECO aims at
     multiplier: float = 1e5  # λ to start with
     multiplier_max: float = 1e6

@@ -51,6 +51,10 @@ class LocalPosterior(Protocol):
         """
         ...
 
+    def expected_log_views(self, mean: Tensor, var: Tensor) -> Tensor:
+        """E Σ_observed log N(z_q | μ_q, s_q²) [P, J], with z_q ~ N(mean, var) [P, Q, J]."""
+        ...
+
     def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
         """Angles [P, S] -> mean and variance [P, S, J] of each channel at each angle."""
         ...
@@ -93,10 +97,15 @@ class DensePosterior(LocalPosterior):
     def log_evidence(self) -> Tensor:
         # log Z = E_q Σ log N(z_q | μ_q, s_q²) - KL(posterior || prior)
         mean, var = self._at(self.w)  # [P, J, Q]
+        return self._expected(mean, var) - _DenseKL.apply(self, mean, var, self.gram)
+
+    def expected_log_views(self, mean: Tensor, var: Tensor) -> Tensor:
+        return self._expected(mean.mT, var.mT)
+
+    def _expected(self, mean: Tensor, var: Tensor) -> Tensor:
         precision = _fill(1 / self.var, self.mask, 0.0)
         squares = (precision * ((mean - self.mu).square() + var)).sum(-1)
-        expected = -0.5 * (squares + self.var.log().sum(-1) + self.count * LOG_2PI)
-        return expected - _DenseKL.apply(self, mean, var, self.gram)
+        return -0.5 * (squares + self.var.log().sum(-1) + self.count * LOG_2PI)
 
     def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
         mean, var = self._at(w)
@@ -236,6 +245,10 @@ class FourierPosterior(LocalPosterior):
         residual = self.mu - weights @ self.phi.mT
         quadratic = (self.precision * residual.square()).sum(-1) + weights.square().sum(-1)
         return -0.5 * (quadratic + self.log_det + self.log_var + self.count * LOG_2PI)
+
+    def expected_log_views(self, mean: Tensor, var: Tensor) -> Tensor:
+        squares = (self.precision * ((mean.mT - self.mu).square() + var.mT)).sum(-1)
+        return -0.5 * (squares + self.log_var + self.count * LOG_2PI)
 
     def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
         phi = self.phi if w is self.w else self.kernel.features(w)  # [P, S, M]

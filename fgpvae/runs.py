@@ -34,6 +34,7 @@ from fgpvae.checkpoints import (
     WEIGHTS,
     load_config,
     load_objects,
+    load_pretrained,
     save_config,
     save_model,
 )
@@ -277,6 +278,8 @@ class _Recorder:
             if (self.directory / STATE).exists():
                 self.load(trainer)
             else:
+                if self.config.training.start:
+                    trainer.start_from(load_pretrained(self.config.training.start))
                 self.checkpoint(trainer)
             if self.workers.count > 1:
                 self.workers.tell(self.state(trainer))

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from fgpvae import models, objectives, randomness
 from fgpvae.ahead import Ahead
-from fgpvae.batches import Source, random_context, random_generator
+from fgpvae.batches import Source, random_context, random_generator, random_part
 from fgpvae.configs import RunConfig
 from fgpvae.data import Views
 from fgpvae.distributed import Workers
@@ -181,13 +181,15 @@ class Trainer:
         views = self._batch()
         seed, step = self.config.seed, self.step
         with randomness.drawn_for(part), self._precision(), self._dropout():
-            context = None
+            context, generator = None, random_generator(seed, 3, step)
+            samples = random_generator(seed, 2, step)
             if config.context_dropout:
-                generator = random_generator(seed, 3, step)
                 context = random_context(views.observed, config.context_dropout, generator)
                 context = context.to(self.home)
             try:
-                samples = random_generator(seed, 2, step)
+                if self.config.objective.conditional:
+                    given = random_part(views.observed, generator).to(self.home)
+                    return self.model.conditional_terms(views.to(self.home), given, samples)
                 return self.model.terms(views.to(self.home), context, samples)
             except UserError as error:
                 raise UserError(self._stopped(str(error).rstrip("."))) from None
@@ -270,6 +272,16 @@ class Trainer:
             f"Training stopped at step {self.step}: {cause}; the last good checkpoint is kept. "
             "A lower learning rate may help."
         )
+
+    def start_from(self, model: Model) -> None:
+        """Begin with the weights of a model, which has to be one of the same settings."""
+        if model.config != self.config.model:
+            raise UserError(
+                f"Training cannot start from '{self.config.training.start}': it is a model with "
+                "other settings."
+            )
+        for own in (self.model, self.averaged):
+            own.load_state_dict(model.state_dict())
 
     def state(self) -> dict[str, Any]:
         """Everything needed to go on from here."""

@@ -98,6 +98,7 @@ class Model(nn.Module):
     told_angle: ClassVar[bool] = False  # is its decoder told the angle?
     fixed_angles: ClassVar[bool] = False  # must a digit have the same angles in every epoch?
     joint_batches: ClassVar[bool] = False  # does the score of a digit depend on its whole batch?
+    conditional: ClassVar[bool] = False  # has it a bound on the views of a digit given some?
 
     config: Any  # of the class Config
     calibration: Calibration | None = None  # how far to believe it, where that was measured
@@ -250,6 +251,12 @@ class Model(nn.Module):
     ) -> Terms:
         """Score a batch, reconstructing all observed views from those in `context` [P, Q]."""
         raise TypeError(f"{type(self).__name__} does not say how it is scored")
+
+    def conditional_terms(
+        self, views: Views, context: Tensor, generator: torch.Generator | None = None
+    ) -> Terms:
+        """Score a batch by all observed views, given what those in `context` [P, Q] say."""
+        raise TypeError(f"The {self.title} has no conditional bound")
 
     def recognising(self) -> list[nn.Parameter]:
         """The weights that say of a view alone at which angle it was seen; none by default."""

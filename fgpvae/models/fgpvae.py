@@ -157,6 +157,18 @@ class FactorizedPosterior(Posterior):
         mean, var, kl = self.local.at_views()
         return mean + self.prior_mean(self.views), var, kl
 
+    def divergence(self, context: "FactorizedPosterior") -> Tensor:
+        """KL(q(Z | D) || q(Z | C)) [P] from what a part C of these views D says.
+
+        q(Z | D) / q(Z | C) is the product of q̃ over D without C, times Z_C / Z_D. So the divergence
+        is KL(q(Z | D) || p) - E_q(Z | D) Σ_C log q̃ + log Z_C, which without a context is the first
+        term alone.
+        """
+        mean, var, kl = self.local.at_views()  # [P, Q, J], [P, J]
+        local = kl - context.local.expected_log_views(mean, var) + context.local.log_evidence
+        style = gaussian.kl(*self.style(), *context.style())
+        return local.sum(-1) + style.sum(-1)
+
     def join(self, local: Tensor, style: Tensor) -> Tensor:
         """Local channels [P, S, J] and a style [P, L - J] as codes [P, S, L]."""
         return torch.cat([local, style[:, None].expand(-1, local.shape[1], -1)], -1)
@@ -214,6 +226,7 @@ class FGPVAE(Model):
     title = "FGP-VAE"
     complexity = "O(PQ³)"
     takes_objects = True
+    conditional = True
 
     def __init__(self, config: FGPVAEConfig) -> None:
         super().__init__(config)
@@ -285,6 +298,27 @@ class FGPVAE(Model):
         local = gaussian.sample(local_mean, local_var, generator)
         z = posterior.join(local, gaussian.sample(style, style_var, generator))
         return Terms(*self.squared_error(z.to(self.dtype), views), kl)
+
+    def conditional_terms(
+        self, views: Views, context: Tensor, generator: torch.Generator | None = None
+    ) -> Terms:
+        """Half of a bound on log ∫ q(z | C) p(y_D | z) dz, and half of log p(y_D | mean code of C).
+
+        The bound is E_q(z | D) log p(y_D | z) - KL(q(z | D) || q(z | C)), for all views D and a
+        part C of them. It makes the samples of q(z | C) cover what the other views may be, which is
+        not to be had by one code; the other half makes the mean code foresee what can be.
+        """
+        context = context & views.observed
+        mu, var = self.encode(views.images, views.angles, views.observed)
+        whole = self.posterior(mu, var, views.angles, views.observed)
+        part = self.posterior(mu, var, views.angles, context)
+        local_mean, local_var, _ = whole.at_views()
+        local = gaussian.sample(local_mean, local_var, generator)
+        drawn = whole.join(local, gaussian.sample(*whole.style(), generator))
+        centre = part.join(part.at_views()[0], part.style()[0])
+        error, pixels = self.squared_error(drawn.to(self.dtype), views)
+        foreseen, _ = self.squared_error(centre.to(self.dtype), views)
+        return Terms(0.5 * (error + foreseen), pixels, 0.5 * whole.divergence(part))
 
     def recognising(self) -> list[nn.Parameter]:
         layers = self.encoder.layers

@@ -253,6 +253,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             used=_ELBO,
         ),
         Setting(
+            "objective.conditional",
+            "Conditional bound",
+            "Bound all views given some of them: posterior samples then show what is possible.",
+            used=_has("local"),
+        ),
+        Setting(
             "objective.kappa_squared",
             "Target error",
             "The mean squared error of a pixel that GECO aims at.",
@@ -342,6 +348,7 @@ DERIVED = (  # nothing to choose
     "data.track.low",
     "data.track.high",
     "data.figures",
+    "training.start",
 )
 # IDX files come through the command line: no path that is typed here is opened
 OFFERED = tuple(

@@ -1,0 +1,209 @@
+"""The conditional bound: all views of a digit given a part of them."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.distributions import MultivariateNormal, Normal, kl_divergence
+
+from fgpvae import batches, models, posterior, presets, runs
+from fgpvae.batches import FixedViews
+from fgpvae.checkpoints import load_run
+from fgpvae.errors import UserError
+from fgpvae.training import Trainer
+from tests.test_fgpvae import CONFIG, VARIANTS, build, generator, variants, views
+
+SMALL = (
+    "model.network.widths=[32,16]",
+    "model.latents=8",
+    "model.local=3",
+    "training.warmup=0",
+    "training.context_dropout=0",
+    "objective.conditional=true",
+)
+
+
+def parts(data, seed=5):
+    """A context of each digit; the first has none, the second all of its views."""
+    context = batches.random_part(data.observed, generator(seed))
+    context[0], context[1] = False, data.observed[1]
+    return context
+
+
+def dense(model, w, mu, var, seen, channel):
+    """q of one channel of one digit at all of its angles, by plain matrices."""
+    if channel >= model.config.local:
+        precision = 1 + (1 / var[seen]).sum()
+        return Normal((mu[seen] / var[seen]).sum() / precision, precision.rsqrt())
+    gram = model.kernel.gram(w, w)
+    prior = torch.zeros_like(mu) if not model.mean_function else model.mean_function(w)[:, channel]
+    gain = gram[:, seen] @ torch.linalg.inv(gram[seen][:, seen] + torch.diag(var[seen]))
+    covariance = gram - gain @ gram[seen]
+    mean = prior + gain @ (mu - prior)[seen]
+    return MultivariateNormal(mean, 0.5 * (covariance + covariance.mT))
+
+
+def naive_divergence(model, data, mu, var, context):
+    """KL(q(z | D) || q(z | C)) [P], by torch's formula, one channel at a time."""
+    totals = []
+    for p, there in enumerate(data.observed):
+        w, seen = data.angles[p, there], context[p, there]
+        total = torch.zeros(())
+        for c in range(model.config.latents):
+            given = (model, w, mu[p, there, c].double(), var[p, there, c].double())
+            whole = dense(*given, torch.ones_like(seen), c)
+            total = total + kl_divergence(whole, dense(*given, seen, c))
+        totals.append(total)
+    return torch.stack(totals)
+
+
+def divergence(model, data, mu, var, context):
+    whole = model.posterior(mu, var, data.angles, data.observed)
+    return whole.divergence(model.posterior(mu, var, data.angles, context))
+
+
+@variants
+@pytest.mark.parametrize("share", [1.0, 0.7])
+def test_the_divergence_is_that_of_the_gaussians(config, share):
+    model, data = build(config), views(config, P=5, share=share)
+    context = parts(data)
+    mu, var = model.encode(data.images, data.angles, data.observed)
+    ours = divergence(model, data, mu, var, context)
+    expected = naive_divergence(model, data, mu, var, context)
+    torch.testing.assert_close(ours, expected.double(), atol=1e-6, rtol=1e-7)
+    torch.testing.assert_close(ours[0], model.terms(data).kl[0])  # to the prior
+    assert ours[1].item() == pytest.approx(0, abs=1e-8)  # nothing is left to learn
+    assert (ours[2:] >= 0).all()
+
+
+def test_both_paths_have_the_same_divergence(monkeypatch):
+    model, data = build(VARIANTS["mean function"]), views(P=4)
+    encodings = model.encode(data.images, data.angles, data.observed)
+    found = []
+    for path in (posterior.DensePosterior, posterior.FourierPosterior):
+        monkeypatch.setattr("fgpvae.models.fgpvae.local_posterior", path)
+        found.append(divergence(model, data, *encodings, parts(data)))
+    torch.testing.assert_close(*found, atol=1e-8, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["plain", "mean function", "learned kernel"])
+def test_gradients_of_the_divergence_are_those_of_the_gaussians(name):
+    model, data = build(VARIANTS[name]).double(), views(VARIANTS[name], P=4)
+    encodings = model.encode(data.images.double(), data.angles, data.observed)
+    leaves = [x.detach().requires_grad_() for x in encodings]
+    context = parts(data)
+    inputs = [*leaves, *(p for p in model.kernel.parameters() if p.requires_grad)]
+    inputs += [] if model.mean_function is None else list(model.mean_function.parameters())
+    ours, theirs = (
+        torch.autograd.grad(found(model, data, *leaves, context).sum(), inputs)
+        for found in (divergence, naive_divergence)
+    )
+    for a, b in zip(ours, theirs, strict=True):
+        assert float(b.abs().max()) > 0
+        torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-6)
+
+
+def test_it_bounds_the_likelihood_of_the_views_under_samples_of_the_context():
+    """log ∫ q(z | C) p(y_D | z) dz by importance sampling from q(z | D), every code by itself."""
+    model, data, noise = build(), views(P=4), 0.05
+    context = parts(data)
+    mu, var = model.encode(data.images, data.angles, data.observed)
+    kl = divergence(model, data, mu, var, context)
+    j, count = model.config.local, 4000
+    with torch.no_grad():
+        for p in range(len(data)):
+            channels = range(model.config.latents)
+            given = [(mu[p, :, c].double(), var[p, :, c].double()) for c in channels]
+            whole, part = (
+                [dense(model, data.angles[p], *given[c], seen, c) for c in channels]
+                for seen in (data.observed[p], context[p])
+            )
+            torch.manual_seed(p)
+            z = [q.sample((count,)) for q in whole]
+            weight = sum(
+                b.log_prob(x) - a.log_prob(x) for x, a, b in zip(z, whole, part, strict=True)
+            )
+            Q = context.shape[1]
+            codes = [*z[:j], *(x[:, None].expand(-1, Q) for x in z[j:])]
+            made = model.decode(torch.stack(codes, -1))  # [count, Q, H, W]
+            fit = Normal(made.double(), math.sqrt(noise)).log_prob(data.images[p].double())
+            fit = fit.flatten(1).sum(-1)
+            truth = (fit + weight).logsumexp(0) - math.log(count)
+            bound = fit.mean() - kl[p]
+            assert bound < truth
+            assert weight.mean() == pytest.approx(-float(kl[p]), rel=0.1, abs=0.1)
+
+
+def test_its_terms_are_a_drawn_code_and_the_mean_code_of_the_context():
+    model, data = build(), views(P=4, share=0.8)
+    context = parts(data)
+    terms = model.conditional_terms(data, context, generator(3))
+    encodings = model.encode(data.images, data.angles, data.observed)
+    whole = model.posterior(*encodings, data.angles, data.observed)
+    part = model.posterior(*encodings, data.angles, context)
+    mean, var, _ = whole.at_views()
+    g = generator(3)
+    local = mean + var.sqrt() * torch.randn(mean.shape, dtype=mean.dtype, generator=g)
+    style, style_var = whole.style()
+    style = style + style_var.sqrt() * torch.randn(style.shape, dtype=style.dtype, generator=g)
+    codes = (whole.join(local, style), part.mean(data.angles))
+    errors = [(model.decode(z) - data.images).square().sum((-1, -2)) for z in codes]
+    expected = [torch.where(data.observed, each, 0.0).sum(-1) for each in errors]
+    torch.testing.assert_close(terms.squared_error, sum(expected) / 2)
+    torch.testing.assert_close(terms.kl, 0.5 * divergence(model, data, *encodings, context))
+    assert torch.equal(terms.pixels, data.observed.sum(-1) * 64)
+
+
+def test_a_part_has_from_no_view_to_all_but_one():
+    observed = torch.ones(600, 4, dtype=torch.bool)
+    observed[300:, 3] = False
+    part = batches.random_part(observed, generator())
+    assert not (part & ~observed).any()
+    for rows, most in ((part[:300], 3), (part[300:], 2)):
+        counts = rows.sum(-1).bincount(minlength=most + 1)
+        assert len(counts) == most + 1
+        assert (counts > 300 / (most + 1) / 2).all()
+    assert part[:300].float().mean(0).tolist() == pytest.approx([3 / 8] * 4, abs=0.1)
+
+
+def trainer(*changes):
+    config = presets.preset("quick", [*SMALL, "training.epochs=2", "training.batch=10", *changes])
+    return Trainer(config, FixedViews(runs.build_source(config)[0].views[:40], 10, 0))
+
+
+def test_a_run_learns_by_it():
+    run = trainer("training.epochs=8", "training.learning_rate=0.01")
+    first, *_, last = [step.mse for step in run.steps()]
+    assert last < 0.8 * first
+
+
+def test_a_run_begins_with_the_weights_that_it_is_told(tmp_path):
+    config = presets.preset("quick", [*SMALL, "training.epochs=1", "training.batch=90"])
+    first, second = tmp_path / "first", tmp_path / "second"
+    for _ in runs.execute(first, config):
+        pass
+    start = replace(config.training, start=str(first), learning_rate=1e-12)
+    for _ in runs.execute(second, replace(config, training=start)):
+        pass
+    before, after = (load_run(path)[0].state_dict() for path in (first, second))
+    for name in before:
+        torch.testing.assert_close(before[name], after[name], atol=1e-6, rtol=0)
+
+
+def test_a_run_cannot_begin_with_another_model(tmp_path):
+    run = trainer("training.start=elsewhere")
+    with pytest.raises(UserError, match="is a model with other settings"):
+        run.start_from(models.build(CONFIG))
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        (["model.name=cvae", *SMALL[-2:]], "The CVAE has no conditional bound"),
+        (["objective.conditional=true"], "set training.context_dropout to 0"),
+    ],
+)
+def test_settings_that_do_not_go_together_get_one_sentence(changes, word):
+    with pytest.raises(UserError, match=word):
+        presets.preset("quick", changes)
