@@ -3,15 +3,16 @@
 import streamlit as st
 
 from ui import charts
-from ui.catalog import models
+from ui.catalog import models, things
 from ui.latents import KEPT, digit_page, encoded, object_page, shown
 from ui.shell import frame, notices
 
 frame.guard()
 head = st.container()
 with st.container(horizontal=True, gap="medium"):
-    choice = models.pick(width=260, objects=True)
-    if not choice.objects:
+    choice = models.pick(width=260, objects=True, figures=True)
+    digits = things.of(choice) == things.DIGITS
+    if digits:
         with head:
             views, found = notices.attempt(lambda: (shown(choice), encoded(choice)))
         modes = ["angle", "digit", "class"] if len(choice.classes) > 1 else ["angle", "digit"]
@@ -26,7 +27,7 @@ with st.container(horizontal=True, gap="medium"):
         help="Two components that hold most of the variance, or three: drag to turn the space.",
         **KEPT,
     )
-    if not choice.objects:
+    if digits:
         st.segmented_control(
             "A view is placed by",
             ["all its views", "itself alone"],
@@ -37,7 +38,7 @@ with st.container(horizontal=True, gap="medium"):
             "from this one image.",
             **KEPT,
         )
-thing = "an object" if choice.objects else "a digit"
+thing = "a digit" if digits else "an object"
 with head:
     frame.heading(
         "Latents",
@@ -46,7 +47,7 @@ with head:
         help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
     )
 with charts.last():
-    if choice.objects:
-        object_page.page(choice)
-    else:
+    if digits:
         digit_page.page(choice, views, found, colour)
+    else:
+        object_page.page(choice)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from fgpvae import UserError, background, checkpoints, runs, timing
-from fgpvae.configs import RunConfig
+from fgpvae.configs import CUBES, RunConfig
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
 from tests import tiny
@@ -81,6 +81,18 @@ def test_a_config_comes_back_from_the_form_as_it_was(name):
 def test_a_wrong_value_is_named_in_a_sentence(path, text, sentence):
     with pytest.raises(UserError, match=re.escape(sentence)):
         form.build(form.flat(PRESETS["paper"]) | {path: text}, "paper")
+
+
+def test_any_model_can_be_set_to_learn_figures_of_cubes_and_back():
+    figures = form.flat(PRESETS["gpvae-amortised"]) | {"data.split": CUBES, "data.views": "6"}
+    with pytest.raises(UserError, match="use convolutional ones"):
+        form.build(figures, "gpvae-amortised")
+    made = form.build(figures | {"model.network.kind": "dense"}, "gpvae-amortised")
+    assert made.data == dataclasses.replace(PRESETS["cubes-quick"].data, figures=0)
+    assert made.model.network.shape == (1, 32, 32)
+    digits = form.flat(PRESETS["cubes-quick"]) | {"data.split": "factorized"}
+    again = form.build(digits, "cubes-quick")
+    assert (again.data.source, again.model.network.shape) == ("embedded", (1, 28, 28))
 
 
 def test_a_setting_of_one_model_is_wrong_for_that_model_alone():

@@ -8,10 +8,14 @@ from torch import Tensor
 from fgpvae.data import Views, cubes
 from fgpvae.errors import UserError
 from fgpvae.figure_view import figure_of
+from ui.components.pictures import address
+from ui.components.tiles import Tile, tiles
 
 FRAMES = 48  # angles at which figures are drawn, all round
 AROUND: np.ndarray = np.arange(FRAMES) * (2 * np.pi / FRAMES)
 SOME = 4  # of so many training shapes one is drawn: 40, and each in four quarters
+SHOWN = 36  # in a gallery
+TO_US = 2  # the side of a thumbnail, 30 degrees
 ANOTHER = 7  # shapes further: neighbours in the list look alike
 
 
@@ -47,6 +51,26 @@ def chosen(key: str, linked: str | None = None) -> str:
     return st.session_state[name]
 
 
+def gallery(key: str, current: str) -> None:
+    """Thumbnails of figures that no model has seen; a click puts one under `key`."""
+    every = [unseen(number) for number in range(SHOWN)]
+    shown = every if current in every else [current, *every]
+    tiles(
+        [
+            Tile(moves, _thumbnail(moves), f"The figure {moves}", selected=moves == current)
+            for moves in shown
+        ],
+        key=f"{key}.tiles",
+        label="Figures to pick from",
+        on_pick=lambda moves: st.session_state.update({f"{key}.moves": moves}),
+    )
+
+
+def views(moves: str) -> np.ndarray:
+    """A figure from its 24 sides, [24, H, W]."""
+    return cubes.views_of([figure_of(moves)])[0].numpy()
+
+
 def is_figure(moves: str | None) -> bool:
     try:
         return bool(figure_of(moves or ""))
@@ -64,7 +88,7 @@ def kind(moves: str) -> str:
     return "unseen" if any(each.shape == shape for each in kept) else "other"
 
 
-@st.cache_resource(show_spinner="Drawing training figures")
+@st.cache_resource(show_spinner="Drawing figures")
 def training_images() -> Tensor:
     """Some training shapes, each in one attitude, [P, 48, H, W]."""
     stream, shown = np.random.default_rng(0), []
@@ -76,12 +100,21 @@ def training_images() -> Tensor:
 
 
 def training_views() -> Views:
-    """The same figures at eight angles each."""
-    step = FRAMES // 8
-    images, w = training_images()[:, ::step], torch.from_numpy(AROUND[::step])
+    """The same figures from the 24 sides."""
+    return _from_all_sides(training_images()[:, :: FRAMES // cubes.ANGLES])
+
+
+@st.cache_resource(show_spinner="Drawing figures")
+def unseen_views() -> Views:
+    """The figures of the gallery, which no model has seen, from the 24 sides."""
+    return _from_all_sides(cubes.views_of([figure_of(unseen(number)) for number in range(SHOWN)]))
+
+
+def _from_all_sides(images: Tensor) -> Views:
     P, Q = images.shape[:2]
     ids, labels = torch.arange(P), torch.zeros(P, dtype=torch.int64)
-    return Views(images, w.expand(P, Q), torch.ones(P, Q, dtype=torch.bool), ids, labels)
+    everything = torch.ones(P, Q, dtype=torch.bool)
+    return Views(images, cubes.grid().expand(P, Q), everything, ids, labels)
 
 
 @st.cache_resource(show_spinner=False)
@@ -89,3 +122,8 @@ def mean_images() -> np.ndarray:
     """The mean of training figures, each in all quarters, at the 48 angles, [48, H, W]."""
     images = training_images().mean(0)
     return torch.stack([images.roll(k * FRAMES // 4, 0) for k in range(4)]).mean(0).numpy()
+
+
+@st.cache_data(max_entries=400, show_spinner=False)
+def _thumbnail(moves: str) -> str:
+    return address(views(moves)[TO_US], 2)

@@ -108,9 +108,10 @@ def available(objects: bool = False, figures: bool = False) -> list[Choice]:
     return [choice for choice in (*shipped, *own) if choice is not None]
 
 
-def baselines() -> list[str]:
-    """The shipped models that others are compared with."""
-    return [choice.name for choice in available() if not choice.own][:BASELINES]
+def baselines(figures: bool = False) -> list[str]:
+    """The shipped models that others of digits, or of figures, are compared with."""
+    shipped = [each for each in available(figures=figures) if not each.own]
+    return [each.name for each in shipped if each.figures == figures][:BASELINES]
 
 
 def find(name: str) -> Choice | None:

@@ -1,4 +1,7 @@
-"""One's own objects, as the run that was trained on them keeps them, and a gallery of them."""
+"""One's own objects, as the run that was trained on them keeps them, and a gallery of them.
+
+Figures of cubes can be looked at in the same way.
+"""
 
 import math
 from dataclasses import dataclass
@@ -13,6 +16,7 @@ from fgpvae.checkpoints import OBJECTS_FILE
 from fgpvae.data.objects import Objects, Split, Track, pixels, split
 from fgpvae.errors import UserError
 from fgpvae.references import mean_view
+from ui.catalog import figures
 from ui.catalog.models import Choice
 from ui.components.pictures import address
 from ui.components.tiles import Tile, tiles
@@ -86,7 +90,9 @@ class ObjectSet:
 
 
 def load_objects(choice: Choice) -> ObjectSet:
-    """The objects of a run, from its own directory; a UserError if they are gone."""
+    """The objects of a run, from its own directory, or figures; a UserError if they are gone."""
+    if choice.figures:
+        return _figures()
     path = choice.path.parent
     try:
         version = (path / OBJECTS_FILE).stat().st_mtime
@@ -101,6 +107,19 @@ def _load_objects(choice: Choice, path: Path, version: float) -> ObjectSet:
     if found.shape != config.model.network.shape:
         raise UserError(f"The objects of '{path.name}' are not those that its model was made for.")
     return ObjectSet(found, config.data.track, split(found, config.data.track, config.seed))
+
+
+@st.cache_resource(show_spinner=False)
+def _figures() -> ObjectSet:
+    """Figures of cubes that no model has seen, and the views of others to compare them with."""
+    views, track = figures.unseen_views(), Track(360.0)
+    P, Q = views.angles.shape
+    images = (255 * views.images).round().to(torch.uint8).flatten(0, 1).numpy()
+    names = tuple(figures.unseen(number) for number in range(P))
+    sides = np.tile(np.asarray(track.to_view(views.angles[0].numpy())).round(4), P)
+    every = Objects(images, np.repeat(np.arange(P), Q), sides, names)
+    known = Split(figures.training_views(), {}, tuple(range(P)), frozenset())
+    return ObjectSet(every, track, known)
 
 
 def chosen(key: str, found: ObjectSet, linked: str | None = None) -> int:

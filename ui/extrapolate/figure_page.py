@@ -26,30 +26,23 @@ def page(key: str, above: DeltaGenerator, choice: Choice) -> None:
     """All of the page below the box with the models."""
     link = query_params.initial_params(key)
     moves = figures.chosen(key, link.get("figure"))
-    bring, result = st.columns([1, 1.1], gap="medium")
+    with st.container(key="extrapolate.three"):
+        bring, turning, possible = st.columns([1, 1.05, 1.1], gap="medium")
     with bring, frame.card("Build a figure", key="extrapolate.build"):
         _build(key, moves)
         if problem := st.session_state.get(f"{key}.problem"):
             notices.problem(problem, "The figure before it is shown.")
-    with result:
-        turning, beside = st.container(), st.container()
-    state = figure.show(key, choice, moves, link, (turning, beside))
+    places = figure.Places(turning, possible, st.container())
+    shown = figure.show(key, choice, moves, link, places)
     with above:
         frame.heading(
             TITLE,
-            f"Drag the ring. The model sees your figure {figure.words(state.context)}; the other "
-            "sides it imagines. Click the dots to show it others.",
+            f"Drag the ring. The model sees your figure {figure.words(shown.state.context)}; the "
+            "other sides it imagines. Click the dots to show it others.",
         )
-    query_params.write(
-        figure=moves.replace(" ", ""),
-        angle=f"{state.angle:g}",
-        views=query_params.text(state.context),
-        digit=None,
-        shown=None,
-        said=None,
-        seed=None,
-        style=None,
-    )
+    figure.strip(shown)
+    figure.save(shown, choice, "My figure of cubes")
+    query_params.write(**shown.link, digit=None, shown=None, said=None, seed=None)
 
 
 def _build(key: str, moves: str) -> None:

@@ -1,4 +1,4 @@
-"""The sixteen angles side by side, each with its colour; a click turns the dial there."""
+"""A digit or figure at many angles side by side, each with its colour; a click turns the dial."""
 
 from collections.abc import Callable, Iterable
 
@@ -18,12 +18,14 @@ def angle_strip(
     *,
     key: str,
     angle: float,
+    angles: np.ndarray = ANGLES,
     observed: Iterable[int] = (),
     held_out: Iterable[int] = (),
     held_out_text: str = "held out",
     move: Callable[[str, float], None] = dial.move,
 ) -> None:
-    """Pictures [16, H, W] at the sixteen angles; a click moves the dial `key` there."""
+    """Pictures [S, H, W] at angles [S] radians; a click moves the dial `key` there."""
+    every = np.rad2deg(angles).round(1).tolist()
     seen, hidden = set(observed), set(held_out)
 
     def state(index: int) -> str:
@@ -35,17 +37,17 @@ def angle_strip(
             address(image, 3),
             f"{degrees:g} degrees, {state(index)}",
             text=f"{degrees:g}°",
-            colour=palette.angle_colour(ANGLES[index]),
+            colour=palette.angle_colour(angles[index]),
             dot=index in seen,
             marked=index in hidden,
             selected=abs(degrees - angle) < 0.05,
         )
-        for index, (image, degrees) in enumerate(zip(images, DEGREES.tolist(), strict=True))
+        for index, (image, degrees) in enumerate(zip(images, every, strict=True))
     ]
     tiles(
         shown,
         key=f"{key}.strip",
-        label="The digit at sixteen angles",
+        label=f"{len(every)} angles",
         layout="strip",
-        on_pick=lambda name: move(key, float(DEGREES[int(name)])),
+        on_pick=lambda name: move(key, every[int(name)]),
     )

@@ -41,7 +41,7 @@ def save(turning: DigitView, state: DialState, name: str, title: str, key: str) 
                 f"{name}.html",
                 "text/html",
                 key,
-                "One HTML file with decoder, digit and styles. It works offline, on a phone, too.",
+                "One HTML file with decoder, views and styles. It works offline, on a phone, too.",
             )
         _button(
             "Latents, JSON",

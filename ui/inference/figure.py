@@ -1,32 +1,36 @@
-"""One figure of cubes as one model sees it: the dial, the truth beside it, and what is possible."""
+"""One figure of cubes as one model sees it: the dial, what is possible, and the truth."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from fgpvae import latents, scenes, style_directions
 from fgpvae.data import cubes
-from fgpvae.figure_view import Imagined, figure_of, imagine
-from fgpvae.latents import Styles
+from fgpvae.digit_view import DigitView, turn
+from fgpvae.figure_view import Imagined, imagine
 from fgpvae.models import Model
-from fgpvae.style_directions import Style
 from ui.catalog import figures
 from ui.catalog.models import Choice
 from ui.components import dial
 from ui.components.turntable import turntable
+from ui.inference import angle_strip, downloads, style_names
 from ui.inference.captions import COUNTS
 from ui.shell import frame, notices, query_params
 
 LEAD = "What stays the same when the figure turns."
 FIRST = 2  # the view at 30 degrees: two sides of the cubes and their tops are seen
-SIDES = np.rad2deg(cubes.grid().numpy()).round().astype(int).tolist()  # degrees
+GRID: np.ndarray = cubes.grid().numpy()
+SIDES = np.rad2deg(GRID).round().astype(int).tolist()  # degrees
+STEP = figures.FRAMES // cubes.ANGLES  # frames from one side to the next
 SURE = 0.5  # samples that differ by less than this share of the error do not show it
+SILENT = "This style is not the figure's own, so there is no true picture to compare with."
 
 HINTS = {
     "true": "The figure itself, at the angle of the dial.",
-    "mean": "What the model believes: its posterior mean, as on the dial.",
+    "model": "What the model believes: its posterior mean, as on the dial.",
+    "difference": "Where the two differ.",
     "MSE here": "Mean squared error of a pixel between the model's picture and the true one.",
     "nearest view": "The same for the nearest view that the model sees, left as it is: no rotation "
     "of a picture shows what is behind.",
@@ -35,57 +39,100 @@ HINTS = {
 }
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where on a page the parts of a figure go."""
+
+    dial: DeltaGenerator
+    possible: DeltaGenerator
+    style: DeltaGenerator
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure on a page: what is behind it, and what the person did with it."""
+
+    moves: str
+    turning: DigitView
+    state: dial.DialState
+    key: str  # of the dial
+
+    @property
+    def link(self) -> dict[str, str | None]:
+        """What the address says of it."""
+        return {
+            "figure": self.moves.replace(" ", ""),
+            "angle": f"{self.state.angle:g}",
+            "views": query_params.text(self.state.context),
+            "style": query_params.text(self.state.style),
+        }
+
+
 def show(
-    key: str,
-    choice: Choice,
-    moves: str,
-    link: Mapping[str, str],
-    places: tuple[DeltaGenerator, DeltaGenerator],
-) -> dial.DialState:
-    """The dial and the truth in two places, and below them what the model holds possible."""
+    key: str, choice: Choice, moves: str, link: Mapping[str, str], places: Places, size: int = 500
+) -> Shown:
+    """The dial, what the model holds possible, and the truth, each in its place."""
     model, live = notices.attempt(choice.load), f"{key}.figure"
     given = chosen(live, link)
-    notices.attempt(lambda: imagined(choice, moves, (FIRST,), model))
-    scene = notices.attempt(lambda: _scene(model, moves, given))
-    left, right = places
-    with right:
-        beside, control = st.container(), st.container()
-    card = st.container()
-    style = st.container()
+    seen = notices.attempt(lambda: imagined(choice, moves, tuple(given), model))
+    views = figures.views(moves)
+    turning = turn(model, views, GRID, np.isin(np.arange(cubes.ANGLES), given))
+    if turning.scene is None:
+        notices.problem(turning.obstacle)
+        st.stop()
+    styles, likely = style_names.among(choice, figures.training_views())
+    with (
+        places.possible,
+        frame.card(
+            "Possibilities", possible(choice, moves, tuple(given), model), "inference.possible"
+        ),
+    ):
+        _views(live, given)
+        rows = {f"possible {k}": each for k, each in enumerate(seen.possible, start=1)}
+        turntable(rows, key=live, name="possible", least=150)
     state = dial.dial(
-        scene,
+        turning.scene,
         key=live,
         angle=query_params.number(link.get("angle"), SIDES[FIRST]),
-        styles=_styles(choice, model),
-        likely=_likely(choice, model),
+        style=query_params.numbers(link.get("style")),
+        styles=styles,
+        likely=likely,
         subject=(choice.name, moves),
-        size=500,
+        size=size,
         lead=LEAD,
         scale=dial.Scale(0, 360),
-        places=(left, style),
+        places=(places.dial, places.style),
     )
-    seen = imagined(choice, moves, tuple(given), model)
-    with beside, frame.card("The truth", "It turns with the dial.", key="inference.truth"):
+    with state.below, frame.card("Against the truth", key="inference.truth"):
         turntable(
-            {"true": seen.truth},
+            {"true": seen.truth, "model": seen.mean, "difference": abs(seen.mean - seen.truth)},
             key=live,
             name="truth",
             figures=_errors(seen),
             hints=HINTS,
+            silent=SILENT,
         )
-    with control, frame.card(key="inference.views"):
-        _views(live, given)
-    sentence = possible(choice, moves, tuple(given), model)
-    with card, frame.card("Possibilities", sentence, key="inference.possibilities"):
-        samples = {f"possible {k}": each for k, each in enumerate(seen.possible, start=1)}
-        turntable(
-            {"true": seen.truth, "mean": seen.mean} | samples,
-            key=live,
-            name="possible",
-            hints=HINTS,
-            across=2 + len(samples),
+    return Shown(moves, turning, state, live)
+
+
+def strip(shown: Shown) -> None:
+    """A card with the figure at all sides that the model can be shown; a click turns the dial."""
+    with frame.card("Twenty-four angles"):
+        angle_strip.angle_strip(
+            shown.turning.images(GRID, shown.state.style),
+            key=shown.key,
+            angle=shown.state.angle,
+            angles=GRID,
+            observed=shown.state.context,
         )
-    return state
+
+
+def save(shown: Shown, choice: Choice, title: str) -> None:
+    """A card with what can be taken along; `title` says what turns."""
+    with frame.card("Take it with you", downloads.SENTENCE):
+        name = f"{choice.name}-{shown.link['figure']}"
+        title = f"{title}, turned by {choice.name}"
+        downloads.save(shown.turning, shown.state, name, title, shown.key)
 
 
 def chosen(live: str, link: Mapping[str, str]) -> list[int]:
@@ -114,32 +161,25 @@ def imagined(choice: Choice, moves: str, given: tuple[int, ...], _model: Model) 
 
 
 def possible(choice: Choice, moves: str, given: tuple[int, ...], model: Model) -> str:
-    """How far the samples differ, how wrong their mean is, and what one more view does."""
+    """How far the samples differ where the model looks and where most; what one more view does."""
     seen = imagined(choice, moves, given, model)
-    spread, error = float(seen.doubt.mean()), float(np.sqrt(seen.errors.mean()))
-    views = "this view" if len(given) == 1 else f"these {len(given)} views"
+    doubt, error = seen.doubt[::STEP], np.sqrt(seen.errors[::STEP])  # [24] at the sides
     said = (
-        f"Six samples of the posterior, each one figure that turns. Given {views}, a pixel differs "
-        f"by ± {spread:.3f} between them; the mean is off by {error:.3f}."
+        "Six figures that the model holds possible. A pixel differs between them by "
+        f"± {doubt[list(given)].mean():.3f} where it looks"
     )
-    if spread < SURE * error:
-        said += " The model is surer than it should be: what it cannot see it blurs."
-    more = opposite(given)
-    if more is None:
-        return said
-    then = float(imagined(choice, moves, tuple(sorted((*given, more))), model).doubt.mean())
-    verb = "brings them to" if then < spread else "does not bring them closer:"
-    return f"{said} One more view, at {SIDES[more]}°, {verb} ± {then:.3f}."
-
-
-def opposite(given: Sequence[int]) -> int | None:
-    """The side that is farthest from all that are seen; None if all are."""
-
-    def apart(side: int) -> int:
-        return min(min((side - each) % 24, (each - side) % 24) for each in given)
-
-    far = max(range(cubes.ANGLES), key=apart)
-    return far if apart(far) else None
+    others = [side for side in range(cubes.ANGLES) if side not in given]
+    if not others:
+        return f"{said}, and it has seen all sides."
+    most = max(others, key=lambda side: doubt[side])
+    then = imagined(choice, moves, tuple(sorted((*given, most))), model).doubt.mean()
+    said += (
+        f" and by ± {doubt[most]:.3f} at {SIDES[most]}°, the most. One more view, from there, "
+        f"takes the mean of all sides from ± {seen.doubt.mean():.3f} to ± {then:.3f}."
+    )
+    if doubt[most] < SURE * error[most]:
+        said += f" The picture there is off by {error[most]:.3f}: what it cannot see it blurs."
+    return said
 
 
 def _errors(seen: Imagined) -> dict[str, list[float]]:
@@ -177,28 +217,3 @@ def _views(live: str, given: list[int]) -> None:
         on_change=spread,
         help="At equal distances. For others, click the dots on the ring.",
     )
-
-
-def _scene(model: Model, moves: str, given: list[int]) -> scenes.Scene:
-    w = cubes.grid().numpy()
-    views = cubes.draw([figure_of(moves)], w[None])[0].astype(np.float32) / 255
-    return scenes.scene(model, views, w, np.isin(np.arange(cubes.ANGLES), given))
-
-
-@st.cache_data(max_entries=12, show_spinner=False)
-def _likely(choice: Choice, _model: Model) -> Styles | None:
-    """The styles of training figures, which a random one is drawn among."""
-    if _model.config.local == _model.config.latents:
-        return None
-    return latents.styles(_model, figures.training_views())
-
-
-@st.cache_data(max_entries=12, show_spinner=False)
-def _styles(choice: Choice, _model: Model) -> list[Style]:
-    """The global channels, those that change the picture most first."""
-    if _model.config.local == _model.config.latents:
-        return []
-    views = figures.training_views()
-    made = [scenes.scene(_model, views.images[k].numpy(), views.angles[k].numpy()) for k in (0, 20)]
-    codes = np.concatenate([scene.at(np.zeros(1)) for scene in made])
-    return style_directions.channels(_model, codes, latents.own_styles(_model, views))

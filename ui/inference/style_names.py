@@ -1,12 +1,12 @@
-"""What a model's style sliders are called, and which styles are those of digits."""
+"""What a model's style sliders are called, and which styles are those of real things."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
 
-from fgpvae import latents, style_directions
-from fgpvae.data import ANGLES
+from fgpvae import latents, scenes, style_directions
+from fgpvae.data import ANGLES, Views
 from fgpvae.errors import UserError
 from fgpvae.style_directions import Style
 from ui.catalog.models import Choice
@@ -14,6 +14,7 @@ from ui.catalog.models import Choice
 DIGITS = 360  # of a class that its styles are learnt from
 FEW = 12  # that are enough to tell classes apart
 VIEWS = ANGLES[::4]  # of each
+EXAMPLES = 8  # things whose pictures say which channels change most
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -60,3 +61,24 @@ def _means(choice: Choice) -> dict[int, np.ndarray]:
         return {label: latents.styles(choice.load(), few).mean for label, few in rows.items()}
     except UserError:
         return {}
+
+
+@st.cache_data(max_entries=24, show_spinner=False)
+def among(choice: Choice, _views: Views) -> tuple[list[Style], latents.Styles | None]:
+    """The sliders and the likely styles of a model of other things than digits, from training ones.
+
+    The channels that change the picture most come first. Without styles: none, and None.
+    """
+    model = choice.load()
+    try:
+        own, likely = latents.own_styles(model, _views), latents.styles(model, _views)
+    except UserError:
+        return [], None
+    made = [
+        scenes.scene(
+            model, each.images[0].numpy(), each.angles[0].numpy(), each.observed[0].numpy()
+        )
+        for each in (_views[[row]] for row in latents.evenly(_views, EXAMPLES))
+    ]
+    codes = np.concatenate([scene.at(np.zeros(1)) for scene in made])
+    return style_directions.channels(model, codes, own), likely

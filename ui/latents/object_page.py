@@ -1,4 +1,4 @@
-"""The page Latents for a model of one's own objects."""
+"""The page Latents for a model of one's own objects, or of figures of cubes."""
 
 from typing import Any
 
@@ -31,6 +31,10 @@ LEFT_OUT = (
     "Placing each view by itself alone, what the encoder says of two angles, and the figures of "
     "disentanglement are left out here: they need the same views of every object, and these have "
     "views of their own."
+)
+DIGITS_ALONE = (
+    "Placing each view by itself alone, what the encoder says of two angles, and the figures of "
+    "disentanglement are there for digits alone."
 )
 KEPT: dict[str, Any] = {"required": True, "bind": "query-params", "persist_state": "session"}
 
@@ -107,7 +111,7 @@ def page(choice: Choice) -> None:
     with right, frame.card("Which channels go together", "Correlation, whatever its sign."):
         strength = np.abs(latents.channel_correlation(codes))
         correlations.show_channels(strength, "latents.object_channels", model.config.local)
-    notices.note(LEFT_OUT)
+    notices.note(DIGITS_ALONE if choice.figures else LEFT_OUT)
 
 
 def _middles(found: ObjectSet, shown: list[int]) -> np.ndarray:

@@ -8,7 +8,7 @@ from ui.catalog.models import Choice
 from ui.inference import figure
 from ui.shell import frame, query_params
 
-TITLE = "Rotate an object"
+TITLE, BUILD = "Rotate an object", "Build one of your own"
 
 
 def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
@@ -16,20 +16,21 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
     link = query_params.initial_params(key)
     moves = figures.chosen(key, link.get("figure"))
     above = head.container()
-    left, right = st.columns([1.1, 1], gap="medium")
-    state = figure.show(key, choice, moves, link, (left, right))
+    left, right = st.columns([1, 1.35], gap="medium")
+    places = figure.Places(left, right.container(), right)
+    shown = figure.show(key, choice, moves, link, places)
     with above:
-        frame.heading(TITLE, telling(moves, state.context, state.style is None))
-        figures.another_button(key)
-    query_params.write(
-        figure=moves.replace(" ", ""),
-        angle=f"{state.angle:g}",
-        views=query_params.text(state.context),
-        digit=None,
-        other=None,
-        object=None,
-        style=None,
-    )
+        frame.heading(TITLE, telling(moves, shown.state.context, shown.state.style is None))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            figures.another_button(key)
+            st.page_link(
+                frame.page("extrapolate"), label=BUILD, query_params={"model": choice.name}
+            )
+    figure.strip(shown)
+    with frame.card("Figures", "No model was trained on their shapes. Click one."):
+        figures.gallery(key, moves)
+    figure.save(shown, choice, "A figure of cubes")
+    query_params.write(**shown.link, digit=None, other=None, object=None)
 
 
 def telling(moves: str, given: list[int], own: bool) -> str:

@@ -8,15 +8,15 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from fgpvae import latents, scenes, style_directions
+from fgpvae import scenes
 from fgpvae.metrics import mse
 from fgpvae.models import Model
 from fgpvae.scenes import Scene
-from fgpvae.style_directions import Style
 from ui.catalog import objects
 from ui.catalog.models import Choice
 from ui.catalog.objects import ObjectSet
 from ui.components import dial, pictures
+from ui.inference import style_names
 from ui.shell import frame, notices, numbers, query_params
 
 LEAD = "What stays the same when the object moves."
@@ -36,6 +36,7 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
     observed = np.isin(np.arange(len(w)), given)
     scene = notices.attempt(lambda: scenes.scene(model, images, w, observed))
     low, high = found.track.ends
+    styles, likely = style_names.among(choice, found.split.train[:LEARNT_FROM])
 
     above = head.container()
     state = dial.dial(
@@ -44,8 +45,8 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
         angle=_start(query_params.number(link.get("angle"), -1.0), bool(found.track.period)),
         held_out=found.held(number),
         held_out_text=HELD_TEXT,
-        styles=_styles(choice, model, found),
-        likely=_likely(choice, model, found),
+        styles=styles,
+        likely=likely,
         subject=(choice.name, number),
         size=500,
         lead=LEAD,
@@ -142,22 +143,3 @@ def _verdict(
     st.html(numbers.numbers(figures))
     place = found.text(found.views(number)[nearest])
     st.caption(f"At {place}, the recorded view nearest to the handle.")
-
-
-@st.cache_data(max_entries=12, show_spinner=False)
-def _likely(choice: Choice, _model: Model, _found: ObjectSet) -> latents.Styles | None:
-    """The styles of training objects, which a random one is drawn among; None without any."""
-    if _model.config.local == _model.config.latents:
-        return None
-    return latents.styles(_model, _found.split.train[:LEARNT_FROM])
-
-
-@st.cache_data(max_entries=12, show_spinner=False)
-def _styles(choice: Choice, _model: Model, _found: ObjectSet) -> list[Style]:
-    """The global channels, those that change the picture most first."""
-    if _model.config.local == _model.config.latents:
-        return []
-    made = [scenes.scene(_model, _found.pixels(n), _found.w(n)) for n in _found.split.unseen[:8]]
-    codes = np.concatenate([scene.at(np.zeros(1)) for scene in made])
-    own = latents.own_styles(_model, _found.split.train[:LEARNT_FROM])
-    return style_directions.channels(_model, codes, own)

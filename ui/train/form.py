@@ -6,9 +6,10 @@ from typing import Any
 import streamlit as st
 
 from fgpvae import UserError
-from fgpvae.configs import OBJECTS, RunConfig, from_dict, to_dict
+from fgpvae.configs import CUBES, OBJECTS, RunConfig, from_dict, to_dict
+from fgpvae.data import cubes
 from fgpvae.models import MODELS
-from ui.train.settings import GROUPS, SETTINGS, Setting, Values, option_name, own_settings
+from ui.train.settings import DRAWN, GROUPS, SETTINGS, Setting, Values, option_name, own_settings
 
 COLUMNS = 3
 STORE = "train.settings"  # in the session state
@@ -47,9 +48,14 @@ def build(held: Values, preset: str, suited: RunConfig | None = None) -> RunConf
 
     `suited` is the config that suits own objects, from which comes what they decide.
     """
-    if suited is None and held["data.source"] not in SETTINGS["data.source"].options:
-        raise UserError("IDX files are for the command line.")
     table: dict[str, Any] = {"preset": preset}
+    if held["data.split"] == CUBES:
+        held = held | {"data.source": DRAWN}
+        table["model"] = {"network": {"shape": (1, cubes.SIZE, cubes.SIZE)}}
+    elif held["data.source"] == DRAWN:  # of a preset that was for figures
+        held = held | {"data.source": "embedded"}
+    elif suited is None and held["data.source"] not in SETTINGS["data.source"].options:
+        raise UserError("IDX files are for the command line.")
     own = own_settings(held["model.name"])
     if suited is not None:
         decided = to_dict(suited)

@@ -23,9 +23,8 @@ RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
 LOST_NOTHING = (
     "Its process ended before the run did. Nothing is lost: it goes on from where it was."
 )
-CLONE = "Put them into the form above."
+CLONE, AGAIN = "Put them into the form above.", "Bring the data again, under your own data."
 UPLOADED = "It came as a file, without what is needed to train further: clone its settings instead."
-USES = {"Rotate": "model", "Compare": "models", "Latents": "model"}  # pages and what they ask for
 
 
 def detail(run: Run, others: list[Run]) -> None:
@@ -142,12 +141,8 @@ def actions(run: Run) -> None:
             button(
                 "More epochs", "train.action.more", ask, "more", run, disabled=uploaded, help=more
             )
-        clones = {
-            OBJECTS: "Bring the data again, under your own data.",
-            CUBES: "Cubes are trained from the command line.",
-        }
-        own = run.config.data.split in clones
-        clone = clones.get(run.config.data.split, CLONE)
+        own = run.config.data.split == OBJECTS
+        clone = AGAIN if own else CLONE
         button("Clone settings", "train.action.clone", copy_settings, run, disabled=own, help=clone)
         why = "Stop it first." if busy else None
         button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=why)
@@ -162,14 +157,25 @@ def actions(run: Run) -> None:
                 help="Settings, weights and curves. It can be brought back above.",
             )
         button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=why)
-    if run.epoch > 0 and run.config.data.split != CUBES:
+    if run.epoch > 0:
         with st.container(horizontal=True, vertical_alignment="center", key="train.links"):
             st.caption("See it in", width="content")
+            links = uses(run)
             for page in frame.pages():
-                if page.title in USES and not (own and page.title == "Compare"):
-                    name = models.OWN + run.name
-                    names = [name, *models.baselines()] if page.title == "Compare" else name
-                    st.page_link(page, label=page.title, query_params={USES[page.title]: names})
+                if page.title in links:
+                    st.page_link(page, label=page.title, query_params=links[page.title])
+
+
+def uses(run: Run) -> dict[str, dict[str, Any]]:
+    """Pages that can show a run, and what is in the link to each."""
+    name, split = models.OWN + run.name, run.config.data.split
+    found: dict[str, dict[str, Any]] = {"Rotate": {"model": name}, "Latents": {"model": name}}
+    if split == CUBES:
+        found["Extrapolate"] = {"model": name}
+        found["Compare"] = {"compare.figures": [name, *models.baselines(figures=True)]}
+    elif split != OBJECTS:
+        found["Compare"] = {"models": [name, *models.baselines()]}
+    return found
 
 
 def button(

@@ -54,6 +54,7 @@ def _recognises(chosen: Values) -> bool:
 _ELBO, _GECO = _is("objective.name", "elbo"), _is("objective.name", "geco")
 _CONVOLUTIONAL = _is("model.network.kind", "convolutional")
 _DENSE = _is("model.network.kind", "dense")
+_DIGITS = _is("data.split", "factorized", "shuffled", "continuous")
 
 GROUPS: dict[str, tuple[Setting, ...]] = {
     "Model": (
@@ -187,8 +188,8 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "data.split",
             "Training set",
-            "The paper's for the factorized model, that of its baselines, or new angles each time.",
-            options=("factorized", "shuffled", "continuous"),
+            "Digits as in the paper, as for its baselines or at new angles; or figures of cubes.",
+            options=("factorized", "shuffled", "continuous", CUBES),
         ),
         Setting(
             "data.source",
@@ -197,7 +198,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             options=("embedded", "openml"),
             used=_is("data.split", "continuous"),
         ),
-        Setting("data.classes", "Classes", "Which digits from 0 to 9; the paper has threes."),
+        Setting(
+            "data.classes",
+            "Classes",
+            "Which digits from 0 to 9; the paper has threes.",
+            used=_DIGITS,
+        ),
         Setting(
             "data.digits",
             "Digits",
@@ -210,7 +216,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "Views",
             "How many angles of a digit the model is shown at a time.",
             "Q",
-            used=_is("data.split", "factorized", "continuous"),
+            used=_is("data.split", "factorized", "continuous", CUBES),
+        ),
+        Setting(
+            "data.figures",
+            "More figures",
+            "Figures of cubes that are drawn beside the copies of the 160 training shapes.",
+            used=_is("data.split", CUBES),
         ),
         Setting(
             "data.validation",
@@ -229,6 +241,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "data.warp",
             "Deformation",
             "How strongly digits are bent, anew each time and the same at all angles; 0 is never.",
+            used=_DIGITS,
         ),
     ),
     "Objective": (
@@ -347,13 +360,11 @@ DERIVED = (  # nothing to choose
     "data.track.period",
     "data.track.low",
     "data.track.high",
-    "data.figures",
     "training.start",
 )
 # IDX files come through the command line: no path that is typed here is opened
-OFFERED = tuple(
-    name for name, config in PRESETS.items() if config.data.split not in (OBJECTS, CUBES)
-)
+OFFERED = tuple(name for name, config in PRESETS.items() if config.data.split != OBJECTS)
+DRAWN = "drawn"  # the source of figures of cubes
 
 # how long each takes is measured beside it
 PRESET_LINES = {
@@ -362,6 +373,9 @@ PRESET_LINES = {
     "paper": "The paper's model: its networks, its data, its objective, its thousand epochs.",
     "best": "The model the app starts with: all ten digits at all angles. It fetches MNIST from "
     "openml.org first.",
+    "cubes-quick": "Figures of cubes, which no rotation of a picture can turn; worth a look after "
+    "two minutes.",
+    "cubes": "The model of figures of cubes that comes with the app, with 4,000 more of them.",
     "objects": "Things of your own that were photographed or drawn from several views.",
     "vae": "A plain VAE: every image for itself.",
     "cvae": "A VAE that is told the angle, with the pixel noise that suits it best.",
@@ -379,6 +393,8 @@ OPTION_NAMES = {
     "shuffled": "the baselines', single images",
     "continuous": "new angles each time",
     OBJECTS: "your own objects",
+    CUBES: "figures of cubes",
+    DRAWN: "drawn by the program",
     "embedded": "digits of the package",
     "openml": "all of MNIST, from openml.org",
     "paper": "those of the paper",

@@ -10,8 +10,10 @@ export function column(degrees, frames) {
 
 class Turntable {
   constructor(root) {
+    this.box = root.querySelector(".turntable");
     this.pictures = root.querySelector(".pictures");
     this.figures = root.querySelector(".figures");
+    this.silent = root.querySelector(".silent");
     this.watch = () => (this.frame ??= requestAnimationFrame(() => this.draw()));
     // for tests: which column is drawn, and what the pixels of a picture are
     root.host.fgpvae = {
@@ -28,6 +30,7 @@ class Turntable {
       live.listeners.add(this.watch);
       this.live = live;
     }
+    this.silent.textContent = data.silent;
     const names = JSON.stringify([data.names, Object.keys(data.figures), data.size]);
     const sheet = this.data?.sheet;
     this.data = data;
@@ -45,10 +48,8 @@ class Turntable {
   }
 
   lay() {
-    const { names, figures, hints, size, across } = this.data;
-    this.pictures.parentElement.classList.toggle("single", across === 1);
-    this.pictures.style.setProperty("--across", across);
-    this.pictures.style.setProperty("--narrow", Math.floor(across / 2));
+    const { names, figures, hints, size, least } = this.data;
+    this.pictures.style.setProperty("--least", `${least}px`);
     this.canvases = names.map((name) => {
       const canvas = Object.assign(document.createElement("canvas"), { width: size, height: size, role: "img" });
       canvas.ariaLabel = name;
@@ -75,7 +76,10 @@ class Turntable {
   draw() {
     this.frame = null;
     if (!this.image) return;
-    const { size, frames, figures } = this.data;
+    const { size, frames, figures, silent } = this.data;
+    const silenced = Boolean(silent) && this.live.style !== null;
+    this.silent.hidden = !silenced;
+    this.box.classList.toggle("silenced", silenced);
     const at = column(this.live.angle, frames);
     if (at === this.drawn) return;
     this.drawn = at;

@@ -22,13 +22,15 @@ def turntable(
     name: str,
     figures: Mapping[str, Sequence[float]] | None = None,
     hints: Mapping[str, str] | None = None,
-    across: int = 1,
+    least: int = 0,
+    silent: str = "",
 ) -> None:
     """Show pictures, each [S, n, n] at S angles from 0 on, as the dial `key` is turned.
 
     `rows` has their captions. `figures` are numbers at the same angles, written below; `hints` say
-    what a caption or a number means. `across` pictures are side by side where there is room, half
-    as many on a narrow screen. `name` tells turntables of one dial apart.
+    what a caption or a number means. Three pictures are side by side, or fewer where one would have
+    less than `least` pixels. `silent` takes the place of everything while the dial has another
+    style than its own. `name` tells turntables of one dial apart.
     """
     images = np.stack(list(rows.values()))  # [R, S, n, n]
     count, frames, size, _ = images.shape
@@ -43,6 +45,7 @@ def turntable(
             each: [round(float(v), 5) for v in values] for each, values in (figures or {}).items()
         },
         "hints": dict(hints or {}),
-        "across": across,
+        "least": least,
+        "silent": silent,
     }
     _component(key=f"{key}.{name}", data=data)
