@@ -209,7 +209,7 @@ def evaluate(app):
 
 def wait_for(app, name):
     """Run the page again until a test is done."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 600
     while name not in tabled(app):
         assert time.monotonic() < until
         time.sleep(0.2)
