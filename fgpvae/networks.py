@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fgpvae.errors import UserError
+from fgpvae.paper_networks import PaperDecoder, PaperEncoder
 
 VARIANCE_FLOOR = 1e-6
 
@@ -85,61 +85,6 @@ class NetworkConfig:
         return self.widths[0] if self.kind == "dense" else self.hidden
 
 
-class UpConv(nn.Conv2d):
-    """Nearest-neighbour upsampling by 2, then a 3x3 convolution and ELU, in one small convolution.
-
-    Each of the four phases of the large image is a 2x2 convolution of the small one with weights
-    that are sums of the 3x3 weights, so all four are computed there and interleaved by a pixel
-    shuffle. Same parameters and same result as the two layers, at 4/9 of the arithmetic.
-    """
-
-    taps: Tensor
-
-    def __init__(self, inputs: int, outputs: int, same: bool) -> None:
-        super().__init__(inputs, outputs, 3)
-        self.same = same
-        # row p of a pair of output rows reads small row (p + t) // 2 through tap t
-        taps = torch.zeros(2, 3, 2)
-        for p in range(2):
-            for t in range(3):
-                taps[p, t, (p + t) // 2] = 1
-        self.register_buffer("taps", taps, persistent=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        weight = torch.einsum("oixy,pxu,qyv->opqiuv", self.weight, self.taps, self.taps)
-        assert self.bias is not None
-        phases = F.conv2d(
-            x, weight.flatten(0, 2), self.bias.repeat_interleave(4), padding=int(self.same)
-        )
-        large = F.pixel_shuffle(F.elu(phases), 2)
-        return large[..., 1:-1, 1:-1] if self.same else large
-
-
-class PaperEncoder(nn.Sequential):
-    def __init__(self, outputs: int, inputs: int = 1) -> None:
-        super().__init__(
-            nn.Conv2d(inputs, 8, 3, stride=2),  # [N, 8, 13, 13]
-            nn.ELU(),
-            nn.Conv2d(8, 8, 3, stride=2),  # [N, 8, 6, 6]
-            nn.ELU(),
-            nn.Conv2d(8, 8, 3, stride=2),  # [N, 8, 2, 2]
-            nn.ELU(),
-            nn.Flatten(),
-            nn.Linear(32, outputs),
-        )
-
-
-class PaperDecoder(nn.Sequential):
-    def __init__(self, inputs: int) -> None:
-        super().__init__(
-            nn.Linear(inputs, 128),
-            nn.Unflatten(1, (8, 4, 4)),
-            UpConv(8, 8, same=True),  # [N, 8, 8, 8]
-            UpConv(8, 8, same=False),  # [N, 8, 14, 14]
-            UpConv(8, 1, same=True),  # [N, 1, 28, 28]
-        )
-
-
 class ConvolutionalEncoder(nn.Sequential):
     def __init__(self, config: NetworkConfig, outputs: int, inputs: int) -> None:
         first, second = config.filters
@@ -196,6 +141,13 @@ def _dense(
     for inputs, outputs in pairwise(sizes[:-1]):
         layers += [nn.Linear(inputs, outputs), activation(), nn.Dropout(dropout)]
     return [*layers, nn.Linear(sizes[-2], sizes[-1])]
+
+
+def memory_format(config: NetworkConfig) -> torch.memory_format:
+    """How torch's own convolutions are fastest on a CPU; other networks do not use them."""
+    if config.kind == "convolutional":
+        return torch.channels_last
+    return torch.contiguous_format
 
 
 def device_of(network: nn.Module) -> torch.device:
@@ -308,10 +260,11 @@ class Encoder(nn.Module):
                 "convolutional": lambda: ConvolutionalEncoder(config, 2 * latents, inputs),
                 "dense": lambda: DenseEncoder(config, 2 * latents, inputs),
             }[config.kind]()
-        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.format = memory_format(config)
+        self.to(memory_format=self.format)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor, phase: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        seen = images.to(device_of(self)).contiguous(memory_format=torch.channels_last)
+        seen = images.to(device_of(self)).contiguous(memory_format=self.format)
         code = self.layers(seen, phase) if self.told else self.layers(seen)
         mean, log_var = code.to(images).chunk(2, -1)
         return mean, log_var.clamp(-20, 20).exp() + VARIANCE_FLOOR
@@ -338,7 +291,7 @@ class Decoder(nn.Module):
                 "dense": lambda: DenseDecoder(config, inputs),
             }[config.kind]()
         )
-        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.to(memory_format=memory_format(config))  # type: ignore[call-overload]
 
     def forward(self, z: Tensor) -> Tensor:
         """Codes [N, L]; or [P, Q, L] of digits whose style is the same in all Q views."""
@@ -362,6 +315,8 @@ def numbers_held(network: Encoder | Decoder, shape: tuple[int, ...]) -> int:
 def _held(layer: nn.Module, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
     """How many numbers a layer and those within it put out, and the shape of the last."""
     match layer:
+        case PaperEncoder() | PaperDecoder():
+            return layer.numbers_held(), ()
         case nn.Sequential():
             total = 0
             for child in layer:
@@ -389,8 +344,6 @@ def _shape_after(layer: nn.Module, shape: tuple[int, ...]) -> tuple[int, ...]:
             return (math.prod(shape),)
         case nn.Unflatten():
             return tuple(layer.unflattened_size)
-        case UpConv():
-            return (layer.out_channels, *(2 * side - 2 * (not layer.same) for side in shape[1:]))
         case nn.Conv2d() | nn.ConvTranspose2d():
             return (
                 layer.out_channels,

@@ -21,7 +21,8 @@ from torch import Tensor, nn
 
 from fgpvae.errors import UserError
 from fgpvae.models import Model
-from fgpvae.networks import Decoder, ProductDecoder, UpConv
+from fgpvae.networks import Decoder, ProductDecoder
+from fgpvae.paper_networks import UpConv
 
 MAX_HARMONICS = 256
 POINTS = 64  # of a table, in a length scale: straight lines between them are about 3e-5 off

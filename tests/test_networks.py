@@ -12,8 +12,8 @@ from fgpvae.networks import (
     Decoder,
     Encoder,
     NetworkConfig,
-    UpConv,
 )
+from fgpvae.paper_networks import UpConv
 
 CEILING = torch.tensor(20.0).exp().item() * (1 + 1e-6)
 
@@ -51,8 +51,8 @@ def test_upconv_is_upsample_then_convolution_then_elu(same, inputs, outputs, sid
     ).double()
     reference[1].load_state_dict(ours.state_dict())  # the same parameters by name and shape
     results = []
-    for layer in (ours, reference):
-        out = layer(x)
+    for layer, images_last in ((ours, True), (reference, False)):
+        out = layer(x.permute(1, 2, 3, 0)).permute(3, 0, 1, 2) if images_last else layer(x)
         weights = torch.randn(out.shape, dtype=torch.float64, generator=generator())
         gradients = torch.autograd.grad((weights * out).sum(), (x, *layer.parameters()))
         results.append((out, *gradients))

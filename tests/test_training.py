@@ -17,6 +17,7 @@ from fgpvae.kernels import Periodic
 from fgpvae.models import VAE, FGPVAEConfig, VAEConfig
 from fgpvae.networks import Decoder, Encoder, NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
+from fgpvae.paper_networks import PaperDecoder, PaperEncoder
 from fgpvae.posterior import local_posterior, numbers_held
 from fgpvae.training import Trainer
 
@@ -344,6 +345,13 @@ def test_the_arrays_of_the_gaussian_processes_are_part_of_the_memory_of_a_step()
     presets.preset("paper", views)  # with few features it is cheap
 
 
+def peak_bytes(profile):
+    """The most that was allocated at a time, as PyTorch's allocator says."""
+    events = [each for each in profile.kineto_results.events() if each.name() == "[memory]"]
+    events.sort(key=lambda each: each.start_ns())
+    return max(accumulate(each.nbytes() for each in events))
+
+
 @pytest.mark.parametrize(("length_scale", "Q"), [(0.01, 64), (1.0, 128), (1.0, 512)])
 def test_the_memory_of_a_gaussian_process_is_what_is_counted(length_scale, Q):
     """What a step has allocated at a time, as PyTorch's allocator says, against the count."""
@@ -353,16 +361,23 @@ def test_the_memory_of_a_gaussian_process_is_what_is_counted(length_scale, Q):
     w, seen = torch.rand(P, Q, dtype=torch.float64), torch.ones(P, Q, dtype=torch.bool)
     with torch.autograd.profiler.profile(profile_memory=True) as profile:
         sum(x.sum() for x in local_posterior(kernel, w, mu, var, seen).at_views()).backward()
-    events = [each for each in profile.kineto_results.events() if each.name() == "[memory]"]
-    events.sort(key=lambda each: each.start_ns())
-    peak = max(accumulate(each.nbytes() for each in events))
-    assert 0.8 < peak / (8 * P * J * numbers_held(kernel, Q)) < 1.1
+    assert 0.8 < peak_bytes(profile) / (8 * P * J * numbers_held(kernel, Q)) < 1.1
+
+
+@pytest.mark.parametrize("inputs", [1, 3])
+def test_the_memory_of_the_papers_networks_is_what_is_counted(inputs):
+    encoder, decoder = PaperEncoder(14, inputs), PaperDecoder(7)
+    N = 50
+    for network, x in ((encoder, torch.zeros(N, inputs, 28, 28)), (decoder, torch.zeros(N, 7))):
+        with torch.autograd.profiler.profile(profile_memory=True) as profile:
+            out = network(x)
+        assert len(out) == N
+        assert 0.9 < peak_bytes(profile) / (4 * N * network.numbers_held()) < 1.1
 
 
 @pytest.mark.parametrize(
     ("kind", "shape"),
     [
-        ("paper", (1, 28, 28)),
         ("convolutional", (1, 28, 28)),
         ("convolutional", (3, 32, 64)),
         ("dense", (1, 28, 28)),

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.models.base import Model, ModelConfig
-from fgpvae.networks import ConvolutionalEncoder, PaperEncoder
+from fgpvae.networks import ConvolutionalEncoder, memory_format
+from fgpvae.paper_networks import PaperEncoder
 
 CHUNK = 64  # digits at a time where all of them are needed
 
@@ -191,7 +192,7 @@ class RepresentedVectors(DigitVectorModel):
             if network.kind == "paper"
             else ConvolutionalEncoder(network, m, channels)
         )
-        self.representation.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.representation.to(memory_format=memory_format(network))  # type: ignore[call-overload]
 
     def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
         return self.represent(images, observed)
@@ -199,7 +200,9 @@ class RepresentedVectors(DigitVectorModel):
     def represent(self, images: Tensor, observed: Tensor) -> Tensor:
         """Views [P, Q, H, W] -> d [P, m], 0 for a digit without views."""
         seen = images[observed].reshape(-1, *self.config.network.shape).to(self.dtype)
-        each = self.representation(seen.contiguous(memory_format=torch.channels_last))
+        each = self.representation(
+            seen.contiguous(memory_format=memory_format(self.config.network))
+        )
         digit = observed.nonzero()[:, 0]
         total = each.new_zeros(len(images), self.config.digit_rank, dtype=self.dtype)
         total = total.index_add(0, digit, each.to(self.dtype))
