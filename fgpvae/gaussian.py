@@ -21,4 +21,5 @@ def kl(mean_q: Tensor, var_q: Tensor, mean: Tensor, var: Tensor) -> Tensor:
 
 
 def sample(mean: Tensor, var: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    return mean + var.sqrt() * randomness.normal(mean.shape, mean.dtype, generator).to(mean.device)
+    noise = randomness.normal(mean.shape, mean.dtype, generator).to(mean.device)
+    return torch.addcmul(mean, var.sqrt(), noise)

@@ -45,7 +45,7 @@ class _Fold(torch.autograd.Function):
 
 def _gather(x: Tensor, size: int, stride: int) -> Tensor:
     windows = x.unfold(1, size, stride).unfold(2, size, stride)  # [C, h, w, N, size, size]
-    return windows.permute(0, 4, 5, 1, 2, 3).reshape(len(x) * size**2, -1)
+    return windows.permute(0, 4, 5, 1, 2, 3).flatten(3).flatten(0, 2)
 
 
 def _add_up(patches: Tensor, shape: torch.Size, size: int, stride: int) -> Tensor:
@@ -56,7 +56,7 @@ def _add_up(patches: Tensor, shape: torch.Size, size: int, stride: int) -> Tenso
     for a in range(size):
         for b in range(size):
             rows, columns = slice(a, a + stride * h, stride), slice(b, b + stride * w, stride)
-            total[:, rows, columns] += each[:, a, b]
+            total[:, rows, columns].add_(each[:, a, b])
     return total
 
 
@@ -67,7 +67,7 @@ def convolve(layer: nn.Conv2d, x: Tensor) -> Tensor:
     assert layer.bias is not None
     seen = _Patches.apply(x, size, stride)
     y = torch.addmm(layer.bias[:, None], layer.weight.flatten(1), seen)
-    return F.elu(y, inplace=True).view(-1, h, w, x.shape[-1])
+    return F.elu(y, inplace=True).view(len(y), h, w, x.shape[-1])
 
 
 class UpConv(nn.Conv2d):
@@ -103,17 +103,17 @@ class UpConv(nn.Conv2d):
         _, height, width, images = x.shape
         weight = torch.tensordot(self.weight.flatten(2), self.taps, 1)  # [O, C, phases, places]
         if self.same:  # each pixel adds its share to the phases around it, in the opposite order
-            shares = weight.permute(0, 2, 3, 1).flip(2).flatten(0, 2) @ x.reshape(len(x), -1)
+            shares = weight.permute(0, 2, 3, 1).flip(2).flatten(0, 2) @ x.flatten(1)
             phases: Tensor = _Fold.apply(shares, 2, height, width)
             return phases
         seen = _Patches.apply(x, 2, 1)
-        y = weight.transpose(1, 2).reshape(-1, len(seen)) @ seen
-        return y.view(-1, height - 1, width - 1, images)
+        y = weight.transpose(1, 2).reshape(4 * self.out_channels, len(seen)) @ seen
+        return y.view(len(y), height - 1, width - 1, images)
 
     def interleave(self, phases: Tensor) -> Tensor:
         _, h, w, images = phases.shape
-        rows = phases.view(-1, 2, 2, h, w, images).permute(0, 3, 1, 4, 2, 5)
-        large = rows.reshape(-1, 2 * h, 2 * w, images)
+        rows = phases.view(self.out_channels, 2, 2, h, w, images).permute(0, 3, 1, 4, 2, 5)
+        large = rows.reshape(self.out_channels, 2 * h, 2 * w, images)
         return large[:, 1:-1, 1:-1] if self.same else large
 
 
@@ -165,7 +165,7 @@ class PaperDecoder(nn.Sequential):
         maps = first.interleave(first.phases(columns)).flatten(0, 2)  # [512, L + 1]
         bias = maps[:, -1:] + first.bias.repeat_interleave(64)[:, None]
         x = F.elu(torch.addmm(bias, maps[:, :-1], z.mT), inplace=True)
-        images: Tensor = third(second(x.view(8, 8, 8, -1)))
+        images: Tensor = third(second(x.view(8, 8, 8, len(z))))
         return images.permute(3, 0, 1, 2)
 
     def numbers_held(self) -> int:

@@ -8,6 +8,7 @@ Arrays arrive as [P, Q, channels]; all algebra is done in float64 and as [P, cha
 S is the diagonal matrix of the precisions 1/s_q², A = (K + S⁻¹)⁻¹ and α = Aμ.
 """
 
+import math
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -76,8 +77,7 @@ class DensePosterior(LocalPosterior):
     """
 
     def __init__(self, kernel: Kernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor):
-        self.kernel, self.views = kernel, w
-        self.count, mask = observed.double().sum(-1)[:, None], _mask(observed)
+        self.kernel, self.views, self.observed, mask = kernel, w, observed, _mask(observed)
         self.w = _fill(w, mask, 0.0)
         self.mask = mask = None if mask is None else mask[:, None]
         self.mu, self.var = _prepare(mu, var, mask)  # [P, J, Q]
@@ -89,15 +89,13 @@ class DensePosterior(LocalPosterior):
             self.factor, failed = torch.linalg.cholesky_ex(b)
             self.whitened = _solve(self.factor, (self.root * self.mu)[..., None])  # L⁻¹S^½μ
             self.alpha = self.root * _solve(self.factor, self.whitened, True).squeeze(-1)
-            self.log_var = self.var.log().sum(-1)  # [P, J]
-            self.log_det = 2 * self.factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)  # log|B|
-        _check(failed, self.log_var, self.alpha, self.mu, self.var, self.gram)
+        _check(failed, self.alpha, self.mu, self.var, self.gram)
 
     @property
     def log_evidence(self) -> Tensor:
         # log Z = E_q Σ log N(z_q | μ_q, s_q²) - KL(posterior || prior)
-        mean, var = self._at(self.w)  # [P, J, Q]
-        return self._expected(mean, var) - _DenseKL.apply(self, mean, var, self.gram)
+        mean, var, kl = self._at(self.w, with_kl=True)  # [P, J, Q], [P, J]
+        return self._expected(mean, var) - kl
 
     def expected_log_views(self, mean: Tensor, var: Tensor) -> Tensor:
         return self._expected(mean.mT, var.mT)
@@ -105,22 +103,23 @@ class DensePosterior(LocalPosterior):
     def _expected(self, mean: Tensor, var: Tensor) -> Tensor:
         precision = _fill(1 / self.var, self.mask, 0.0)
         squares = (precision * ((mean - self.mu).square() + var)).sum(-1)
-        return -0.5 * (squares + self.var.log().sum(-1) + self.count * LOG_2PI)
+        return -0.5 * (squares + _log_2pi(self.var, self.observed))
 
     def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
-        mean, var = self._at(w)
+        mean, var, _ = self._at(w)
         return mean.mT, var.mT
 
-    def _at(self, w: Tensor) -> tuple[Tensor, Tensor]:
-        new = self.gram if w is self.w else self.kernel.gram(self.w, w)  # [P, Q, S]
-        mean, var = _DenseMarginals.apply(
-            self, self.mu, self.var, self.gram, new, self.kernel.diagonal(w)
-        )
-        return mean, var.clamp_min(TINY)
-
     def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
-        mean, var = self._at(self.views)  # [P, J, Q]
-        return mean.mT, var.mT, _DenseKL.apply(self, mean, var, self.gram)
+        mean, var, kl = self._at(self.views, with_kl=True)
+        return mean.mT, var.mT, kl
+
+    def _at(self, w: Tensor, with_kl: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+        new = self.gram if w is self.w else self.kernel.gram(self.w, w)  # [P, Q, S]
+        diagonal = self.kernel.diagonal(w)
+        marginals: tuple[Tensor, Tensor, Tensor] = _DenseMarginals.apply(
+            self, self.mu, self.var, self.gram, new, diagonal, with_kl
+        )
+        return marginals
 
     @torch.no_grad()
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -152,33 +151,15 @@ class DensePosterior(LocalPosterior):
         return r.mT @ r
 
 
-class _DenseKL(torch.autograd.Function):
-    """KL = ½ (log|B| - Σ v/s² + αᵀm) of the marginals N(m, v) at the views.
-
-    As a function of m, v, μ, s² and K it is E_q Σ log N(z_q | μ_q, s_q²) - log Z, with
-    ∂/∂m = α, ∂/∂v = -½ 1/s², ∂/∂K = ½ (A - ααᵀ); the derivatives by μ and s² cancel.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, q: DensePosterior, mean: Tensor, v: Tensor, gram: Tensor) -> Tensor:
-        ctx.q, ctx.precision = q, q.root.square()
-        return 0.5 * (q.log_det + (q.alpha * mean - ctx.precision * v).sum(-1))
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        alpha, grad = ctx.q.alpha, grad[..., None]
-        by_gram = None
-        if ctx.needs_input_grad[3]:
-            by_gram = (0.5 * grad[..., None] * (ctx.q.inverse() - _outer(alpha, alpha))).sum(1)
-        return None, grad * alpha, -0.5 * grad * ctx.precision, by_gram
-
-
 class _DenseMarginals(torch.autograd.Function):
     """m = K*α and v = k** - diag(K*AK*ᵀ), with their gradients in closed form.
 
     With H = AK*ᵀ: ∂m_i/∂μ_q = H_qi, ∂m_i/∂s_q² = -α_q H_qi, ∂v_i/∂s_q² = H_qi²;
     dm = dK* α - Hᵀ dK α and dv = dk** - 2 diag(dK* H) + diag(Hᵀ dK H).
+
+    Where they are those at the views, also KL = ½ (log|B| - Σ v/s² + αᵀm). As a function of m, v,
+    μ, s² and K it is E_q Σ log N(z_q | μ_q, s_q²) - log Z, with ∂/∂m = α, ∂/∂v = -½ 1/s²,
+    ∂/∂K = ½ (A - ααᵀ); the derivatives by μ and s² cancel.
     """
 
     @staticmethod
@@ -190,29 +171,44 @@ class _DenseMarginals(torch.autograd.Function):
         gram: Tensor,
         new: Tensor,
         diagonal: Tensor,
-    ) -> tuple[Tensor, Tensor]:
+        with_kl: bool,
+    ) -> tuple[Tensor, Tensor, Tensor]:
         cross = _solve(q.factor, q.root[..., None] * new[:, None])  # L⁻¹S^½K*ᵀ [P, J, Q, S]
-        ctx.q, ctx.cross = q, cross
-        return (cross * q.whitened).sum(-2), diagonal[:, None] - cross.square().sum(-2)
+        mean = (cross.mT @ q.whitened).squeeze(-1)
+        v = (diagonal[:, None] - cross.square().sum(-2)).clamp_min_(TINY)
+        ctx.q, ctx.cross, ctx.positive, ctx.with_kl = q, cross, v > TINY, with_kl
+        if not with_kl:
+            return mean, v, mean.new_zeros(())
+        ctx.precision = q.root.square()
+        log_det = 2 * q.factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)  # log|B|
+        return mean, v, 0.5 * (log_det + (q.alpha * mean - ctx.precision * v).sum(-1))
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, by_mean: Tensor, by_v: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(
+        ctx: Any, by_mean: Tensor, by_v: Tensor, by_kl: Tensor
+    ) -> tuple[Tensor | None, ...]:
         q = ctx.q
+        if ctx.with_kl:
+            by_kl = by_kl[..., None]
+            by_mean, by_v = by_mean + by_kl * q.alpha, by_v - 0.5 * by_kl * ctx.precision
         h = q.root[..., None] * _solve(q.factor, ctx.cross, True)  # [P, J, Q, S]
-        by_mean, by_v = by_mean[..., None, :], by_v[..., None, :]
-        by_mu = (by_mean * h).sum(-1)
+        by_mean, by_v = by_mean[..., None, :], (by_v * ctx.positive)[..., None, :]
+        by_mu = (h @ by_mean.mT).squeeze(-1)
         weighted = by_v * h
         by_var = (weighted * h).sum(-1) - q.alpha * by_mu
         by_gram = by_new = by_diagonal = None
-        _, _, _, gram_wanted, new_wanted, diagonal_wanted = ctx.needs_input_grad
+        _, _, _, gram_wanted, new_wanted, diagonal_wanted, _ = ctx.needs_input_grad
         if gram_wanted:
-            by_gram = (weighted @ h.mT - _outer(by_mu, q.alpha)).sum(1)
+            by_gram = weighted @ h.mT - _outer(by_mu, q.alpha)
+            if ctx.with_kl:
+                by_gram += 0.5 * by_kl[..., None] * (q.inverse() - _outer(q.alpha, q.alpha))
+            by_gram = by_gram.sum(1)
         if new_wanted:
             by_new = (q.alpha[..., None] * by_mean - 2 * weighted).sum(1)
         if diagonal_wanted:
             by_diagonal = by_v.sum((1, 2))
-        return None, by_mu, by_var, by_gram, by_new, by_diagonal
+        return None, by_mu, by_var, by_gram, by_new, by_diagonal, None
 
 
 class FourierPosterior(LocalPosterior):
@@ -222,8 +218,7 @@ class FourierPosterior(LocalPosterior):
     """
 
     def __init__(self, kernel: FeatureKernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor):
-        self.kernel, self.views = kernel, w
-        self.count, mask = observed.double().sum(-1)[:, None], _mask(observed)
+        self.kernel, self.views, self.observed, mask = kernel, w, observed, _mask(observed)
         self.w = _fill(w, mask, 0.0)
         self.phi = kernel.features(self.w)  # [P, Q, M]
         mask = None if mask is None else mask[:, None]
@@ -235,8 +230,7 @@ class FourierPosterior(LocalPosterior):
         )
         projected = (self.precision * self.mu) @ self.phi
         self.weights = (self.covariance @ projected[..., None]).squeeze(-1)  # ŵ [P, J, M]
-        self.log_var = self.var.log().sum(-1)  # [P, J]
-        _check(failed, self.log_var, self.weights, self.mu, self.var, self.phi)
+        _check(failed, self.weights, self.mu, self.var, self.phi)
 
     @property
     def log_evidence(self) -> Tensor:
@@ -244,11 +238,11 @@ class FourierPosterior(LocalPosterior):
         weights = self.weights.detach()
         residual = self.mu - weights @ self.phi.mT
         quadratic = (self.precision * residual.square()).sum(-1) + weights.square().sum(-1)
-        return -0.5 * (quadratic + self.log_det + self.log_var + self.count * LOG_2PI)
+        return -0.5 * (quadratic + self.log_det + _log_2pi(self.var, self.observed))
 
     def expected_log_views(self, mean: Tensor, var: Tensor) -> Tensor:
         squares = (self.precision * ((mean.mT - self.mu).square() + var.mT)).sum(-1)
-        return -0.5 * (squares + self.log_var + self.count * LOG_2PI)
+        return -0.5 * (squares + _log_2pi(self.var, self.observed))
 
     def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
         phi = self.phi if w is self.w else self.kernel.features(w)  # [P, S, M]
@@ -307,21 +301,55 @@ def local_posterior(
     return DensePosterior(kernel, w, mu, var, observed)
 
 
+class GlobalPosterior:
+    """One N(0, 1) variable a digit and channel: its mean, variance and KL divergence [P, channels]
+    given encodings [P, Q, channels] and a mask [P, Q]."""
+
+    def __init__(self, mu: Tensor, var: Tensor, observed: Tensor) -> None:
+        mask = _mask(observed[:, None])
+        self.observed = observed
+        self.mu, self.noise = _prepare(mu, var, mask)  # [P, channels, Q]
+        self.precision = _fill(1 / self.noise, mask, 0.0)
+        self.mean, self.var, self.kl = _Product.apply(self.mu, self.precision)
+        _check(None, self.mean, self.mu, self.noise, None)
+
+    @property
+    def log_evidence(self) -> Tensor:
+        """log ∫ Π_q N(z | μ_q, s_q²) N(z | 0, 1) dz [P, channels]."""
+        # μᵀAμ = Σ (μ - m)²/s² + m², of which m is the minimum: no gradient passes through it
+        fixed = self.mean.detach()
+        squares = self.precision * (self.mu - fixed[..., None]).square()
+        quadratic = squares.sum(-1) + fixed.square()
+        return -0.5 * (quadratic - self.var.log() + _log_2pi(self.noise, self.observed))
+
+
+class _Product(torch.autograd.Function):
+    """N(0, 1) times all N(μ_q, 1/λ_q): v = 1 / (1 + Σ λ), m = v Σ λμ, KL = ½ (v + m² - 1 - log v).
+
+    ∂m/∂μ_q = v λ_q, ∂m/∂λ_q = v (μ_q - m), ∂v/∂λ_q = -v².
+    """
+
+    @staticmethod
+    def forward(ctx: Any, mu: Tensor, precision: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        total = 1 + precision.sum(-1)
+        v = 1 / total
+        mean = v * (precision * mu).sum(-1)
+        ctx.save_for_backward(mu, precision, total, v, mean)
+        return mean, v, 0.5 * (v + mean.square() - 1 + total.log())
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_mean: Tensor, by_v: Tensor, by_kl: Tensor) -> tuple[Tensor, Tensor]:
+        mu, precision, total, v, mean = ctx.saved_tensors
+        scaled = (v * (by_mean + by_kl * mean))[..., None]
+        by_total = v.square() * (by_v + 0.5 * by_kl * (1 - total))
+        return scaled * precision, scaled * (mu - mean[..., None]) - by_total[..., None]
+
+
 def global_posterior(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Mean, variance and log evidence [P, channels] of one N(0, 1) variable a digit and channel."""
-    mask = _mask(observed[:, None])
-    mu, var = _prepare(mu, var, mask)  # [P, channels, Q]
-    precision = _fill(1 / var, mask, 0.0)
-    posterior_var = 1 / (1 + precision.sum(-1))
-    mean = posterior_var * (precision * mu).sum(-1)
-    # μᵀAμ = Σ (μ - m)²/s² + m², of which m is the minimum: no gradient passes through it
-    fixed = mean.detach()
-    quadratic = (precision * (mu - fixed[..., None]).square()).sum(-1) + fixed.square()
-    log_var = var.log().sum(-1)
-    count = observed.double().sum(-1)[:, None]
-    log_evidence = -0.5 * (quadratic + log_var - posterior_var.log() + count * LOG_2PI)
-    _check(None, log_var, mean, mu, var, None)
-    return mean, posterior_var, log_evidence
+    q = GlobalPosterior(mu, var, observed)
+    return q.mean, q.var, q.log_evidence
 
 
 def _mask(observed: Tensor) -> Tensor | None:
@@ -353,21 +381,25 @@ def _normal(shape: tuple[int, ...], generator: torch.Generator | None, w: Tensor
     return torch.randn(shape, dtype=torch.float64, generator=generator, device="cpu").to(w.device)
 
 
+def _log_2pi(var: Tensor, observed: Tensor) -> Tensor:
+    """Σ log 2πs² over the observed views; s² is 1 where there is none."""
+    return var.log().sum(-1) + observed.double().sum(-1)[:, None] * LOG_2PI
+
+
+@torch.no_grad()
 def _check(
-    failed: Tensor | None,
-    log_var: Tensor,
-    result: Tensor,
-    mu: Tensor,
-    var: Tensor,
-    prior: Tensor | None,
+    failed: Tensor | None, result: Tensor, mu: Tensor, var: Tensor, prior: Tensor | None
 ) -> None:
-    """Any input that is not finite shows in the result or in Σ log s²; say which it was.
+    """Any mean or angle that is not finite shows in the result; say which it was.
 
     Finite ones whose squares or inverses are not would show only later, in the evidence or the KL.
     """
-    extent = ((1 + mu.detach().square()) / var.detach()).sum()
-    finite = bool((result.sum() + log_var.sum()).isfinite() & (extent < LARGEST))
-    if finite and (failed is None or not bool(failed.any())):
+    if not var.numel():
+        return
+    extent = ((1 + mu.square()) / var).sum()
+    seen = torch.stack([*var.aminmax(), extent, result.sum()]).tolist()
+    fine = seen[0] > 0 and seen[1] < math.inf and seen[2] < LARGEST and math.isfinite(seen[3])
+    if fine and (failed is None or not bool(failed.any())):
         return
     if not bool(mu.isfinite().all()):
         cause = "an encoded mean is not a finite number"

@@ -269,7 +269,7 @@ class LargestTensor(TorchDispatchMode):
 
 @pytest.mark.parametrize("name", ["gpvae", "gpvae-amortised"])
 def test_no_matrix_over_all_pairs_of_images(name):
-    P, Q = 400, 4
+    P, Q = 600, 4  # pairs of images are more than the numbers of any layer
     blank = torch.zeros(P, Q, 1, 1).expand(-1, -1, 28, 28)
     angles = torch.rand(P, Q, dtype=torch.float64, generator=generator())
     observed = torch.ones(P, Q, dtype=torch.bool)

@@ -120,6 +120,16 @@ def test_the_papers_decoder_computes_what_the_table_says():
     torch.testing.assert_close(decoder(z), h)
 
 
+def test_the_papers_networks_take_no_images():
+    encoder, decoder = Encoder(NetworkConfig(), latents=16), Decoder(NetworkConfig(), 16, local=8)
+    mean, var = encoder(torch.zeros(0, 1, 28, 28))
+    out = decoder(mean)
+    assert (mean.shape, var.shape, out.shape) == ((0, 16), (0, 16), (0, 1, 28, 28))
+    (out.sum() + var.sum()).backward()
+    for parameter in (*encoder.parameters(), *decoder.parameters()):
+        assert not parameter.grad.any()
+
+
 # Networks of other sizes
 
 

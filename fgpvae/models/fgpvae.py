@@ -14,7 +14,7 @@ from fgpvae.kernels import KERNELS, ON_A_LINE, PERIODIC, Periodic, Stationary, f
 from fgpvae.models.base import Model, ModelConfig, Terms
 from fgpvae.models.inference import Posterior
 from fgpvae.networks import AngleEncoder, Decoder, Encoder
-from fgpvae.posterior import LocalPosterior, global_posterior, local_posterior, numbers_held
+from fgpvae.posterior import GlobalPosterior, LocalPosterior, local_posterior, numbers_held
 from fgpvae.recogniser import Recogniser
 
 MOST_NODES = 129  # of a mean function on a line
@@ -134,28 +134,35 @@ class FactorizedPosterior(Posterior):
         self, model: "FGPVAE", mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
     ) -> None:
         super().__init__(model.title, len(mu), mu.device)
-        j = model.config.local
         self.views, self.kernel, self.mean_function = angles, model.kernel, model.mean_function
+        sizes = [model.config.local, model.config.latents - model.config.local]
+        (local_mu, style_mu), (local_var, style_var) = mu.split(sizes, -1), var.split(sizes, -1)
+        if self.mean_function is not None:
+            local_mu = local_mu.double() - self.mean_function(angles)
         self.local: LocalPosterior = local_posterior(
-            model.kernel,
-            angles,
-            mu[..., :j].double() - self.prior_mean(angles),
-            var[..., :j],
-            observed,
+            model.kernel, angles, local_mu, local_var, observed
         )
-        # [P, L - J] each
-        self.style_mean, self.style_var, self.style_log_evidence = global_posterior(
-            mu[..., j:], var[..., j:], observed
-        )
+        self.shared = GlobalPosterior(style_mu, style_var, observed)
+        self.style_mean, self.style_var = (
+            self.shared.mean,
+            self.shared.var,
+        )  # [P, L - J]
 
-    def prior_mean(self, w: Tensor) -> Tensor | float:
-        """m(w) [P, S, J] of the local channels."""
-        return 0.0 if self.mean_function is None else self.mean_function(w)
+    def around_prior(self, z: Tensor, w: Tensor) -> Tensor:
+        """Local channels [P, S, J] with the prior mean m(w) put back."""
+        return z if self.mean_function is None else z + self.mean_function(w)
 
     def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Mean and variance [P, Q, J] at the views, and the local channels' KL [P, J]."""
+        """Mean and variance [P, Q, J] of the local channels at the views, and the KL of all [P].
+
+        KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z.
+        """
         mean, var, kl = self.local.at_views()
-        return mean + self.prior_mean(self.views), var, kl
+        return (
+            self.around_prior(mean, self.views),
+            var,
+            kl.sum(-1) + self.shared.kl.sum(-1),
+        )
 
     def divergence(self, context: "FactorizedPosterior") -> Tensor:
         """KL(q(Z | D) || q(Z | C)) [P] from what a part C of these views D says.
@@ -177,21 +184,21 @@ class FactorizedPosterior(Posterior):
         return self.style_mean, self.style_var
 
     def log_evidence(self) -> Tensor:
-        return self.local.log_evidence.sum(-1) + self.style_log_evidence.sum(-1)
+        return self.local.log_evidence.sum(-1) + self.shared.log_evidence.sum(-1)
 
     def unknown(self, at: Any) -> Any:
         left = self.local.at(self._angles(at))[1] / self.kernel.amplitude**2  # [P, S, J]
         return arrays.like(left.mean(-1), at)
 
     def _mean(self, w: Tensor) -> Tensor:
-        return self.join(self.local.at(w)[0] + self.prior_mean(w), self.style_mean)
+        return self.join(self.around_prior(self.local.at(w)[0], w), self.style_mean)
 
     def _variance(self, w: Tensor) -> Tensor:
         return self.join(self.local.at(w)[1], self.style_var)
 
     def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
         """Smooth in the angle, one style."""
-        local = self.local.sample(w, generator) + self.prior_mean(w)
+        local = self.around_prior(self.local.sample(w, generator), w)
         return self.join(local, gaussian.sample(self.style_mean, self.style_var, generator))
 
 
@@ -286,17 +293,12 @@ class FGPVAE(Model):
         context = views.observed if context is None else context & views.observed
         mu, var = self.encode(views.images, views.angles, context)
         posterior = self.posterior(mu, var, views.angles, context)
-        local_mean, local_var, local_kl = posterior.at_views()  # [P, Q, J], [P, J]
-        style, style_var = posterior.style()  # [P, L - J]
-
-        # KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z, which for one Gaussian is plainly
-        style_kl = gaussian.kl(style, style_var, torch.zeros_like(style), torch.ones_like(style))
-        kl = local_kl.sum(-1) + style_kl.sum(-1)
+        local_mean, local_var, kl = posterior.at_views()  # [P, Q, J], [P]
 
         # one sample of the style a digit; marginal samples of the local channels suffice, for the
         # expected error of a view depends on that view's channels alone
         local = gaussian.sample(local_mean, local_var, generator)
-        z = posterior.join(local, gaussian.sample(style, style_var, generator))
+        z = posterior.join(local, gaussian.sample(*posterior.style(), generator))
         return Terms(*self.squared_error(z.to(self.dtype), views), kl)
 
     def conditional_terms(
@@ -401,9 +403,7 @@ class FGPVAE(Model):
             at, seen = w[:, None], torch.ones(len(w), 1, dtype=torch.bool, device=w.device)
             mu, var = self.encode(image.expand(len(w), *image.shape), at, seen)
             posterior = self.posterior(mu, var, at, seen)
-            style, style_var = posterior.style()
-            zero, one = torch.zeros_like(style), torch.ones_like(style)
-            divergences.append(gaussian.kl(style, style_var, zero, one).sum(-1))
+            divergences.append(posterior.shared.kl.sum(-1))
             made = self.decode(posterior._mean(at), one_style=True)
             errors.append((made - image).square().flatten(1).sum(-1).double())
         return -torch.stack(errors), -torch.stack(divergences), self.seen_alone(views, w)
