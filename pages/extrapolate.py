@@ -5,9 +5,9 @@ from functools import partial
 import streamlit as st
 
 from fgpvae.data import ANGLES
-from fgpvae.digit_view import prior, turn, uncertainty
+from fgpvae.digit_view import prior, turn
 from ui.catalog import models, things
-from ui.components import dial, sketch
+from ui.components import dial
 from ui.extrapolate import angle_control, doubt, figure_page, picture, sources, upload, user_views
 from ui.inference import angle_strip, captions, downloads, server_view, style_names, truth
 from ui.shell import frame, notices, query_params
@@ -118,18 +118,8 @@ else:
 if views:
     with state.below, frame.card("Against your picture, turned"):
         truth.show_reference(turning, state.radians, state.style)
-    order = user_views.arrival(seen)
-    left_over = uncertainty(model, ring.views, ring.angles, order)
-    if left_over is not None:
-        with (
-            way,
-            frame.card(
-                "More views, less doubt",
-                "What is left of the ring's width. A click on one of its dots shows the model a "
-                "turned copy of the picture.",
-            ),
-        ):
-            sketch.show(doubt.falling(left_over.tolist(), len(seen)), key=f"{KEY}.falling")
+    with way:
+        doubt.card(KEY, model, ring, seen)
 with frame.card("Sixteen angles"):
     angle_strip.angle_strip(
         turning.images(ANGLES, state.style),

@@ -52,6 +52,8 @@ above, subject = head.container(), (choice.name, digit.name)
 if turning.scene is None:
     state = server_view.server_view(turning, KEY, start)
 else:
+    styles = style_names.names(choice, digit.label)
+    in_ring = beside.scene(second_model, digit, seen)
     state = dial.dial(
         turning.scene,
         key=KEY,
@@ -59,14 +61,15 @@ else:
         style=query_params.numbers(link.get("style")),
         held_out=HELD_OUT_INDEX,
         held_out_text=hidden,
-        styles=style_names.names(choice, digit.label),
+        styles=styles,
         likely=style_names.likely(choice, digit.label),
         morph=dial.Morph("towards B", second.own.tolist()) if len(second.own) else None,
         editable=kept is None,
         subject=subject,
         size=500,
         name=choice.name,
-        beside=beside.scene(second_model, digit, seen),
+        beside=in_ring,
+        lead=beside.lead(choice, styles, in_ring),
     )
 with above:
     known = digits.known(digit, choice)

@@ -241,6 +241,101 @@ def test_one_of_several_digits_is_chosen_and_cropped_on_the_picture(browser: Bro
     visit.close()
 
 
+# --- the angle ---
+
+
+def rim(box: dict, degrees: float) -> tuple[float, float]:
+    """A point beside the centre of a picture, clockwise from its top."""
+    w = np.deg2rad(degrees)
+    return place(box, 0.5 + 0.3 * np.sin(w), 0.5 - 0.3 * np.cos(w))
+
+
+def said(page: Page) -> float | None:
+    """The angle that the address says was said."""
+    found = re.search(r"said=([\d.]+)", page.url)
+    return None if found is None else float(found[1])
+
+
+def expect_said(page: Page, degrees: float) -> None:
+    """The person's angle is in the address, and in the number beside the picture."""
+    expect(page).to_have_url(re.compile(rf"said={degrees:g}(&|$)"))
+    expect(page.get_by_label("Angle of your picture in degrees")).to_have_value(f"{degrees:g}")
+    ready(page)
+
+
+def test_the_picture_is_turned_upright_by_mouse_keys_and_number(browser: Browser, address: str):
+    visit = Visit(browser, address)
+    page = visit.open("/extrapolate?digit=new-3-2&shown=45")
+    own = page.get_by_role("slider", name="Your picture: turn it until it is upright")
+    leave = page.get_by_role("button", name="Leave it to the model", exact=True)
+    expect(leave).to_be_hidden()
+    expect(own).to_have_attribute("aria-valuetext", re.compile("as the model finds"))
+    found = float(own.get_attribute("aria-valuenow"))
+
+    # while it is dragged it turns with the pointer, also when the page runs in between
+    own.scroll_into_view_if_needed()
+    box = own.bounding_box()
+    page.mouse.move(*rim(box, 90))
+    page.mouse.down()
+    sent = len(visit.watch.sent)
+    page.mouse.move(*rim(box, 105), steps=3)
+    expect(own).to_have_attribute("aria-valuetext", re.compile("as you say"))
+    assert len(visit.watch.sent) == sent
+    digits = page.get_by_label("Digits to pick from").get_by_role("button")
+    shown = digits.count()
+    page.get_by_role("switch", name="More").evaluate("toggle => toggle.click()")
+    expect(digits).not_to_have_count(shown)
+    settle(page)
+    assert float(own.get_attribute("aria-valuenow")) == pytest.approx(found + 15, abs=1)
+    page.mouse.move(*rim(box, 130), steps=3)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("said="))
+    assert said(page) == pytest.approx(found + 40, abs=1)
+    turned = page.locator(".turned").evaluate("each => each.style.transform")
+    assert float(turned[7:-4]) == pytest.approx(said(page), abs=0.1)
+
+    # keys, and a number
+    before = said(page)
+    own.press("ArrowRight")
+    own.press("ArrowRight")
+    own.press("Shift+ArrowLeft")
+    expect_said(page, before - 13)
+    page.get_by_label("Angle of your picture in degrees").fill("45")
+    page.keyboard.press("Enter")
+    expect_said(page, 45)
+    page.reload()
+    ready(page)
+    expect_said(page, 45)
+    expect(own).to_have_attribute("aria-valuenow", "45")
+
+    leave.click()
+    expect(page).not_to_have_url(re.compile("said="))
+    expect(own).to_have_attribute("aria-valuenow", f"{found:g}")
+    expect(leave).to_be_hidden()
+    visit.close()
+
+
+def test_a_finger_turns_the_picture_and_not_the_page(browser: Browser, address: str):
+    visit = Visit(browser, address, **PHONE)
+    page = visit.open("/extrapolate?digit=new-3-2&shown=45")
+    own = page.get_by_role("slider", name="Your picture: turn it until it is upright")
+    number = page.get_by_label("Angle of your picture in degrees")
+    own.evaluate("each => each.scrollIntoView({ block: 'center' })")
+    box = own.bounding_box()
+    for target in (box, number.bounding_box()):
+        assert min(target["width"], target["height"]) >= 44
+    found = float(own.get_attribute("aria-valuenow"))
+    scrolled = page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop")
+    finger(page, [rim(box, degrees) for degrees in (0, 10, 20, 30)])
+    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop") == scrolled
+    expect(page).to_have_url(re.compile("said="))
+    assert said(page) == pytest.approx(found + 30, abs=1.5)
+    leave = page.get_by_role("button", name="Leave it to the model", exact=True)
+    expect(leave).to_be_visible()
+    assert leave.bounding_box()["height"] >= 44
+    visit.close()
+
+
 # --- every way in ---
 
 GIVE = """([way, type, text]) => {

@@ -16,9 +16,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from fgpvae import load_pretrained
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import turn, verdict
+from fgpvae.style_directions import PROPERTIES
 from tests.browser import PATIENCE, ROOT, Watch, serve, settle
-from ui.catalog import digits
-from ui.inference import context_views
+from ui.catalog import digits, models
+from ui.inference import context_views, style_names
 
 
 @pytest.fixture(scope="module")
@@ -237,10 +238,37 @@ def figures(page: Page) -> dict[str, str] | None:
     )
 
 
+def beside_at(page: Page, angle: float) -> np.ndarray:
+    """What the second model draws at an angle in degrees, in the style that it has now."""
+    pixels = page.locator(".stage").evaluate(
+        "(stage, angle) => stage.getRootNode().host.fgpvae.decodeBeside(angle)", angle
+    )
+    return np.array(pixels)
+
+
+def following(moved: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """The style of `paper` when that of `best` has moved: as far in each property of both."""
+    first, second = (
+        {style.name: style for style in style_names.names(models.find(name), 3)}
+        for name in ("best", "paper")
+    )
+    named = [name for name in PROPERTIES if name in first and name in second]
+    return own + sum((moved @ first[name].reading) * second[name].direction for name in named)
+
+
+def uncovered(page: Page, hint: Locator) -> bool:
+    """The hint lies outside the circle around the ring."""
+    box, stage = hint.bounding_box(), page.locator(".stage").bounding_box()
+    x = stage["x"] + stage["width"] / 2 - (box["x"] + box["width"])
+    y = stage["y"] + stage["height"] / 2 - (box["y"] + box["height"])
+    return min(x, y) > 0 and np.hypot(x, y) >= 0.47 * stage["width"]
+
+
 def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
     page = visit.open("/?rotate.beside=paper")
     hint = page.get_by_text("Drag the ring to turn it.")
     expect(hint).to_be_visible()
+    assert uncovered(page, hint)
     sent = len(visit.watch.sent)
     drag(page, 0, 100)
     page.wait_for_timeout(200)  # a frame, on a busy machine
@@ -276,6 +304,18 @@ def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
     expect(page).not_to_have_url(re.compile("style="))
     expect(undo).to_be_disabled()
     assert figures(page)["MSE here"] == f"{told.mse:.4f}"
+
+    # the second model follows in the properties that both have a direction for
+    expect(page.get_by_text("paper follows best in stroke weight")).to_be_visible()
+    before = beside_at(page, 0)
+    for name in ("stroke weight", "style 1"):
+        page.locator(".row", has_text=name).get_by_role("slider").press("End")
+        moved = np.array(pose(page)["style"]) - best.own
+        expected = paper.images(np.zeros(1), following(moved, paper.own))[0]
+        np.testing.assert_allclose(beside_at(page, 0), expected.ravel(), atol=2e-3)
+    assert np.abs(beside_at(page, 0) - before).max() > 0.2
+    page.get_by_role("button", name="Its own style", exact=True).click()
+    expect(page).not_to_have_url(re.compile("style="))
 
     page.evaluate(
         """() => {

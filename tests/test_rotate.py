@@ -26,7 +26,7 @@ from tests.browser import ROOT
 from ui.catalog import digits, models
 from ui.catalog.digits import Digit
 from ui.components.dial import Pose
-from ui.inference import captions, context_views, downloads
+from ui.inference import captions, context_views, downloads, style_names
 from ui.shell import query_params
 
 
@@ -341,6 +341,8 @@ def test_a_second_model_turns_beside_the_first(runs: Path):
     seen = context_views.mask([0, 2, 4, 6, 8, 10, 12, 14])
     scene = digit_view.turn(load_pretrained("paper"), digit.views(), ANGLES, seen).scene
     np.testing.assert_allclose(shown["beside"]["code"]["values"], scene.code.ravel(), rtol=1e-5)
+    assert shown["beside"]["follow"] == []
+    assert "The sliders move runs/turning only" in sent(app, "lead")[0]["lead"]
     assert any("The paper's small FGP-VAE" in each.value for each in app.caption)
     options = app.selectbox(key="rotate.beside").options
     assert "runs/turning" not in options  # it is the first
@@ -353,6 +355,25 @@ def test_a_second_model_turns_beside_the_first(runs: Path):
     assert not app.exception
     (shown,) = sent(app, "beside")
     assert shown["beside"] is None
+
+
+def test_a_second_model_follows_in_what_both_can_change(runs: Path):
+    app = open_page(model="wide", digit="new-3-2", **{"rotate.beside": "paper"})
+    assert not app.exception
+    (shown,) = sent(app, "beside")
+    first, second = (
+        {style.name: style for style in style_names.names(models.find(name), 3)}
+        for name in ("wide", "paper")
+    )
+    both = [name for name in first if name in second and first[name].channel is None]
+    assert both
+    assert len(shown["beside"]["follow"]) == len(both)
+    for name, pair in zip(both, shown["beside"]["follow"], strict=True):
+        np.testing.assert_allclose(pair["reading"], first[name].reading, rtol=1e-5)
+        np.testing.assert_allclose(pair["direction"], second[name].direction, rtol=1e-5)
+    (sliders,) = sent(app, "lead")
+    assert "paper follows wide in " in sliders["lead"]
+    assert sliders["lead"].endswith(f"{both[-1]}.")
 
 
 def test_every_model_says_in_one_line_what_it_is(runs: Path):

@@ -6,10 +6,12 @@ import streamlit as st
 from fgpvae import orientation
 from fgpvae.metrics import circular_error
 from fgpvae.models import Model
-from ui.components import sketch
+from ui.components.upright import upright
 from ui.extrapolate import belief_ring, familiar, right_way_up, view_angles
 
 SAME = np.deg2rad(4)
+TURN = "Turn the picture until it is upright: drag it, use the arrow keys, or type its angle."
+UNTOLD = "This model cannot tell an angle from a picture. " + TURN
 
 
 def taken(key: str, model: Model, image: np.ndarray) -> float:
@@ -38,12 +40,16 @@ def said(key: str) -> str | None:
     return None if degrees is None else f"{degrees:g}"
 
 
-def say(key: str, degrees: float) -> None:
-    st.session_state[f"extrapolate.said.{key}"] = degrees % 360
+def say(key: str, degrees: float | None) -> None:
+    """Take an angle from the person; None leaves it to the model again."""
+    if degrees is None:
+        st.session_state.pop(f"extrapolate.said.{key}", None)
+    else:
+        st.session_state[f"extrapolate.said.{key}"] = degrees % 360
 
 
 def control(key: str, model: Model, image: np.ndarray, truth: float | None = None) -> float:
-    """How likely each angle is, the likely ones to click on, and a slider for any other.
+    """How likely each angle is, the likely ones to click on, and the picture to turn by hand.
 
     `truth` in degrees, where it is known. Returns the angle as `taken` does.
     """
@@ -51,35 +57,28 @@ def control(key: str, model: Model, image: np.ndarray, truth: float | None = Non
     said = st.session_state.get(f"extrapolate.said.{key}")
     found = _belief(key, model, image)
     w = _angle(said, found)
-    degrees = round(float(np.rad2deg(w))) % 360
-    left, right = st.columns([1, 1.9], vertical_alignment="center", gap="small")
+    left, right = st.columns([1.1, 1], vertical_alignment="center", gap="small")
     with left:
-        even = np.full(orientation.GRID, 1.0)
-        ring = belief_ring.belief_ring(even if found is None else found, image, w)
-        sketch.show(ring, f"extrapolate.ring.{key}", width=170)
+        upright(
+            belief_ring.belief_ring(found, image),
+            round(float(np.rad2deg(w)), 1) % 360,
+            key=f"extrapolate.upright.{key}",
+            said=said is not None,
+            on_turn=lambda degrees: say(key, degrees),
+        )
     with right:
         if found is None:
-            st.caption("This model cannot tell an angle from a picture, so say it: 0° is upright.")
+            st.caption(UNTOLD)
         else:
             if said is None:
                 right_way_up.ask(image, orientation.modes(found))
             known = "" if truth is None else f" In truth it is {truth:g}°."
-            st.caption(f"How far it is turned, as the model finds it. Click to choose.{known}")
+            st.caption(f"{TURN} Or click one of the angles that the model finds.{known}")
             with st.container(horizontal=True, gap="small"):
                 for index, mode in enumerate(orientation.modes(found)):
                     _offer(key, mode, index, chosen=bool(circular_error(mode.angle, w) < SAME))
             if model.separates_style:
                 view_angles.ask_digit(key)
-        st.session_state[f"extrapolate.slider.{key}"] = degrees
-        st.slider(
-            "Angle",
-            0,
-            359,
-            format="%d°",
-            key=f"extrapolate.slider.{key}",
-            on_change=lambda: say(key, st.session_state[f"extrapolate.slider.{key}"]),
-            help="Counter-clockwise from upright.",
-        )
     return w
 
 

@@ -1,20 +1,30 @@
 """How likely each angle of a picture is, drawn around it."""
 
-from html import escape
-
 import numpy as np
 
 from ui.components import pictures
 from ui.shell import palette
 
-INNER, LENGTH = 48, 38  # radius of the ring of beliefs, and of the likeliest angle beyond it
+DISC, INNER, LENGTH = 56, 66, 22  # radii of picture and ring; of the likeliest angle beyond it
 
 
-def belief_ring(belief: np.ndarray, image: np.ndarray, chosen: float) -> str:
-    """A posterior [G] over the angle as petals around a picture; a dot where it is taken to be.
+def belief_ring(belief: np.ndarray | None, image: np.ndarray) -> str:
+    """A posterior [G] over the angle as petals around a picture; none where there is no belief.
 
-    Angles run as on the dial: counter-clockwise, from the top.
+    Each petal is where the top of the digit would be: angles run as on the dial, counter-clockwise
+    from the top of the picture as it came.
     """
+    petals = [] if belief is None else _petals(belief)
+    return (
+        '<svg viewBox="-90 -90 180 180" aria-hidden="true">'
+        f'<clipPath id="disc"><circle r="{DISC}"/></clipPath><circle r="{DISC}" fill="#000"/>'
+        f'<image href="{pictures.address(image, 8)}" x="-{DISC}" y="-{DISC}" '
+        f'width="{2 * DISC}" height="{2 * DISC}" clip-path="url(#disc)"/>'
+        f'<circle class="line" r="{INNER}"/>{"".join(petals)}</svg>'
+    )
+
+
+def _petals(belief: np.ndarray) -> list[str]:
     step = 2 * np.pi / len(belief)
     outer = INNER + LENGTH * belief / max(belief.max(), 1e-12)
     petals = []
@@ -28,16 +38,7 @@ def belief_ring(belief: np.ndarray, image: np.ndarray, chosen: float) -> str:
         petals.append(
             f'<polygon points="{path}" fill="{colour}" stroke="{colour}" stroke-width="0.4"/>'
         )
-    x, y = _at(INNER - 4, chosen)
-    degrees = np.rad2deg(chosen) % 360
-    label = f"How likely each angle is; taken to be {degrees:.0f} degrees"
-    return (
-        f'<svg viewBox="-90 -90 180 180" role="img" aria-label="{escape(label)}">'
-        '<clipPath id="disc"><circle r="38"/></clipPath><circle r="38" fill="#000"/>'
-        f'<image href="{pictures.address(image, 4)}" x="-38" y="-38" width="76" height="76" '
-        f'clip-path="url(#disc)"/><circle class="line faint" r="{INNER}" stroke-width="1"/>'
-        f'{"".join(petals)}<circle class="ink" cx="{x:.2f}" cy="{y:.2f}" r="4.5"/></svg>'
-    )
+    return petals
 
 
 def _at(radius: float, w: float) -> tuple[float, float]:

@@ -1,15 +1,18 @@
 """A second model on the same dial, turned together with the first."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import turn
 from fgpvae.models import MODELS
+from fgpvae.style_directions import Style
 from ui.catalog import digits, models
 from ui.catalog.digits import Digit
 from ui.catalog.models import Choice
-from ui.components.dial import Beside
-from ui.inference import captions, context_views
+from ui.components.dial import LEAD, Beside, followed
+from ui.inference import captions, context_views, style_names
 from ui.shell import notices
 
 NONE = "none"
@@ -24,8 +27,8 @@ def pick(choice: Choice, digit: Digit) -> Choice | None:
         key="rotate.beside",
         bind="query-params",
         persist_state="session",
-        help="A second model in the same ring. Both turn together; the style sliders move the "
-        "first one only.",
+        help="A second model in the same ring. Both turn together. The sliders are those of the "
+        "first; the second follows in what both can change, such as slant or width.",
     )
     return offered.get(name)
 
@@ -43,7 +46,19 @@ def scene(second: Choice | None, digit: Digit, seen: list[int]) -> Beside | None
         return None
     if digit.label not in second.classes:
         notices.note(captions.classes_met(second.classes, second.name))
-    return Beside(second.name, turning.scene)
+    styles = style_names.names(second, digit.label) if len(turning.own) else None
+    return Beside(second.name, turning.scene, styles or ())
+
+
+def lead(choice: Choice, styles: Sequence[Style] | None, second: Beside | None) -> str:
+    """What the style sliders move; with two models, which of the two."""
+    if second is None:
+        return LEAD
+    *most, last = [first.name for first, _ in followed(styles, second)] or [""]
+    if not last:
+        return f"{LEAD} The sliders move {choice.name} only: {second.name} has none like them."
+    both = f"{', '.join(most)} and {last}" if most else last
+    return f"{LEAD} {second.name} follows {choice.name} in {both}."
 
 
 def _fits(each: Choice, choice: Choice, digit: Digit) -> bool:

@@ -1,12 +1,14 @@
 """The dial that turns a digit, and the decoder that draws it in the browser."""
 
 from ui.components.dial.dial import (
+    LEAD,
     Beside,
     DialState,
     Pose,
     Scale,
     context,
     dial,
+    followed,
     move,
     pose,
 )
@@ -14,6 +16,7 @@ from ui.components.dial.standalone import Standalone
 from ui.components.style_sliders import Morph
 
 __all__ = [
+    "LEAD",
     "Beside",
     "DialState",
     "Morph",
@@ -22,6 +25,7 @@ __all__ = [
     "Standalone",
     "context",
     "dial",
+    "followed",
     "move",
     "pose",
 ]

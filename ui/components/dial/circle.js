@@ -1,5 +1,5 @@
 // Views all around: the dial's angles are degrees, counter-clockwise from the top.
-import { apart, radians } from "../shared/geometry.js";
+import { apart, around, radians } from "../shared/geometry.js";
 import { RADIUS, Ring } from "./ring.js";
 import { Series } from "./series.js";
 
@@ -50,14 +50,7 @@ export class Circle {
 
   // where a pointer is; the radius in sides of the stage
   pointed(event, { stage }) {
-    const box = stage.getBoundingClientRect();
-    const x = event.clientX - box.left - box.width / 2;
-    const y = event.clientY - box.top - box.height / 2;
-    return {
-      angle: (Math.atan2(-x, -y) * 180) / Math.PI,
-      radius: Math.hypot(x, y) / box.width,
-      side: box.width,
-    };
+    return around(event, stage);
   }
 
   // from the pointer to the handle, pixels

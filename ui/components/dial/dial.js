@@ -1,8 +1,8 @@
 // The dial: a ring of angles around the digit, drawn by the decoder in the browser.
+import { Degrees } from "../shared/degrees.js";
 import { mount } from "../shared/mount.js";
 import { hub, poseOf } from "../shared/pose.js";
 import { Circle } from "./circle.js";
-import { Degrees } from "./degrees.js";
 import { Gestures } from "./gestures.js";
 import { Hint } from "./hint.js";
 import { Picture } from "./picture.js";
@@ -46,7 +46,7 @@ export class Dial {
     root.host.fgpvae = {
       ready: () => Boolean(this.picture.decoder),
       decode: (angle, style) => Array.from(this.picture.decode(angle, style ?? this.live.own)),
-      decodeBeside: (angle) => Array.from(this.beside.decode(angle, this.beside.scene.own)),
+      decodeBeside: (angle) => Array.from(this.beside.decode(angle, this.second())),
       decodeCode: (code) => Array.from(this.picture.decoder.run(Float64Array.from(code))),
       unknown: (angle) => this.picture.unknown(angle),
       pose: () => ({ angle: this.live.angle, style: this.live.style }),
@@ -147,10 +147,15 @@ export class Dial {
     if (this.picture.decoder) {
       this.picture.draw(angle, this.live.values());
       this.card.dataset.ready = "yes";
-      if (this.beside?.decoder) this.beside.draw(angle, this.beside.scene.own);
+      if (this.beside?.decoder) this.beside.draw(angle, this.second());
       this.live.drawn(this.picture, this.beside?.decoder && this.beside);
     }
     this.describe(angle);
+  }
+
+  // the style of the second model
+  second() {
+    return this.beside.following(this.live.values(), this.live.own);
   }
 
   describe(angle) {

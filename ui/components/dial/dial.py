@@ -34,7 +34,12 @@ KEEP = "keep"
 NETWORKS = "components.networks"  # in the session: ids of the decoders that its browser has
 
 _weights = Component("weights", "dial/weights.js")
-_dial = Component("dial", "dial/dial.js", "dial/dial.html", ("shared/common.css", "dial/dial.css"))
+_dial = Component(
+    "dial",
+    "dial/dial.js",
+    "dial/dial.html",
+    ("shared/common.css", "shared/degrees.css", "dial/dial.css"),
+)
 _track = Component(
     "track",
     "dial/track.js",
@@ -81,6 +86,7 @@ class Beside:
 
     name: str
     scene: Scene
+    styles: Sequence[Style] = ()  # its sliders: it follows those that the first model has as well
 
 
 @dataclass
@@ -124,14 +130,15 @@ def dial(
     indices of views that nobody may add. `subject` says which digit it is: with another one the
     style goes back to the digit's own. On a line the dial is a track, and `angle` is a share of
     the way, from 0 to 100. With a `scale` it reads in the unit of one's own views. `beside` is the
-    same digit as a second model sees it, turned together with the first; both are named then.
+    same digit as a second model sees it, turned together with the first; both are named then, and
+    the second follows changes of style in the properties that both have a direction for.
     `places` are where the dial and its style go, instead of two new columns.
     """
     record = _record(key)
     held = [held_out] if isinstance(held_out, int) else list(held_out)
     _give(record, Pose(_degrees(angle), _style(style, scene)), subject, scene)
     options = {"heldOut": held, "heldOutText": held_out_text, "editable": editable}
-    data = _data(scene, beside, options) | {
+    data = _data(scene, beside, followed(styles, beside), options) | {
         "key": key,
         "subject": repr(subject),
         "name": name,
@@ -252,14 +259,37 @@ def _send_weights(key: str, scene: Scene, beside: Beside | None) -> None:
         _weights(key=name, data=None if network.id in there else network.blob)
 
 
-def _data(scene: Scene, beside: Beside | None, options: dict[str, Any]) -> dict[str, Any]:
+def followed(styles: Sequence[Style] | None, beside: Beside | None) -> list[tuple[Style, Style]]:
+    """Sliders of the first model and, of the second, those for the same property.
+
+    Single channels are left out: each model has its own.
+    """
+    if beside is None:
+        return []
+    second = {style.name: style for style in beside.styles if style.channel is None}
+    return [(each, second[each.name]) for each in styles or () if each.name in second]
+
+
+def _data(
+    scene: Scene,
+    beside: Beside | None,
+    follow: Sequence[tuple[Style, Style]],
+    options: dict[str, Any],
+) -> dict[str, Any]:
     """What the browser draws from, under a name that changes with any of it."""
+    second = None
+    if beside is not None:
+        pairs = [
+            {"reading": rounded(first.reading), "direction": rounded(other.direction)}
+            for first, other in follow
+        ]
+        second = {"name": beside.name, **_picture(beside.scene), "follow": pairs}
     picture = {
         **_picture(scene),
         **options,
         "angles": angles_of(scene).tolist(),
         "observed": scene.observed.tolist(),
-        "beside": None if beside is None else {"name": beside.name, **_picture(beside.scene)},
+        "beside": second,
     }
     return picture | {"scene": sha256(json.dumps(picture).encode()).hexdigest()[:16]}
 

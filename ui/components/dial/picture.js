@@ -42,6 +42,17 @@ export class Picture {
     return this.decoder.run(code);
   }
 
+  // The style in which this second picture follows the first: changes of the first, read in the
+  // properties that both models can move, each along this model's own direction.
+  following(style, own) {
+    const followed = [...this.scene.own];
+    for (const { reading, direction } of this.scene.follow) {
+      const step = reading.reduce((sum, each, g) => sum + each * (style[g] - own[g]), 0);
+      direction.forEach((each, g) => (followed[g] += step * each));
+    }
+    return followed;
+  }
+
   // the share of the prior variance that the views have left at an angle: the ring's width
   unknown(angle) {
     if (!this.variance) return 0.2;

@@ -19,7 +19,7 @@ from fgpvae.scenes import Network
 from ui.components.shared import read
 
 ENTRY = "dial/standalone.js"
-DIAL = ("dial/dial.html", ("shared/common.css", "dial/dial.css"))
+DIAL = ("dial/dial.html", ("shared/common.css", "shared/degrees.css", "dial/dial.css"))
 SLIDERS = (
     "style_sliders/style_sliders.html",
     ("shared/common.css", "style_sliders/style_sliders.css"),

@@ -7,3 +7,16 @@ export const turned = (degrees) => ((degrees % 360) + 360) % 360;
 
 // how far apart two angles are, the shorter way round
 export const apart = (a, b) => Math.abs(turned(a - b + 180) - 180);
+
+// where a pointer is, seen from the centre of an element: its angle from the top, its distance in
+// sides of the element, and that side in pixels
+export function around(event, element) {
+  const box = element.getBoundingClientRect();
+  const x = event.clientX - box.left - box.width / 2;
+  const y = event.clientY - box.top - box.height / 2;
+  return {
+    angle: (Math.atan2(-x, -y) * 180) / Math.PI,
+    radius: Math.hypot(x, y) / box.width,
+    side: box.width,
+  };
+}

@@ -1,10 +1,10 @@
 // One live view an element, as `make` makes it.
 export function mount(make) {
   const views = new WeakMap();
-  return function ({ data, parentElement, setStateValue }) {
+  return function ({ data, parentElement, setStateValue, setTriggerValue }) {
     if (!views.has(parentElement)) views.set(parentElement, make(parentElement));
     const view = views.get(parentElement);
-    view.update(data, setStateValue);
+    view.update(data, setStateValue, setTriggerValue);
     return () => {
       view.destroy();
       views.delete(parentElement);
