@@ -224,17 +224,27 @@ def prior_gram(model: Model, angles: Array = ANGLES) -> Array:
     return _array(model.kernel.gram(w, w) / model.kernel.amplitude**2)
 
 
+NEAR = 0.3  # noise of a drawn style, in standard deviations of real ones
+KEPT = 96  # digits whose styles are kept to draw from
+
+
 @dataclass(frozen=True)
 class Styles:
-    """A Gaussian over the G global channels, as they are for real digits of one kind."""
+    """A density over the G global channels around the styles of real digits of one kind.
+
+    A style is drawn near that of a digit: the noise around each has the covariance of all styles,
+    NEAR times as wide, and the digit's own is drawn towards the mean so that the whole is as wide
+    as they are.
+    """
 
     mean: Array  # [G]
-    factor: Array  # [R, G] with covariance factorᵀ factor
-    digits: int  # that it was fitted to
+    factor: Array  # [R, G], a row a digit: its style less the mean, over √(R - 1)
+    digits: int  # that the mean is of
 
-    def draw(self, noise: Array) -> Array:
-        """Styles [..., G] from standard normal noise [..., R]."""
-        return self.mean + noise @ self.factor
+    def draw(self, row: NDArray[np.int64], noise: Array) -> Array:
+        """Styles [..., G] near the digits of these rows [...], from normal noise [..., R]."""
+        own = np.sqrt((1 - NEAR**2) * (len(self.factor) - 1)) * self.factor[row]
+        return self.mean + own + NEAR * noise @ self.factor
 
 
 def own_styles(model: Model, views: Views) -> Array:
@@ -246,16 +256,14 @@ def own_styles(model: Model, views: Views) -> Array:
 
 
 def styles(model: Model, views: Views) -> Styles:
-    """The Gaussian fitted to the styles of digits.
+    """A density of the styles of digits.
 
-    The prior holds more possible than digits: a draw from it is often none. Most draws from this
-    one are.
+    The prior holds more possible than digits, and so does a Gaussian fitted to them: a draw from
+    either is often none. One near a digit nearly always is.
     """
     own = own_styles(model, views)
-    mean = own.mean(0)
-    # the covariance is XᵀX / (P - 1) = V S² Vᵀ / (P - 1)
-    _, length, direction = np.linalg.svd(own - mean, full_matrices=False)
-    return Styles(mean, length[:, None] * direction / np.sqrt(len(own) - 1), len(own))
+    mean, some = own.mean(0), own[evenly(views, KEPT)]
+    return Styles(mean, (some - mean) / np.sqrt(len(some) - 1), len(own))
 
 
 @torch.no_grad()

@@ -239,10 +239,16 @@ def test_styles_of_digits_have_the_mean_and_covariance_of_their_posteriors(name)
     found = latents.styles(model, views)
     np.testing.assert_allclose(found.mean, own.mean(0), atol=1e-6)
     np.testing.assert_allclose(found.factor.T @ found.factor, np.cov(own.T), atol=1e-6)
-    noise = np.random.default_rng(0).normal(size=(40_000, len(found.factor)))
+    random = np.random.default_rng(0)
+    row = random.integers(len(own), size=40_000)
+    drawn = found.draw(row, random.normal(size=(40_000, len(found.factor))))
     spread = np.sqrt(np.diag(np.cov(own.T)))
-    error = np.abs(np.cov(found.draw(noise).T) - np.cov(own.T)) / np.outer(spread, spread)
-    assert error.max() < 0.05
+    error = np.abs(np.cov(drawn.T) - np.cov(own.T)) / np.outer(spread, spread)
+    assert error.max() < 0.12  # the rows are drawn from twenty: their covariance is n / (n - 1) off
+    # near the digit itself, drawn a little towards the mean
+    first = drawn[row == 0].mean(0)
+    share = np.sqrt(1 - latents.NEAR**2)
+    np.testing.assert_allclose(first, own.mean(0) + share * (own[0] - own.mean(0)), atol=0.05)
 
 
 @pytest.mark.parametrize("name", ["vae", "gpvae"])

@@ -66,7 +66,7 @@ class StyleCard {
     this.lead.title = data.hint;
     this.prior.hidden = !data.likely;
     this.drawn.textContent = data.likely
-      ? `Random style: drawn from a Gaussian fitted to the styles of ${data.likely.digits} training ${data.thing}s. The paper's prior, a plain N(0, 1) a channel, holds more possible than ${data.thing}s.`
+      ? `Random style: near that of one of ${data.likely.factor.length} training ${data.thing}s, drawn from a kernel density of their styles. The paper's prior, a plain N(0, 1) a channel, holds more possible than ${data.thing}s.`
       : "Random style: drawn from the paper's prior, a plain N(0, 1) a channel.";
     this.fitted.textContent = data.note;
     this.far.lastChild.textContent = `beyond real ${data.thing}s`;
@@ -83,12 +83,14 @@ class StyleCard {
     this.draw();
   }
 
-  // among the styles of real digits: mean + factorᵀ noise
+  // near the style of a real digit, as fgpvae.latents.Styles draws it
   likely() {
-    const { mean, factor } = this.data.likely;
-    const style = [...mean];
+    const { mean, factor, near } = this.data.likely;
+    const chosen = factor[Math.floor(Math.random() * factor.length)];
+    const share = Math.sqrt((1 - near ** 2) * (factor.length - 1));
+    const style = mean.map((value, g) => value + share * chosen[g]);
     for (const row of factor) {
-      const noise = gaussian();
+      const noise = near * gaussian();
       row.forEach((value, g) => (style[g] += noise * value));
     }
     return style;

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fgpvae.latents import Styles
+from fgpvae.latents import NEAR, Styles
 from fgpvae.scenes import Scene
 from fgpvae.style_directions import Style, channel
 from ui.components.shared import Component, rounded
@@ -48,8 +48,8 @@ def slider_data(
         styles = [channel(g, count, f"style {g + 1}") for g in range(count)]
     drawn = None
     if likely is not None and likely.factor.shape[1] == count:
-        factor = [[float(f"{value:.4g}") for value in row] for row in likely.factor]
-        drawn = {"mean": rounded(likely.mean), "factor": factor, "digits": likely.digits}
+        factor = [[float(f"{value:.3g}") for value in row] for row in likely.factor]
+        drawn = {"mean": rounded(likely.mean), "factor": factor, "near": NEAR}
     return {
         "key": key,
         "styles": [_row(style) for style in styles],
