@@ -11,8 +11,11 @@ TICK = 1.0  # seconds between two looks at a run that trains
 frame.guard()
 frame.heading("Train", "Choose the settings, start a run and watch it learn.")
 train.questions()
-if message := st.session_state.pop("train.said", None):
-    st.error(frame.plain(message))
+# Messages have a place of their own. Without it they would move what is below, and Streamlit
+# drops a click on a part of a page that is no longer where it was.
+with st.container():
+    if message := st.session_state.pop("train.said", None):
+        st.error(frame.plain(message))
 train.fill()
 train.new_run()
 training = train.live(runs.list_runs(background.root())[0])

@@ -37,10 +37,11 @@ def detail(run: Run, others: list[Run]) -> None:
             f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share}">'
             f'<div style="width:{share}%"></div></div>{STYLE}'
         )
-        if run.state == runs.FAILED:
-            st.error(frame.plain(run.message or "The run failed; its log says why."))
-        elif run.state == runs.INTERRUPTED:
-            st.warning(frame.plain(LOST_NOTHING + last_words(run)))
+        with st.container():  # so that the buttons below stay where they are
+            if run.state == runs.FAILED:
+                st.error(frame.plain(run.message or "The run failed; its log says why."))
+            elif run.state == runs.INTERRUPTED:
+                st.warning(frame.plain(LOST_NOTHING + last_words(run)))
         actions(run)
         strip(run)
         history(run, lines, others)
@@ -146,16 +147,16 @@ def actions(run: Run) -> None:
         button("Clone settings", "train.action.clone", copy_settings, run, disabled=own, help=clone)
         why = "Stop it first." if busy else None
         button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=why)
-        if (run.path / WEIGHTS).exists():
-            st.download_button(
-                "Download",
-                lambda: background.zip_run(run),
-                f"{run.name}.zip",
-                "application/zip",
-                key="train.action.download",
-                on_click="ignore",
-                help="Settings, weights and curves. It can be brought back above.",
-            )
+        st.download_button(
+            "Download",
+            lambda: background.zip_run(run),
+            f"{run.name}.zip",
+            "application/zip",
+            key="train.action.download",
+            on_click="ignore",
+            disabled=not (run.path / WEIGHTS).exists(),
+            help="Settings, weights and curves. It can be brought back above.",
+        )
         button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=why)
     if run.epoch > 0:
         with st.container(horizontal=True, vertical_alignment="center", key="train.links"):

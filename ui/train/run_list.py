@@ -21,10 +21,11 @@ def watch(expected: bool) -> None:
     """The list of runs and one of them; again every second while something is being trained."""
     redrawn()
     link()
-    try:
-        background.advance_queue(background.root())
-    except UserError as error:
-        st.error(frame.plain(error))
+    with st.container():  # a message moves nothing that can be clicked
+        try:
+            background.advance_queue(background.root())
+        except UserError as error:
+            st.error(frame.plain(error))
     found, broken = runs.list_runs(background.root())
     if live(found) != expected:
         st.rerun()  # begin to look every second, or stop
