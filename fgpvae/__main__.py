@@ -335,7 +335,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--runs", default="runs/experiments", help="finished runs are reused")
     command.add_argument("--results", default="results")
     command.add_argument(
-        "--reuse", action="store_true", help="keep rows of table1 as published that are there"
+        "--reuse", action="store_true", help="keep rows of the results that have enough seeds"
     )
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
 

@@ -17,6 +17,7 @@ missing = [choice for choice in chosen if choice.own and choice not in measured]
 with charts.last():
     compare.table_card(own)
     compare.pictures(chosen)
+    compare.one_view()
     compare.context(own, missing)
     compare.objects()
     compare.scaling(own)

@@ -18,7 +18,7 @@ from fgpvae.comparison import UNSEEN, Question
 from tests import tiny
 from ui.catalog import models, results
 from ui.catalog.results import Curve, Row, Spread
-from ui.compare import charts, evaluation, picture_matrix, tables
+from ui.compare import charts, evaluation, one_view_card, picture_matrix, tables
 
 ERRORS = {"paper": [0.027, 0.029], "gpvae": [0.035, 0.036]}
 
@@ -48,6 +48,23 @@ def write_results(folder):
         for preset, values in ERRORS.items()
     ]
     curve = {str(n): spread([0.06 / n, 0.07 / n]) for n in comparison.VIEWS}
+    told = rows[0] | {
+        "preset": "told",
+        "model": "FGP-VAE, dense networks, encoder told the angle",
+        "published": None,
+        "epochs": 200,
+        "cpu_seconds": spread([70.0, 90.0]),
+        "choice": {"rate": 0.003, "schedule": "cosine"},
+        "mse_by_views": {str(n): spread([0.03 / n, 0.05 / n]) for n in comparison.VIEWS},
+    }
+    figures = {"seen": spread([0.016, 0.018]), "unseen_fifth": spread([0.01, 0.02])}
+    figures |= {"unseen_all": spread([0.015, 0.025])}
+    one_view = {
+        "rows": [{"preset": "quick", "model": "FGP-VAE, told", "shipped": False} | figures],
+        "geometry": {"seen": 0.0, "unseen_fifth": 0.00004, "unseen_all": 0.0002},
+        "published": [{"model": "InImNet", "task": "unseen_fifth", "mse": 0.0125, "sd": 0.0003}],
+        "comparable": "The same: threes. Not the same: `quick` learns from deformed digits.",
+    }
     sizes = [
         {
             "P": p,
@@ -62,9 +79,10 @@ def write_results(folder):
     content = {
         "table1": {
             "rows": rows,
-            "equal": {"epochs": 200, "rows": [rows[0] | {"preset": "told", "published": None}]},
+            "equal": {"epochs": 200, "rows": [told]},
             "trivial": {"mean_image": 0.0551, "rotated_neighbour": 0.0005},
         },
+        "one-view": one_view,
         "extrapolation": {"curves": [{"preset": "paper", "model": "FGP-VAE", "mse": curve}]},
         "objects": {
             "curves": [{"preset": "cubes", "model": "FGP-VAE", "mse": curve}],
@@ -110,7 +128,7 @@ def html(app):
 
 def tabled(app):
     """The models of the table."""
-    return [name for table in app.dataframe for name in table.value["Model"]]
+    return list(app.dataframe[0].value["Model"])
 
 
 def traces(app, key):
@@ -138,7 +156,7 @@ def test_without_results_the_page_says_how_to_make_them(app, monkeypatch, tmp_pa
     said = [text.value for text in compare(app).markdown]
     assert [text for text in said if "python -m" in text] == [
         f"`python -m fgpvae experiment {name} --seeds 5`"
-        for name in ("table1", "extrapolation", "objects", "scaling")
+        for name in ("table1", "one-view", "extrapolation", "objects", "scaling")
     ]
 
 
@@ -149,22 +167,90 @@ def test_a_damaged_result_counts_as_missing(monkeypatch, tmp_path, content):
     assert results.load("table1") is None
 
 
+def table_of(app, block):
+    app.segmented_control(key="compare.block").set_value(block).run()
+    assert not app.exception
+    return app.dataframe[0].value.set_index("Model")
+
+
+def captions(app):
+    return [caption.value for caption in app.caption]
+
+
 def test_the_table_has_ours_beside_the_published(app):
-    shown = compare(app).dataframe[0].value.set_index("Model")
+    shown = table_of(compare(app), "published")
     assert shown.loc["paper", "Held-out angle"] == pytest.approx(0.028)
     assert shown.loc["paper", "published"] == 0.0284
     assert shown.loc["gpvae", "seconds an epoch"] == pytest.approx(0.6)
+    assert shown.loc["gpvae", "CPU seconds"] == pytest.approx(5 * 0.6)  # none were recorded
     assert np.isnan(shown.loc["gpvae", "New digits"])
-    captions = [caption.value for caption in app.caption]
-    assert any("experiment table1 --seeds 2 · 2 seeds · 2021-03-04" in text for text in captions)
+    assert any("experiment table1 --seeds 2 · 2 seeds · 2021-03-04" in t for t in captions(app))
+    assert any("epochs, averaging and schedule differ" in text for text in captions(app))
     assert not any("python -m" in text.value for text in app.markdown)
 
 
-def test_the_table_has_a_block_with_equal_budgets(app):
-    compare(app).segmented_control(key="compare.block").set_value("equal").run()
-    shown = list(app.dataframe[0].value["Model"])
-    assert "told" in shown
-    assert "paper" not in shown
+def test_the_block_with_equal_budgets_comes_first_and_says_what_is_equal(app):
+    shown = compare(app).dataframe[0].value.set_index("Model")
+    told = shown.loc["told"]
+    assert told["Kind"] == "FGP-VAE, dense networks, encoder told the angle"
+    assert (told["epochs"], told["CPU seconds"], told["parameters"]) == (200, 80, 1000)
+    assert told["rate, schedule"] == "0.003, cosine"
+    assert "published" not in shown
+    assert "paper" not in shown.index
+    assert any("200 epochs and averaged weights" in text for text in captions(app))
+    assert any("not the paper's model" in text for text in captions(app))
+
+
+def test_what_knows_geometry_is_apart_from_learned_models(app):
+    compare(app)
+    apart = app.dataframe[1].value.set_index("Without a model")
+    turned = apart.loc["geometric rotation: the nearest view turned as a picture"]
+    assert (turned["What it has"], turned["Error"]) == ("knows geometry", 0.0005)
+    assert apart.loc["mean image", "What it has"] == "nothing learned"
+    assert not any("geometric" in name for name in app.dataframe[0].value["Model"])
+
+
+def test_one_view_stands_beside_what_others_published(app):
+    shown = compare(app).dataframe[2].value.set_index("Model")
+    ours, theirs = shown.loc["FGP-VAE, told · quick"], shown.loc["InImNet"]
+    assert (ours["Where from"], theirs["Where from"]) == ("trained, 2 seeds", "published")
+    assert ours["Training digits at 157.5°"] == pytest.approx(0.017)
+    assert theirs["New digits, fifth frame"] == 0.0125
+    assert np.isnan(theirs["New digits, 15 angles"])
+    assert any("quick learns from deformed digits" in text for text in captions(app))
+    assert any("turned as a picture has 0.0000" in text for text in captions(app))
+    result = results.load("one-view")
+    lines = read_csv(
+        one_view_card.file(one_view_card.ours(result) + one_view_card.published(result))
+    )
+    assert float(lines[0]["unseen_all_sd"]) == pytest.approx(np.std([0.015, 0.025], ddof=1))
+    assert [float(lines[1][name]) for name in ("unseen_fifth", "unseen_fifth_sd")] == [
+        0.0125,
+        0.0003,
+    ]
+
+
+def test_curves_are_those_of_the_block(app):
+    drawn = traces(compare(app), "compare.chart.views")
+    assert drawn["told"]["y"][0] == pytest.approx(0.04)
+    assert "paper" not in drawn
+    app.segmented_control(key="compare.curves").set_value("published").run()
+    drawn = traces(app, "compare.chart.views")
+    assert drawn["paper"]["y"][0] == pytest.approx(0.065)
+    assert "told" not in drawn
+
+
+def test_every_model_is_chosen_at_once(app):
+    compare(app)
+    app.multiselect(key="models").set_value(["runs/first"]).run()
+    next(button for button in app.button if button.label == "All").click().run()
+    assert not app.exception
+    shipped = [choice.name for choice in models.available() if not choice.own]
+    assert app.multiselect(key="models").value == ["runs/first", *shipped]
+    app.segmented_control(key="compare.ask").set_value("training").run()
+    page = html(app)
+    assert all(f"<b>{name}</b>" in page for name in shipped if name != "best")
+    assert next(button for button in app.button if button.label == "All").disabled
 
 
 def test_figures_of_cubes_stand_beside_what_needs_no_model(app):

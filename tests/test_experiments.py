@@ -12,13 +12,13 @@ from fgpvae import cards, load_pretrained, pretrained_names, runs
 from fgpvae.__main__ import main
 from fgpvae.errors import UserError
 from fgpvae.evaluation import config_of
-from fgpvae.experiments import Experiment, report
+from fgpvae.experiments import Experiment, equal, report
 from fgpvae.experiments.disentanglement import model_scores, swap_error, unseen_views
 from fgpvae.experiments.extrapolation import extrapolation, prior_samples
 from fgpvae.experiments.one_view import one_view
 from fgpvae.experiments.rates import choose
 from fgpvae.experiments.scaling import by_number_of_views, scaling
-from fgpvae.experiments.table1 import kept_rows, table1, trivial
+from fgpvae.experiments.table1 import table1, trivial
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.presets import preset
@@ -61,17 +61,40 @@ def test_equal_block_has_a_rate_chosen_on_views_kept_back(experiment, table):
     assert run.config.training.average
     assert (run.config.data.split, run.config.data.validation) == ("shuffled", 0)
     assert row["cpu_seconds"]["mean"] > 0
+    by_views = extrapolation(experiment)["curves"][0]["mse"]
+    assert row["mse_by_views"].keys() == by_views.keys()
+    assert row["mse_by_views"]["11"]["mean"] == pytest.approx(row["extrapolation_mse"]["mean"])
 
 
 def test_rows_are_kept_if_asked(experiment, table, tmp_path):
+    """Those with enough seeds, of both blocks; and others that nobody asked for."""
     old = json.loads(json.dumps(table)) | {"date": "2020-01-01", "commit": "abc"}
-    for row in old["rows"]:
-        del row["date"], row["commit"], row["cpu_seconds"]  # as before they were recorded
+    for row in (*old["rows"], *old["equal"]["rows"]):
+        del row["date"], row["commit"], row["seeds"], row["cpu_seconds"]  # as they once were
+    old["rows"].append(old["rows"][0] | {"preset": "vae"})
     (tmp_path / "table1.json").write_text(json.dumps(old))
-    rows = kept_rows(replace(experiment, results=tmp_path))
-    assert (rows["paper"]["date"], rows["paper"]["commit"]) == ("2020-01-01", "abc")
-    assert "2020-01-01, abc, seeds: 1" in report.markdown(table | {"rows": [rows["paper"]]})
-    assert kept_rows(replace(experiment, results=tmp_path, seeds=2)) == {}
+    again = replace(experiment, results=tmp_path, runs=tmp_path / "none", reuse=True)
+    found = table1(again)  # trains nothing
+    assert not again.runs.exists()
+    assert [row["preset"] for row in found["rows"]] == ["vae", "paper"]
+    for row in (*found["rows"], *found["equal"]["rows"]):
+        assert (row["date"], row["commit"], row["seeds"]) == ("2020-01-01", "abc", 1)
+    assert report.markdown(found).count("2020-01-01, abc, seeds: 1") == 3
+
+
+def test_rows_with_too_few_seeds_or_other_epochs_are_made_anew(
+    experiment, table, tmp_path, monkeypatch
+):
+    report.write(table, tmp_path)
+    again = replace(experiment, results=tmp_path, reuse=True)
+    monkeypatch.setattr(Experiment, "run", lambda *given, **more: pytest.fail("trained"))
+    assert table1(again)["rows"] == table["rows"]
+    for change in ({"seeds": 2}, {"reuse": False}):
+        with pytest.raises(pytest.fail.Exception, match="trained"):
+            table1(replace(again, **change))
+    monkeypatch.setattr(equal, "EPOCHS", equal.EPOCHS + 1)
+    with pytest.raises(pytest.fail.Exception, match="trained"):
+        table1(again)
 
 
 def test_one_view_stands_beside_what_was_published(experiment, table, monkeypatch, tmp_path):

@@ -1,5 +1,6 @@
 """What the experiments share: trained runs that are kept and reused, and where a figure is from."""
 
+import json
 import os
 import platform
 import shlex
@@ -41,7 +42,7 @@ class Experiment:
     runs: Path = Path("runs/experiments")  # finished runs here are reused
     results: Path = Path("results")
     models: tuple[str, ...] = MODELS
-    reuse: bool = False  # keep rows that are in the results already
+    reuse: bool = False  # rows in the results that have enough seeds are not made again
     changes: tuple[str, ...] = ()  # settings of every run, e.g. training.epochs=10; they win
     threads: int = field(default_factory=lambda: max((os.cpu_count() or 2) - 1, 1))
     progress: Callable[[str], None] = lambda what: None
@@ -84,6 +85,18 @@ class Experiment:
     def model(self, preset: str, seed: int) -> Model:
         return load_model(self.run(preset, seed).path / "model.safetensors")
 
+    def earlier(self, name: str) -> dict[str, Any]:
+        """The result that is there already, where its rows may be kept."""
+        path = self.results / f"{name}.json"
+        if not self.reuse or not path.exists():
+            return {}
+        result: dict[str, Any] = json.loads(path.read_text())
+        return result
+
+    def origin(self) -> dict[str, Any]:
+        """Where a row is from; others of the same result may be older."""
+        return {"seeds": self.seeds, "date": today(), "commit": commit()}
+
     def provenance(self, name: str) -> dict[str, Any]:
         """The command, date, machine and versions behind a result."""
         packages = ("torch", "numpy", "scipy", "scikit-learn")
@@ -106,6 +119,33 @@ class Experiment:
             "training_threads": self.threads,
             "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
         }
+
+
+def by_preset(old: dict[str, Any], *path: str) -> dict[str, dict[str, Any]]:
+    """The rows of an earlier result, each with where it is from."""
+    origin = {key: old.get(key, "-") for key in ("seeds", "date", "commit")}
+    rows: Any = old
+    for key in path:
+        rows = rows.get(key, {})
+    return {row["preset"]: origin | row for row in rows}
+
+
+def gather(
+    order: Sequence[str],
+    asked: Sequence[str],
+    kept: dict[str, dict[str, Any]],
+    seeds: int,
+    make: Callable[[str], dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """Rows in order: those kept, and those asked for that are missing or have too few seeds."""
+    rows = []
+    for name in dict.fromkeys((*order, *asked)):
+        old = kept.get(name)
+        if name in asked and (old is None or old["seeds"] < seeds):
+            rows.append(make(name))
+        elif old is not None:
+            rows.append(old)
+    return rows
 
 
 def today() -> str:

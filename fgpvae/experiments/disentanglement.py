@@ -7,25 +7,27 @@ import torch
 
 from fgpvae import data, latents, metrics
 from fgpvae.data import ANGLES, Views
-from fgpvae.experiments.common import Experiment, spread
+from fgpvae.experiments.common import MODELS, Experiment, by_preset, gather, spread, title
 from fgpvae.models import Model
 
 
 def disentanglement(experiment: Experiment) -> dict[str, Any]:
     """The figures of `metrics.disentanglement` and the swap error, on the 40 unseen digits."""
     views = unseen_views()
-    rows = []
-    for preset in experiment.models:
+
+    def row(preset: str) -> dict[str, Any]:
         scores: dict[str, list[Any]] = {}
         for seed in range(experiment.seeds):
             model = experiment.model(preset, seed)
             experiment.progress(f"looking into {preset}-{seed}")
             for name, value in model_scores(model, views, seed).items():
                 scores.setdefault(name, []).append(value)
-        rows.append(
-            {"preset": preset, "model": model.title}
-            | {name: spread(values) for name, values in scores.items()}
-        )
+        return {"preset": preset, "model": title(model), **experiment.origin()} | {
+            name: spread(values) for name, values in scores.items()
+        }
+
+    kept = by_preset(experiment.earlier("disentanglement"), "rows")
+    rows = gather(MODELS, experiment.models, kept, experiment.seeds, row)
     return experiment.provenance("disentanglement") | {"digits": len(views), "rows": rows}
 
 

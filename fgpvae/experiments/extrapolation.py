@@ -1,6 +1,7 @@
 """Digits never trained on, from one to fifteen views; and digits drawn from the prior."""
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from fgpvae import data, files, presets
 from fgpvae.errors import UserError
 from fgpvae.evaluation import task_mse
 from fgpvae.experiments import report
-from fgpvae.experiments.common import Experiment, spread
+from fgpvae.experiments.common import MODELS, Experiment, by_preset, gather, spread, title
 from fgpvae.images import strip
 from fgpvae.models import Model
 
@@ -26,23 +27,33 @@ def extrapolation(experiment: Experiment) -> dict[str, Any]:
     if not able:
         raise UserError("None of these models takes new digits.")
     report.prepare(experiment.results)
-    tasks = {views: data.extrapolation(views=views) for views in VIEWS}
-    curves = []
-    for preset in able:
-        errors: dict[int, list[float]] = {views: [] for views in VIEWS}
-        for seed in range(experiment.seeds):
-            model = experiment.model(preset, seed)
-            for views, task in tasks.items():
-                errors[views].append(task_mse(model, task))
-        curves.append(
-            {"preset": preset, "model": model.title}
-            | {"mse": {str(views): spread(values) for views, values in errors.items()}}
-        )
-        if "local" in model.blocks:
+    kept = by_preset(experiment.earlier("extrapolation"), "curves")
+
+    def curve(preset: str) -> dict[str, Any]:
+        trained = [experiment.model(preset, seed) for seed in range(experiment.seeds)]
+        last = trained[-1]
+        if "local" in last.blocks:
             picture = io.BytesIO()
-            strip(prior_samples(model).numpy()).save(picture, "PNG")
+            strip(prior_samples(last).numpy()).save(picture, "PNG")
             files.write(experiment.results / f"prior-{preset}.png", picture.getvalue())
+        return {
+            "preset": preset,
+            "model": title(last),
+            "mse": errors_by_views(trained),
+            **experiment.origin(),
+        }
+
+    curves = gather(MODELS, able, kept, experiment.seeds, curve)
     return experiment.provenance("extrapolation") | {"curves": curves}
+
+
+def errors_by_views(models: Sequence[Model]) -> dict[str, dict[str, Any]]:
+    """MSE at 157.5 degrees, over the seeds of a model, by the number of views given."""
+    errors = {}
+    for views in VIEWS:
+        task = data.extrapolation(views=views)
+        errors[str(views)] = spread([task_mse(model, task) for model in models])
+    return errors
 
 
 @torch.no_grad()

@@ -12,7 +12,6 @@ import streamlit as st
 from fgpvae import comparison
 from ui.shell import frame, palette
 
-RESULTS = ("table1", "extrapolation", "scaling", "objects")
 METRICS = {
     "test_mse": "Held-out angle",
     "extrapolation_mse": "New digits",
@@ -62,6 +61,7 @@ class Spread:
     """A figure over seeds."""
 
     values: tuple[float, ...] = ()
+    stated: float | None = None  # the standard deviation of a figure that others published
 
     @property
     def mean(self) -> float | None:
@@ -69,7 +69,7 @@ class Spread:
 
     @property
     def sd(self) -> float | None:
-        return stdev(self.values) if len(self.values) > 1 else None
+        return stdev(self.values) if len(self.values) > 1 else self.stated
 
     def text(self, digits: int = 4) -> str:
         if not self.values:
@@ -94,6 +94,16 @@ class Row:
     complexity: str = "–"
     parameters: int | None = None
     published: dict[str, float] = field(default_factory=dict)
+    epochs: int | None = None
+    processor: Spread = Spread()  # CPU seconds of the whole training
+    chosen: str = ""  # rate and schedule, where all were given the same choice
+
+    @property
+    def training_seconds(self) -> float | None:
+        """CPU seconds of the whole training; where none were recorded, epochs times an epoch."""
+        if self.processor.values or self.epochs is None or self.seconds.mean is None:
+            return self.processor.mean
+        return self.epochs * self.seconds.mean
 
     @property
     def label(self) -> str:
@@ -106,7 +116,8 @@ class Row:
         return palette.GLOBAL if self.title.startswith("FGP-VAE") else palette.TRUTH
 
 
-BLOCKS = {"published": "Each with its own settings", "equal": "Equal budgets"}
+PUBLISHED, EQUAL = "published", "equal"
+BLOCKS = {EQUAL: "Equal budgets", PUBLISHED: "Each with its own settings"}
 
 
 def blocks(table: dict[str, Any] | None) -> list[str]:
@@ -116,13 +127,13 @@ def blocks(table: dict[str, Any] | None) -> list[str]:
 
 def _rows(table: dict[str, Any] | None, block: str) -> list[dict[str, Any]]:
     found: dict[str, Any] = table or {}
-    if block == "equal":
+    if block == EQUAL:
         found = found.get("equal", {})
     rows: list[dict[str, Any]] = found.get("rows", [])
     return rows
 
 
-def committed_rows(table: dict[str, Any] | None, block: str = "published") -> list[Row]:
+def committed_rows(table: dict[str, Any] | None, block: str = PUBLISHED) -> list[Row]:
     return [
         Row(
             row["preset"],
@@ -133,9 +144,29 @@ def committed_rows(table: dict[str, Any] | None, block: str = "published") -> li
             row["complexity"],
             row["parameters"],
             row["published"] or {},
+            row["epochs"],
+            spread(row.get("cpu_seconds")),
+            _chosen(row.get("choice")),
         )
         for row in _rows(table, block)
     ]
+
+
+def _chosen(choice: dict[str, Any] | None) -> str:
+    return f"{choice['rate']:g}, {choice['schedule']}" if choice else ""
+
+
+def terms(table: dict[str, Any] | None, block: str) -> str:
+    """On which terms the models of a block were trained."""
+    if block == EQUAL and table:
+        return (
+            f"The same images, {table['equal']['epochs']} epochs and averaged weights for every "
+            "model; rate and schedule chosen in one way, on views kept back of training digits."
+        )
+    return (
+        "Each model as it was published: epochs, averaging and schedule differ, and with them "
+        "part of the margin."
+    )
 
 
 @dataclass(frozen=True)
@@ -149,11 +180,16 @@ class Curve:
 
 
 def committed_curves(result: dict[str, Any] | None) -> list[Curve]:
-    return [
-        Curve(
-            curve["preset"],
-            palette.GLOBAL if curve["model"].startswith("FGP-VAE") else palette.TRUTH,
-            {int(views): spread(found) for views, found in curve["mse"].items()},
-        )
-        for curve in (result["curves"] if result else [])
-    ]
+    return [_curve(curve, curve["mse"]) for curve in (result["curves"] if result else [])]
+
+
+def equal_curves(table: dict[str, Any] | None) -> list[Curve]:
+    """Of those models of the equal block that take new digits."""
+    known = ((row, row.get("mse_by_views")) for row in _rows(table, EQUAL))
+    return [_curve(row, mse) for row, mse in known if mse]
+
+
+def _curve(row: dict[str, Any], mse: dict[str, Any]) -> Curve:
+    colour = palette.GLOBAL if row["model"].startswith("FGP-VAE") else palette.TRUTH
+    points = {int(views): spread(found) for views, found in mse.items()}
+    return Curve(row["preset"], colour, points)

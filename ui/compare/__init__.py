@@ -3,6 +3,7 @@
 from ui.compare import evaluation, picture_matrix
 from ui.compare.digits_card import pictures
 from ui.compare.objects_card import objects
+from ui.compare.one_view_card import one_view
 from ui.compare.picker import choose
 from ui.compare.scaling_cards import context, scaling
 from ui.compare.table_card import table as table_card
@@ -15,6 +16,7 @@ __all__ = [
     "context",
     "evaluation",
     "objects",
+    "one_view",
     "pictures",
     "scaling",
     "table_card",

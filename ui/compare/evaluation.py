@@ -4,13 +4,14 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 import streamlit as st
 
 from fgpvae import UserError, comparison, runs
-from fgpvae.experiments.common import seconds_an_epoch
+from fgpvae.configs import RunConfig
+from fgpvae.experiments.common import seconds_an_epoch, title
 from ui.catalog import Choice
 from ui.catalog.results import Curve, Row, Spread
 
@@ -106,28 +107,33 @@ def measure(choice: Choice, progress: Callable[[float], None]) -> Measured:
         by_views = comparison.mse_by_views(
             model, label, progress=lambda share: progress((1 + share) / parts)
         )
-    seconds, digits = _cost(choice) if choice.own else (Spread(), None)
     row = Row(
         choice.name,
-        choice.title,
+        title(model),
         True,
         {n: Spread() if value is None else Spread((value,)) for n, value in errors.items()},
-        seconds,
         parameters=sum(p.numel() for p in model.parameters()),
+        epochs=config.training.epochs,
     )
+    digits = None
+    if choice.own and (lines := (run := runs.open_run(choice.path.parent)).metrics()):
+        cpu = lines[-1].get("cpu_seconds")
+        row = replace(
+            row,
+            seconds=Spread((seconds_an_epoch(run),)),
+            epochs=int(lines[-1]["epoch"]),
+            processor=Spread() if cpu is None else Spread((cpu,)),
+        )
+        digits = _digits(config)
     found = Measured(row, by_views, digits, label)
     keep(choice, found)
     return found
 
 
-def _cost(choice: Choice) -> tuple[Spread, int | None]:
-    """Seconds an epoch of a run, and the number of digits that it was trained on."""
-    run = runs.open_run(choice.path.parent)
-    if not run.metrics():
-        return Spread(), None
-    known = choice.config.data.source == "embedded"
-    digits = runs.build_source(choice.config)[0].digits if known else None
-    return Spread((seconds_an_epoch(run),)), digits
+def _digits(config: RunConfig) -> int | None:
+    """How many digits a run was trained on, where that is known."""
+    known = config.data.source == "embedded"
+    return runs.build_source(config)[0].digits if known else None
 
 
 def own_curve(found: Measured) -> Curve:

@@ -26,7 +26,7 @@ def choose() -> list[Choice]:
         held = every.get(st.session_state.get("model", ""))  # on the page that one comes from
         mine = [held.name] if held is not None and held.own else []
         st.session_state["models"] = [*mine, *models.baselines()]
-    left, right = st.columns([4, 1], vertical_alignment="bottom")
+    left, middle, right = st.columns([6, 1, 1.4], vertical_alignment="bottom")
     names = left.multiselect(
         "Models",
         list(every),
@@ -35,6 +35,15 @@ def choose() -> list[Choice]:
         placeholder="Choose models",
         help="Models that come with the app, then your own runs, newest first.",
         **KEEP,
+    )
+    shipped = [name for name, choice in every.items() if not choice.own]
+    middle.button(
+        "All",
+        disabled=set(shipped) <= set(names),
+        width="stretch",
+        help="Add every model that comes with the app.",
+        on_click=_add,
+        args=(shipped,),
     )
     chosen = [every[name] for name in names]
     tests = evaluation.queue().tests(chosen)
@@ -55,6 +64,10 @@ def choose() -> list[Choice]:
     if going:
         st.fragment(progress, run_every=TICK)(chosen, len(going))
     return chosen
+
+
+def _add(names: list[str]) -> None:
+    st.session_state["models"] = list(dict.fromkeys([*st.session_state["models"], *names]))
 
 
 def progress(chosen: list[Choice], expected: int) -> None:

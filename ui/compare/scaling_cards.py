@@ -10,6 +10,7 @@ from ui.charts import show
 from ui.compare import charts
 from ui.compare.evaluation import Measured, own_curve, queue
 from ui.compare.files import command, foot
+from ui.compare.table_card import pick_block
 from ui.compare.tables import curves_csv, scaling_csv
 from ui.shell import frame, palette
 
@@ -27,15 +28,20 @@ def reference_curves() -> list[results.Curve]:
     ]
 
 
+@st.fragment
 def context(own: list[Measured], unmeasured: list[Choice]) -> None:
-    result = results.load("extrapolation")
-    curves = results.committed_curves(result)
-    curves += [own_curve(each) for each in own if each.by_views]
+    extrapolation, table = results.load("extrapolation"), results.load("table1")
+    blocks = {
+        results.EQUAL: results.equal_curves(table),
+        results.PUBLISHED: results.committed_curves(extrapolation),
+    }
     with frame.card(
         "How many views it takes",
         "The error on new digits at 157.5° falls as the model is given more views of them.",
         key="compare.context",
     ):
+        block = pick_block("compare.curves", [name for name, found in blocks.items() if found])
+        curves = blocks[block] + [own_curve(each) for each in own if each.by_views]
         if not curves:
             command(
                 "extrapolation",
@@ -51,6 +57,7 @@ def context(own: list[Measured], unmeasured: list[Choice]) -> None:
             falling(every),
         )
         waiting(unmeasured)
+        result = table if block == results.EQUAL else extrapolation
         foot(result, curves_csv(curves), "views.csv")
 
 

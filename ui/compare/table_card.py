@@ -36,18 +36,7 @@ def table(own: list[Measured]) -> None:
         "standard deviation, diamonds are what the paper reports, dotted lines need no model.",
         key="compare.table",
     ):
-        block = "published"
-        if len(results.blocks(result)) > 1:
-            block = st.segmented_control(
-                "Settings",
-                list(results.BLOCKS),
-                default="published",
-                required=True,
-                format_func=results.BLOCKS.__getitem__,
-                key="compare.block",
-                label_visibility="collapsed",
-                **KEEP,
-            )
+        block = pick_block("compare.block", results.blocks(result))
         rows = results.committed_rows(result, block) + [each.row for each in own]
         if not rows:
             command(
@@ -66,26 +55,52 @@ def table(own: list[Measured]) -> None:
             label_visibility="collapsed",
             **KEEP,
         )
-        st.caption(results.EXPLAINED[metric])
+        said = [results.EXPLAINED[metric]]
+        if results.committed_rows(result, block):
+            said.append(results.terms(result, block))
+        st.caption(" ".join(said))
         lines = without_a_model(metric)
         if metric == "test_mse" and result:
             lines = {results.TRIVIAL.get(n, n): value for n, value in result["trivial"].items()}
         means = {row.label: mean for row in rows if (mean := row.errors[metric].mean) is not None}
-        said = ", ".join(f"{name} {value:.4f}" for name, value in (means | lines).items())
+        spoken = ", ".join(f"{name} {value:.4f}" for name, value in (means | lines).items())
         show(
             lambda: charts.errors(rows, metric, lines, phone()),
             "compare.chart.table",
             charts.errors_height(rows, phone()),
-            f"Mean squared error of every model, {results.METRICS[metric]}: {said}",
+            f"Mean squared error of every model, {results.METRICS[metric]}: {spoken}",
         )
         tables.show(rows)
-        notes(own)
+        tables.show_references(lines)
+        notes(rows, own)
         trivial = result["trivial"] if result else without_a_model("test_mse")
         foot(result, tables.table_csv(rows, trivial, bool(result)), "table.csv")
 
 
-def notes(own: list[Measured]) -> None:
-    """What the figures of one's own models do not say by themselves."""
+def pick_block(key: str, blocks: list[str]) -> str:
+    """Which of the blocks that are there; without a choice there is no control."""
+    if len(blocks) < 2:
+        return next(iter(blocks), results.PUBLISHED)
+    picked: str = st.segmented_control(
+        "Settings",
+        blocks,
+        default=blocks[0],
+        required=True,
+        format_func=results.BLOCKS.__getitem__,
+        key=key,
+        label_visibility="collapsed",
+        **KEEP,
+    )
+    return picked
+
+
+def notes(rows: list[results.Row], own: list[Measured]) -> None:
+    """What the figures do not say by themselves."""
+    if any("dense networks" in row.title for row in rows):
+        st.caption(
+            "Dense networks are larger than the paper's, and an encoder that is told the angle is "
+            "new here: such rows are not the paper's model."
+        )
     everywhere = [each.row.name for each in own if not each.row.errors["test_mse"].values]
     if everywhere:
         st.caption(

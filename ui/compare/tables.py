@@ -12,6 +12,9 @@ from ui.catalog.results import METRICS, Curve, Row, spread
 
 BEST = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"
 PUBLISHED, SECONDS, PUBLISHED_SECONDS = "published", "seconds an epoch", "published seconds"
+GEOMETRY = "geometric rotation"
+GEOMETRY_LINE = "geometric rotation: the nearest view turned as a picture"
+CHOSEN, EPOCHS, PROCESSOR, PARAMETERS = "rate, schedule", "epochs", "CPU seconds", "parameters"
 
 
 def show(rows: Sequence[Row]) -> None:
@@ -26,6 +29,27 @@ def show(rows: Sequence[Row]) -> None:
     st.caption("Lower is better in every column of figures; the lowest is marked.")
 
 
+def show_references(errors: dict[str, float]) -> None:
+    """What needs no model, apart from the models: without learning, or with the rotation itself."""
+    import pandas as pd
+
+    known = [
+        {
+            "Without a model": GEOMETRY_LINE if name == GEOMETRY else name,
+            "What it has": "knows geometry" if name == GEOMETRY else "nothing learned",
+            "Error": value,
+        }
+        for name, value in errors.items()
+    ]
+    with st.expander("Without a model"):
+        st.dataframe(
+            pd.DataFrame(known).style.format({"Error": "{:.4f}"}),
+            hide_index=True,
+            key="compare.references",
+            alt="The error of what needs no model",
+        )
+
+
 def styled(rows: Sequence[Row]) -> Any:
     """Figures as numbers that sort, shown with their standard deviation (a pandas Styler)."""
     import pandas as pd
@@ -38,12 +62,22 @@ def styled(rows: Sequence[Row]) -> Any:
     for name, title in METRICS.items():
         columns[title] = [row.errors[name].mean for row in rows]
         texts[title] = [row.errors[name].text() for row in rows]
-    columns[PUBLISHED] = [row.published.get("mse") for row in rows]
-    texts[PUBLISHED] = [_published(row) for row in rows]
+    if any(row.published for row in rows):
+        columns[PUBLISHED] = [row.published.get("mse") for row in rows]
+        texts[PUBLISHED] = [_published(row) for row in rows]
+    if any(row.chosen for row in rows):
+        columns[CHOSEN] = [row.chosen or "–" for row in rows]
+    columns[EPOCHS] = [row.epochs for row in rows]
+    texts[EPOCHS] = [_number(row.epochs) for row in rows]
+    columns[PROCESSOR] = [row.training_seconds for row in rows]
+    texts[PROCESSOR] = [_processor(row) for row in rows]
+    columns[PARAMETERS] = [row.parameters for row in rows]
+    texts[PARAMETERS] = [_number(row.parameters) for row in rows]
     columns[SECONDS] = [row.seconds.mean for row in rows]
     texts[SECONDS] = [row.seconds.text(2) for row in rows]
-    columns[PUBLISHED_SECONDS] = [row.published.get("seconds_an_epoch") for row in rows]
-    texts[PUBLISHED_SECONDS] = [_number(value) for value in columns[PUBLISHED_SECONDS]]
+    if any(row.published for row in rows):
+        columns[PUBLISHED_SECONDS] = [row.published.get("seconds_an_epoch") for row in rows]
+        texts[PUBLISHED_SECONDS] = [_number(value, 2) for value in columns[PUBLISHED_SECONDS]]
     columns["GP cost"] = [row.complexity for row in rows]
     data = pd.DataFrame(columns)
     for title in texts:
@@ -65,8 +99,15 @@ def _published(row: Row) -> str:
     return f"{row.published['mse']:.4f} ± {row.published['sd']:.4f}"
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+def _number(value: float | None, digits: int = 0) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def _processor(row: Row) -> str:
+    if row.processor.values:
+        return row.processor.text(0)
+    seconds = row.training_seconds
+    return "–" if seconds is None else f"about {seconds:,.0f}"
 
 
 def table_csv(rows: Sequence[Row], trivial: dict[str, float], committed: bool = True) -> str:
@@ -75,6 +116,7 @@ def table_csv(rows: Sequence[Row], trivial: dict[str, float], committed: bool = 
     for name in comparison.TABLE:
         heads += [name, f"{name}_sd", f"{name}_seeds"]
     heads += ["published_test_mse", "published_sd", "seconds_an_epoch", "parameters"]
+    heads += ["epochs", "cpu_seconds", "rate_and_schedule"]
     lines: list[list[Any]] = []
     for row in rows:
         line: list[Any] = [row.name, row.title, "measured here" if row.own else "committed"]
@@ -82,7 +124,8 @@ def table_csv(rows: Sequence[Row], trivial: dict[str, float], committed: bool = 
             found = row.errors[name]
             line += [found.mean, found.sd, len(found.values)]
         line += [row.published.get("mse"), row.published.get("sd")]
-        lines.append([*line, row.seconds.mean, row.parameters])
+        line += [row.seconds.mean, row.parameters]
+        lines.append([*line, row.epochs, row.training_seconds, row.chosen])
     for name, value in trivial.items():
         where = "committed" if committed else "measured here"
         lines.append([name, "without a model", where, value])

@@ -1,0 +1,64 @@
+"""Equal terms: the same images, epochs and averaging, with rate and schedule chosen in one way."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fgpvae.experiments.common import MODELS, Experiment
+from fgpvae.experiments.rates import choose, rate_changes
+from fgpvae.runs import Run
+
+EPOCHS = 100
+CHOICE_SEEDS, CHOICE_EPOCHS = (0,), 25  # of the runs that rate and schedule are chosen by
+SAME = (
+    "data.split=shuffled",
+    "data.validation=0",
+    "data.warp=0",
+    "training.average=0.995",
+    "training.keep=last",
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model of the block: a preset with changes."""
+
+    name: str
+    preset: str
+    changes: tuple[str, ...] = ()
+
+
+ENTRIES = {
+    entry.name: entry
+    for entry in (
+        Entry("vae", "vae"),
+        Entry("cvae", "cvae"),
+        Entry("gpvae", "gpvae"),
+        Entry("gpvae-amortised", "gpvae-amortised"),
+        Entry("svgpvae", "svgpvae"),
+        Entry("svgpvae-amortised", "svgpvae-amortised"),
+        Entry("deep-svgp", "deep-svgp"),
+        Entry("paper", "paper"),
+        Entry("dense", "quick", ("model.network.harmonics=0",)),
+        Entry("told", "quick"),
+    )
+}
+
+
+def asked(experiment: Experiment) -> list[str]:
+    """The names of the entries whose presets are asked for."""
+    every = experiment.models == MODELS
+    return [e.name for e in ENTRIES.values() if every or e.preset in experiment.models]
+
+
+def choice(experiment: Experiment, entry: Entry) -> dict[str, Any]:
+    """The rate and schedule of a model, and what else was tried."""
+    short = (f"training.epochs={CHOICE_EPOCHS}", f"training.validate_every={CHOICE_EPOCHS}")
+    changes = (*SAME, *entry.changes, *short)
+    return choose(experiment, f"{entry.name}-equal", entry.preset, changes, CHOICE_SEEDS)
+
+
+def run(experiment: Experiment, entry: Entry, chosen: dict[str, Any], seed: int) -> Run:
+    """The finished run with the rate and schedule that were chosen."""
+    rate = rate_changes(chosen["schedule"], chosen["rate"])
+    changes = (*SAME, *entry.changes, f"training.epochs={EPOCHS}", *rate)
+    return experiment.run(entry.preset, seed, changes, f"-{entry.name}-equal")
