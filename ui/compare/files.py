@@ -5,10 +5,16 @@ from typing import Any
 
 import streamlit as st
 
+from ui.catalog import results
 from ui.compare import tables
 from ui.shell import frame
 
 KEEP: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+BLOCK: dict[str, Any] = {  # of the control that chooses one of the blocks of results
+    "required": True,
+    "format_func": results.BLOCKS.__getitem__,
+    "label_visibility": "collapsed",
+}
 
 
 def command(experiment: str, key: str, sentence: str) -> None:

@@ -9,8 +9,7 @@ from ui.catalog import Choice, results
 from ui.charts import show
 from ui.compare import charts
 from ui.compare.evaluation import Measured, own_curve, queue
-from ui.compare.files import command, foot
-from ui.compare.table_card import pick_block
+from ui.compare.files import BLOCK, KEEP, command, foot
 from ui.compare.tables import curves_csv, scaling_csv
 from ui.shell import frame, palette
 
@@ -40,7 +39,12 @@ def context(own: list[Measured], unmeasured: list[Choice]) -> None:
         "The error on new digits at 157.5° falls as the model is given more views of them.",
         key="compare.context",
     ):
-        block = pick_block("compare.curves", [name for name, found in blocks.items() if found])
+        known = [name for name, found in blocks.items() if found]
+        block = next(iter(known), results.PUBLISHED)
+        if len(known) > 1:
+            block = st.segmented_control(
+                "Settings", known, default=block, key="compare.curves", **BLOCK, **KEEP
+            )
         curves = blocks[block] + [own_curve(each) for each in own if each.by_views]
         if not curves:
             command(

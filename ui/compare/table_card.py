@@ -10,7 +10,7 @@ from ui.catalog import results
 from ui.charts import phone, show
 from ui.compare import charts, tables
 from ui.compare.evaluation import Measured
-from ui.compare.files import KEEP, command, foot
+from ui.compare.files import BLOCK, KEEP, command, foot
 from ui.shell import frame
 
 
@@ -36,7 +36,12 @@ def table(own: list[Measured]) -> None:
         "standard deviation, diamonds are what the paper reports, dotted lines need no model.",
         key="compare.table",
     ):
-        block = pick_block("compare.block", results.blocks(result))
+        blocks = results.blocks(result)
+        block = next(iter(blocks), results.PUBLISHED)
+        if len(blocks) > 1:
+            block = st.segmented_control(
+                "Settings", blocks, default=block, key="compare.block", **BLOCK, **KEEP
+            )
         rows = results.committed_rows(result, block) + [each.row for each in own]
         if not rows:
             command(
@@ -75,23 +80,6 @@ def table(own: list[Measured]) -> None:
         notes(rows, own)
         trivial = result["trivial"] if result else without_a_model("test_mse")
         foot(result, tables.table_csv(rows, trivial, bool(result)), "table.csv")
-
-
-def pick_block(key: str, blocks: list[str]) -> str:
-    """Which of the blocks that are there; without a choice there is no control."""
-    if len(blocks) < 2:
-        return next(iter(blocks), results.PUBLISHED)
-    picked: str = st.segmented_control(
-        "Settings",
-        blocks,
-        default=blocks[0],
-        required=True,
-        format_func=results.BLOCKS.__getitem__,
-        key=key,
-        label_visibility="collapsed",
-        **KEEP,
-    )
-    return picked
 
 
 def notes(rows: list[results.Row], own: list[Measured]) -> None:
