@@ -84,6 +84,8 @@ class Trainer:
             weight_decay=training.weight_decay,
             fused=True,
         )
+        self._weights: list[Tensor] = list(self.model.parameters())
+        self._averages: list[Tensor] = list(self.averaged.parameters())
         self.step = 0
         self.total = training.epochs * source.steps
         last = min(training.recognition, training.epochs // 2)
@@ -107,7 +109,8 @@ class Trainer:
             self.model.start_epoch(
                 lambda: source.everything().to(self.home), self.step / self.total
             )
-        self.model.train()
+        if not self.model.training:
+            self.model.train()
         if self.step >= self.recognition:
             return self._recognise()
         terms = self._terms()
@@ -118,7 +121,7 @@ class Trainer:
         value = float(loss.detach())
         if not math.isfinite(value):
             raise UserError(self._what_is_not_finite(terms))
-        self.optimizer.zero_grad()
+        self._forget_gradients()
         if loss.requires_grad:  # not for a worker without digits
             loss.backward()
         if self.workers.count > 1:
@@ -143,7 +146,7 @@ class Trainer:
         """A step of the last epochs: the encoder of the local channels alone."""
         with torch.no_grad():
             terms = self._terms()
-        self.optimizer.zero_grad()
+        self._forget_gradients()
         part, learned, loss = self._part(self.step), self.model.recognising(), 0.0
         if part is None or len(part):
             views = self._made(self.step).to(self.home)
@@ -227,6 +230,11 @@ class Trainer:
             self.objective.zero_grad()
         self.workers.add_gradients([*self.model.parameters(), *self.objective.parameters()])
 
+    def _forget_gradients(self) -> None:
+        for group in self.optimizer.param_groups:
+            for weight in group["params"]:
+                weight.grad = None
+
     def learning_rate(self) -> float:
         config = self.config.training
         rate = config.learning_rate * min(1.0, (self.step + 1) / (config.warmup + 1))
@@ -252,9 +260,7 @@ class Trainer:
         if not decay:
             return
         decay = min(decay, self.step / (self.step + 10))  # early weights are soon forgotten
-        new: list[Tensor] = list(self.model.parameters())
-        old: list[Tensor] = list(self.averaged.parameters())
-        torch._foreach_lerp_(old, new, 1 - decay)
+        torch._foreach_lerp_(self._averages, self._weights, 1 - decay)
         for kept, buffer in zip(self.averaged.buffers(), self.model.buffers(), strict=True):
             kept.copy_(buffer)
 

@@ -281,6 +281,15 @@ def test_the_parts_of_the_bench_measure_something():
     peaks = bench.peak_memory_by_views((64, 512))
     assert peaks[512] > peaks[64] >= 0
     assert bench.share_outside_networks(views, steps=2) < 1
+    assert 0 < bench.share_of_gp(views, steps=2) < 1
+
+
+def test_the_bench_says_when_a_preset_is_better_than_the_paper(monkeypatch):
+    changes = ["data.digits=4", "training.batch=2", "training.epochs=2"]
+    monkeypatch.setitem(PRESETS, "few", presets.preset("paper", changes))
+    assert bench.seconds_until_published("few", every=1) is None
+    monkeypatch.setattr(bench, "PUBLISHED_MSE", 1e9)
+    assert bench.seconds_until_published("few", every=1) > 0
 
 
 def test_presets_keep_their_own_names():

@@ -292,14 +292,27 @@ class FGPVAE(Model):
     ) -> Terms:
         context = views.observed if context is None else context & views.observed
         mu, var = self.encode(views.images, views.angles, context)
-        posterior = self.posterior(mu, var, views.angles, context)
-        local_mean, local_var, kl = posterior.at_views()  # [P, Q, J], [P]
+        z, kl = self.draw(mu, var, views.angles, context, generator)
+        return Terms(*self.squared_error(z, views), kl)
 
-        # one sample of the style a digit; marginal samples of the local channels suffice, for the
-        # expected error of a view depends on that view's channels alone
+    def draw(
+        self,
+        mu: Tensor,
+        var: Tensor,
+        angles: Tensor,
+        context: Tensor,
+        generator: torch.Generator | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """A code of each view [P, Q, L] from encodings of the context, and the KL divergence [P].
+
+        One sample of the style a digit; marginal samples of the local channels suffice, for the
+        expected error of a view depends on that view's channels alone.
+        """
+        posterior = self.posterior(mu, var, angles, context)
+        local_mean, local_var, kl = posterior.at_views()  # [P, Q, J], [P]
         local = gaussian.sample(local_mean, local_var, generator)
         z = posterior.join(local, gaussian.sample(*posterior.style(), generator))
-        return Terms(*self.squared_error(z.to(self.dtype), views), kl)
+        return z.to(self.dtype), kl
 
     def conditional_terms(
         self, views: Views, context: Tensor, generator: torch.Generator | None = None
