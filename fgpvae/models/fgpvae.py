@@ -135,8 +135,9 @@ class FactorizedPosterior(Posterior):
     ) -> None:
         super().__init__(model.title, len(mu), mu.device)
         self.views, self.kernel, self.mean_function = angles, model.kernel, model.mean_function
-        sizes = [model.config.local, model.config.latents - model.config.local]
-        (local_mu, style_mu), (local_var, style_var) = mu.split(sizes, -1), var.split(sizes, -1)
+        first = [model.config.local]
+        local_mu, style_mu = mu.tensor_split(first, -1)
+        local_var, style_var = var.tensor_split(first, -1)
         if self.mean_function is not None:
             local_mu = local_mu.double() - self.mean_function(angles)
         self.local: LocalPosterior = local_posterior(
