@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from fgpvae import data, metrics
 from fgpvae.configs import DataConfig
-from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT_INDEX, TRAIN_DIGITS, Task
+from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT_INDEX, TRAIN_DIGITS, Task, cubes
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
 from fgpvae.errors import UserError
-from fgpvae.evaluation import Progress, predictions, protocol, score
+from fgpvae.evaluation import Progress, predictions, protocol, score, unseen_figures
 from fgpvae.models import Model
 from fgpvae.references import mean_image, rotated_view
 
@@ -23,7 +23,10 @@ Errors = NDArray[np.float64]
 TRAINING, UNSEEN, UPRIGHT = "training", "unseen", "upright"
 VIEWS = (1, 2, 4, 8, 11, 15)
 TABLE = (TEST, f"{TEST}_sampled", EXTRAPOLATION, ONE_VIEW)
-MEAN_IMAGE, ROTATED_VIEW = "mean image", "rotated view"
+MEAN_IMAGE, ROTATED_VIEW, NEAREST_VIEW = "mean image", "rotated view", "nearest view"
+FIRST_SIDE = 2  # of a figure of cubes, 30 degrees: two sides of the cubes and their tops are seen
+# sides of a figure that are not among the views given, however many these are
+OTHER_SIDES = tuple(k for k in range(cubes.ANGLES) if (k - FIRST_SIDE) % 3)
 
 
 @dataclass(frozen=True)
@@ -63,20 +66,45 @@ def _task(question: Question) -> Task:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What one model, or none, makes of the digits of a question."""
+class FigureQuestion:
+    """Forty figures of cubes that no model has seen: how many views are given, which side is asked.
 
-    images: Images  # [P, 28, 28]
+    Views are at equal distances, the first at 30 degrees; sides are at multiples of 15 degrees.
+    """
+
+    views: int = 1
+    side: int = 13
+
+    def __post_init__(self) -> None:
+        if self.views not in cubes.GIVEN or self.side not in OTHER_SIDES:
+            raise UserError("Such views of figures are not given, or such a side is not asked for.")
+
+    def task(self) -> Task:
+        return _figure_task(self)
+
+
+@lru_cache(maxsize=32)
+def _figure_task(question: FigureQuestion) -> Task:
+    task = cubes.task(unseen_figures()[::9], question.views, FIRST_SIDE)
+    column = np.abs(task.at[0].numpy() - cubes.grid().numpy()[question.side]).argmin()
+    return Task(task.context, task.targets[:, [column]], task.at[:, [column]])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one model, or none, makes of the digits or figures of a question."""
+
+    images: Images  # [P, H, W]
     errors: Errors  # [P] mean squared error of each image
-    differences: Images  # [P, 28, 28] image - truth
+    differences: Images  # [P, H, W] image - truth
 
     @property
     def mse(self) -> float:
         return float(self.errors.mean())
 
 
-def truth(question: Question) -> Images:
-    """[P, 28, 28]."""
+def truth(question: Question | FigureQuestion) -> Images:
+    """[P, H, W]."""
     return question.task().targets[:, 0].numpy()
 
 
@@ -114,6 +142,26 @@ def references(question: Question) -> dict[str, Answer]:
     return {
         MEAN_IMAGE: _answer(mean.repeat(len(task), 0), question),
         ROTATED_VIEW: _answer(rotated_view(task).astype(np.float32), question),
+    }
+
+
+def figure_answer(model: Model, question: FigureQuestion) -> Answer:
+    """A model's images of the figures."""
+    if not model.takes_new_digits:
+        raise UserError(f"The {model.title} knows its training figures only.")
+    images = torch.cat([part for part, _ in predictions(model, question.task())])
+    return _answer(images[:, 0].numpy(), question)
+
+
+def figure_references(question: FigureQuestion, mean: Images) -> dict[str, Answer]:
+    """Without a model: the `mean` image [H, W] at the side, and the nearest view, left as it is."""
+    task = question.task()
+    nearest = int(
+        metrics.circular_error(task.context.angles[0].numpy(), task.at[0, 0].item()).argmin()
+    )
+    return {
+        MEAN_IMAGE: _answer(np.broadcast_to(mean, (len(task), *mean.shape)), question),
+        NEAREST_VIEW: _answer(task.context.images[:, nearest].numpy(), question),
     }
 
 
@@ -183,6 +231,12 @@ def mse_by_views(
     return {count: each.mse for count, each in score(model, tasks, progress=progress).items()}
 
 
+def figure_mse_by_views(model: Model, progress: Progress = lambda share: None) -> dict[int, float]:
+    """MSE of all unseen figures at all other sides, as `evaluation.evaluate_cubes` measures it."""
+    tasks = {count: cubes.task(unseen_figures(), count) for count in cubes.GIVEN}
+    return {count: each.mse for count, each in score(model, tasks, progress=progress).items()}
+
+
 def reference_by_views(label: int = 3, views: Sequence[int] = VIEWS) -> dict[str, dict[int, float]]:
     """The same for what needs no model."""
     found: dict[str, dict[int, float]] = {MEAN_IMAGE: {}, ROTATED_VIEW: {}}
@@ -192,6 +246,6 @@ def reference_by_views(label: int = 3, views: Sequence[int] = VIEWS) -> dict[str
     return found
 
 
-def _answer(images: Images, question: Question) -> Answer:
+def _answer(images: Images, question: Question | FigureQuestion) -> Answer:
     target = truth(question)
     return Answer(images, metrics.mse_per_image(images, target), images - target)

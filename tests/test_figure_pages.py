@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,14 +10,16 @@ from PIL import Image
 from playwright.sync_api import Browser, expect
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import load_pretrained
+from fgpvae import UserError, comparison, evaluation, load_pretrained
 from fgpvae.data import cubes
 from fgpvae.digit_view import turn
 from fgpvae.figure_view import figure_of, imagine
+from fgpvae.presets import PRESETS
 from tests.browser import ROOT, serve, settle
 from ui.catalog import figures, models, objects
 from ui.components.builder.builder import _checked
 from ui.inference import downloads, figure
+from ui.train import run_detail
 
 MOVES = "x3 y2 -z2 x2"
 
@@ -186,11 +189,67 @@ def test_a_figure_is_built_by_its_moves_and_bad_ones_get_a_sentence():
 # --- the other pages ---
 
 
-@pytest.mark.parametrize("page", ["train", "compare", "how"])
-def test_other_pages_do_with_the_model_in_the_address(page: str):
-    app = open_page(page, model="cubes")
+def test_compare_asks_the_same_figures_of_every_model():
+    app = open_page("compare", model="cubes")
     assert not app.exception
-    assert app.title
+    assert app.multiselect(key="compare.figures").value == ["cubes"]
+    assert app.button(key="compare.evaluate.compare.figures").disabled  # its result is committed
+    app.select_slider(key="compare.figure_at").set_value(60).run()
+    app.segmented_control(key="compare.figure_given").set_value(2).run()
+    assert not app.exception
+    shown = next(each.body for each in app.get("html") if "figure 7, truth" in each.body)
+    answer = comparison.figure_answer(load_pretrained("cubes"), comparison.FigureQuestion(2, 4))
+    assert f"mean {answer.mse:.4f}" in shown
+    assert f"<b>{answer.errors[7]:.4f}</b>" in shown
+    labels = [each.label for each in app.get("download_button")]
+    assert labels.count("PNG") == 2
+
+
+def test_a_question_about_figures_is_answered_as_by_hand():
+    model, question = load_pretrained("cubes"), comparison.FigureQuestion(2, 4)
+    figure = cubes.turned_copies(cubes.splits().unseen)[9]
+    seen = imagine(model, figure, np.deg2rad([30, 210]), np.deg2rad([60]))
+    answer = comparison.figure_answer(model, question)
+    assert np.abs(comparison.truth(question)[1] - seen.truth[0]).max() < 1e-6
+    assert np.abs(answer.images[1] - seen.mean[0]).max() < 1e-4
+    assert answer.errors[1] == pytest.approx(seen.errors[0], rel=1e-3)
+    without = comparison.figure_references(question, np.zeros((32, 32), dtype=np.float32))
+    assert without["mean image"].errors[1] == pytest.approx((seen.truth[0] ** 2).mean())
+    assert np.array_equal(without["nearest view"].images[1], seen.views[0])
+    for wrong in ((3, 4), (1, 2), (1, 24)):
+        with pytest.raises(UserError, match="not given"):
+            comparison.FigureQuestion(*wrong)
+
+
+def test_errors_by_views_are_those_of_the_evaluation():
+    model = load_pretrained("cubes")
+    found = comparison.figure_mse_by_views(model)
+    one = cubes.task(evaluation.unseen_figures(), 1)
+    assert list(found) == [1, 2, 4, 8]
+    assert found[1] == pytest.approx(evaluation.score(model, {"1": one})["1"].mse)
+
+
+def test_how_it_works_measures_figures_and_says_what_the_model_is_for():
+    app = open_page("how", model="cubes", screen="5")
+    assert not app.exception
+    app.slider(key="how.style.views").set_value(24).run()
+    assert "all the views there are" in " ".join(each.value for each in app.markdown)
+    assert app.slider(key="how.style.digit").label == "Figure"
+    app.selectbox(key="model").set_value("best").run()
+    assert not app.exception  # sixteen views are all that a digit has
+    assert app.slider(key="how.style.views").max == 16
+    app.segmented_control(key="how.screen").set_value(1).run()
+    assert "It does not turn a thing in space" in " ".join(each.value for each in app.markdown)
+
+
+def test_a_run_on_figures_leads_to_the_pages_that_show_it(tmp_path):
+    run = SimpleNamespace(name="mine", config=PRESETS["cubes-quick"])
+    assert run_detail.uses(run) == {
+        "Rotate": {"model": "runs/mine"},
+        "Latents": {"model": "runs/mine"},
+        "Extrapolate": {"model": "runs/mine"},
+        "Compare": {"compare.figures": ["runs/mine", "cubes"]},
+    }
 
 
 def test_latents_places_unseen_figures():

@@ -1,7 +1,5 @@
 """The card with the same digits through every model."""
 
-from functools import partial
-
 import numpy as np
 import streamlit as st
 
@@ -10,7 +8,7 @@ from fgpvae.comparison import TRAINING, UNSEEN, UPRIGHT, Answer, Question
 from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from ui.catalog import Choice
 from ui.compare import picture_matrix
-from ui.compare.files import KEEP, download
+from ui.compare.files import KEEP
 from ui.shell import frame
 
 DEGREES = [f"{degrees:g}°" for degrees in np.rad2deg(ANGLES)]
@@ -104,15 +102,12 @@ def pictures(chosen: list[Choice]) -> None:
         with st.spinner("Generating", show_time=True):
             found = {choice.name: answered(choice, question) for choice in chosen}
             given = referred(question)
-        columns = [picture_matrix.Column(n, a) for n, a in found.items() if isinstance(a, Answer)]
-        truth, numbers = comparison.truth(question), comparison.numbers(question)
+        columns, truth = picture_matrix.columns(found), comparison.truth(question)
+        numbers = comparison.numbers(question)
         order = sort(columns) if columns else np.arange(len(numbers))
         names = {comparison.MEAN_IMAGE: "mean image", comparison.ROTATED_VIEW: "geometric rotation"}
         columns += [picture_matrix.Column(names[n], each, model=False) for n, each in given.items()]
         place = st.container()
-        for name, reason in found.items():
-            if isinstance(reason, str):
-                st.caption(frame.plain(f"{name}: {reason}"))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             count = st.segmented_control(
                 "Digits shown",
@@ -124,8 +119,7 @@ def pictures(chosen: list[Choice]) -> None:
                 **KEEP,
             )
             every = order.tolist()
-            shown = every[:count]
-            place.html(picture_matrix.html(truth, numbers, shown, columns))
-            download(picture_matrix.csv(numbers, every, columns), "digits.csv")
-            picture = partial(picture_matrix.png, truth, numbers, shown, columns)
-            download(picture, "digits.png", "image/png")
+            picture_matrix.save(truth, numbers, every, count, columns)
+        with place:
+            st.html(picture_matrix.html(truth, numbers, every[:count], columns))
+            picture_matrix.reasons(found)

@@ -10,27 +10,27 @@ from ui.compare.files import KEEP
 from ui.shell import frame, notices
 
 TICK = 0.7  # seconds between two looks at a test
-GONE = "compare.gone"  # in the session state: models of the link that are not here
 
 
-def choose() -> list[Choice]:
-    """The models of this page, and the button that tests those that have not been."""
-    every = {choice.name: choice for choice in models.available()}
+def choose(key: str = "models", figures: bool = False) -> list[Choice]:
+    """Models of digits, or of figures, and the button that tests those that have not been."""
+    offered = models.available(figures=figures)
+    every = {choice.name: choice for choice in offered if choice.figures == figures}
     if not every:
         return []
-    gone = st.session_state.setdefault(GONE, [])
-    gone += [name for name in st.query_params.get_all("models") if name not in every]
+    gone = st.session_state.setdefault(f"compare.gone.{key}", [])
+    gone += [name for name in st.query_params.get_all(key) if name not in every]
     for name in dict.fromkeys(gone):
         notices.problem(models.missing(name))
-    if "models" not in st.session_state and "models" not in st.query_params:
+    if key not in st.session_state and key not in st.query_params:
         held = every.get(st.session_state.get("model", ""))  # on the page that one comes from
         mine = [held.name] if held is not None and held.own else []
-        st.session_state["models"] = [*mine, *models.baselines()]
+        st.session_state[key] = [*mine, *models.baselines(figures)]
     left, middle, right = st.columns([6, 1, 1.4], vertical_alignment="bottom")
     names = left.multiselect(
         "Models",
         list(every),
-        key="models",
+        key=key,
         on_change=gone.clear,
         placeholder="Choose models",
         help="Models that come with the app, then your own runs, newest first.",
@@ -49,7 +49,9 @@ def choose() -> list[Choice]:
     tests = evaluation.queue().tests(chosen)
     going = [test for test in tests if not test.error]
     waiting = {test.choice for test in going}
-    missing = [c for c in chosen if c not in evaluation.measured() and c not in waiting]
+    done = evaluation.measured()
+    # of figures the results of what comes with the app are committed
+    missing = [c for c in chosen if c not in done and c not in waiting and (c.own or not figures)]
     right.button(
         "Evaluate",
         disabled=not missing,
@@ -57,6 +59,7 @@ def choose() -> list[Choice]:
         help="Test the chosen models by the benchmark; their figures then stand beside ours.",
         on_click=evaluation.queue().add,
         args=(missing,),
+        key=f"compare.evaluate.{key}",
     )
     for test in tests:
         if test.error:

@@ -1,16 +1,20 @@
-"""The same digits through every model: pictures, error maps and errors, as HTML and as files."""
+"""The same digits or figures through every model: pictures, error maps and errors."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 import numpy as np
+import streamlit as st
 from PIL import Image, ImageDraw, ImageFont
 
 from fgpvae.comparison import Answer
+from ui.compare.files import download
 from ui.compare.tables import to_csv
 from ui.components.pictures import address
+from ui.shell import frame
 
 SCALE = 3  # of a pixel in the file
 GAP, HEAD, FOOT = 10, 46, 20  # pixels in the file
@@ -37,13 +41,43 @@ class Column:
     model: bool = True  # or a reference, which needs none
 
 
+def columns(found: Mapping[str, Answer | str]) -> list[Column]:
+    """The models that have an answer."""
+    return [Column(name, each) for name, each in found.items() if isinstance(each, Answer)]
+
+
+def reasons(found: Mapping[str, Answer | str]) -> None:
+    """Why the other models have none."""
+    for name, reason in found.items():
+        if isinstance(reason, str):
+            st.caption(frame.plain(f"{name}: {reason}"))
+
+
+def save(
+    truth: np.ndarray,
+    numbers: Sequence[int],
+    order: Sequence[int],
+    count: int,
+    columns: Sequence[Column],
+    noun: str = "digit",
+) -> None:
+    """Buttons for all errors as a table, and for the first pictures."""
+    download(csv(numbers, order, columns, noun), f"{noun}s.csv")
+    picture = partial(png, truth, numbers, order[:count], columns, noun)
+    download(picture, f"{noun}s.png", "image/png")
+
+
 def error_map(difference: np.ndarray) -> np.ndarray:
     """Grey where the image is right, white where it has ink too much, black where it lacks ink."""
     return np.clip(0.5 + 0.5 * difference, 0, 1)
 
 
 def html(
-    truth: np.ndarray, numbers: Sequence[int], order: Sequence[int], columns: Sequence[Column]
+    truth: np.ndarray,
+    numbers: Sequence[int],
+    order: Sequence[int],
+    columns: Sequence[Column],
+    noun: str = "digit",
 ) -> str:
     """The digits of `order`, one in a row; the best model of a row is bold."""
     head = ['<div class="head">truth</div>']
@@ -56,15 +90,15 @@ def html(
     for p in order:
         best = min((c.answer.errors[p] for c in columns if c.model), default=None)
         cells.append(
-            f'<div class="cell first">{_picture(truth[p], f"digit {numbers[p]}, truth")}'
-            f'<div class="quiet">digit {numbers[p]}</div></div>'
+            f'<div class="cell first">{_picture(truth[p], f"{noun} {numbers[p]}, truth")}'
+            f'<div class="quiet">{noun} {numbers[p]}</div></div>'
         )
         for column in columns:
             error = column.answer.errors[p]
             text = f"{error:.4f}"
             if column.model and error == best:
                 text = f"<b>{text}</b>"
-            what = f"digit {numbers[p]}, {column.name}"
+            what = f"{noun} {numbers[p]}, {column.name}"
             cells.append(
                 f'<div class="cell"><div class="pair">{_picture(column.answer.images[p], what)}'
                 f"{_picture(error_map(column.answer.differences[p]), what + ', error')}</div>"
@@ -82,7 +116,11 @@ def _picture(image: np.ndarray, alt: str) -> str:
 
 
 def png(
-    truth: np.ndarray, numbers: Sequence[int], order: Sequence[int], columns: Sequence[Column]
+    truth: np.ndarray,
+    numbers: Sequence[int],
+    order: Sequence[int],
+    columns: Sequence[Column],
+    noun: str = "digit",
 ) -> bytes:
     """The same as a picture, black on white."""
     side = SCALE * truth.shape[-1]
@@ -99,7 +137,7 @@ def png(
     for row, p in enumerate(order):
         top = HEAD + row * (side + FOOT + GAP)
         page.paste(_enlarged(truth[p]), (GAP, top))
-        pen.text((GAP, top + side + 3), f"digit {numbers[p]}", 110, small)
+        pen.text((GAP, top + side + 3), f"{noun} {numbers[p]}", 110, small)
         for c, column in enumerate(columns):
             left, answer = _left(c, side, pair), column.answer
             page.paste(_enlarged(answer.images[p]), (left, top))
@@ -130,9 +168,11 @@ def _enlarged(image: np.ndarray) -> Image.Image:
     return Image.fromarray(levels.repeat(SCALE, axis=0).repeat(SCALE, axis=1))
 
 
-def csv(numbers: Sequence[int], order: Sequence[int], columns: Sequence[Column]) -> str:
+def csv(
+    numbers: Sequence[int], order: Sequence[int], columns: Sequence[Column], noun: str = "digit"
+) -> str:
     """Every digit in this order with its error by each model."""
     return to_csv(
-        ["digit", *(column.name for column in columns)],
+        [noun, *(column.name for column in columns)],
         ([numbers[p], *(column.answer.errors[p] for column in columns)] for p in order),
     )

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fgpvae.data import ANGLES
+from ui.catalog import models
 from ui.components import pictures, sketch
 from ui.how.cards import a_three, card, formula
 from ui.shell import frame, palette
@@ -13,6 +14,11 @@ NEW_DIGIT = (
     "digit. All that is known of it comes from its views, through the encoder and a closed "
     "formula, so a digit that was never met is inferred in one pass: from one view, from sixteen, "
     "or, from the prior alone, from none."
+)
+WHAT_FOR = (
+    "A rotation turns the picture of a digit, and better than any model does. It does not turn a "
+    "thing in space, of which one view does not show all. There the posterior says what the views "
+    "leave open: samples of it are different things that look alike from where one stands."
 )
 BATCHES = (
     "The prior is a product over digits, and so is the bound: its terms are sums over digits. A "
@@ -177,3 +183,9 @@ def the_model() -> None:
         st.markdown(NEW_DIGIT)
     with right, card("Batches of whole digits"):
         st.markdown(BATCHES)
+    with frame.card("What it is for, if a rotation can turn a digit"):
+        st.markdown(WHAT_FOR)
+        found = models.baselines(figures=True)
+        if found:
+            link = {"model": found[0]}
+            st.page_link(frame.page("rotate"), label="Turn an object", query_params=link)

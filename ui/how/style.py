@@ -9,11 +9,10 @@ import numpy as np
 import streamlit as st
 
 from fgpvae import data, latents
-from fgpvae.data import ANGLES
 from ui import charts
-from ui.catalog import Choice, models
+from ui.catalog import Choice, figures, models
 from ui.components import pictures
-from ui.how.cards import KEPT, LABELS, card, formula
+from ui.how.cards import KEPT, card, formula
 from ui.shell import frame, notices, numbers, palette
 
 if TYPE_CHECKING:
@@ -23,13 +22,18 @@ if TYPE_CHECKING:
 HEIGHT = 360  # pixels of a chart
 
 
-@st.cache_resource(max_entries=8, show_spinner="Looking at every digit from sixteen angles")
+@st.cache_resource(max_entries=8, show_spinner="Looking at everything from all sides")
 def encoded(choice: Choice) -> latents.Latents:
-    return latents.latents(choice.load(), shown(choice.classes))
+    return latents.latents(choice.load(), shown(choice))
+
+
+def shown(choice: Choice) -> data.Views:
+    """Digits, or figures of cubes, that the model was not trained on."""
+    return figures.unseen_views() if choice.figures else _digits(choice.classes)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def shown(classes: tuple[int, ...]) -> data.Views:
+def _digits(classes: tuple[int, ...]) -> data.Views:
     return latents.digits(classes)
 
 
@@ -74,33 +78,38 @@ def surer(mean: np.ndarray, spread: np.ndarray, count: int) -> go.Figure:
         "customdata": spread[[count]],
     }
     made.add_trace(charts.line([count], mean[[count]], "", palette.GLOBAL, hover, **here))
-    made.update_xaxes(tickvals=[0, 4, 8, 12, 16])
+    made.update_xaxes(tickvals=list(range(0, len(mean), 4)))
     return made
 
 
 def many_views_one_style() -> None:
     picker, which, one, some = st.columns([2, 2, 1.3, 3], gap="medium")
     with picker:
-        choice = models.pick(only=divided)
+        choice = models.pick(only=divided, figures=True)
     model, found = notices.attempt(lambda: (choice.load(), encoded(choice)))
-    views = shown(choice.classes)
+    views = shown(choice)
+    angles = views.angles[0].numpy()
+    Q, names = len(angles), [f"{degrees:g}°" for degrees in np.rad2deg(angles).round(1)]
     first = int((views.labels == 3).int().argmax())
     if st.session_state.get("how.style.digit", 0) >= len(views):
         st.session_state["how.style.digit"] = first
     channels = list(range(1, model.config.latents - model.config.local + 1))
-    digit = which.slider("Digit", 0, len(views) - 1, first, key="how.style.digit", **KEPT)
+    if st.session_state.get("how.style.views", 0) > Q:
+        st.session_state["how.style.views"] = Q
+    thing = "Figure" if choice.figures else "Digit"
+    digit = which.slider(thing, 0, len(views) - 1, first, key="how.style.digit", **KEPT)
     channel = one.selectbox("Global channel", channels, key="how.style.channel", **KEPT)
-    count = some.slider("Views given", 0, 16, 3, key="how.style.views", **KEPT)
+    count = some.slider("Views given", 0, Q, 3, key="how.style.views", **KEPT)
 
     j = model.config.local + channel - 1
-    order = np.argsort(np.arange(16) * 7 % 16)  # views from all around, not one after the other
+    order = np.argsort(np.arange(Q) * 7 % Q)  # views from all around, not one after the other
     mu, sd = found.mu[digit][order, j], np.sqrt(found.var[digit][order, j])
     mean, spread = (each[:, 0] for each in latents.product(mu[:, None], sd[:, None] ** 2))
-    given = np.isin(np.arange(16), order[:count])
+    given = np.isin(np.arange(Q), order[:count])
     images = np.where(given[:, None, None], 1, 0.25) * views.images[digit].numpy()
     with frame.card("The views that the model has", "The bright ones; the others it has not seen."):
         st.html(
-            pictures.grid([("", images)], LABELS, palette.angle_colours(ANGLES), alt="views given")
+            pictures.grid([("", images)], names, palette.angle_colours(angles), alt="views given")
         )
     left, right = st.columns([3, 2], gap="medium")
     with (
@@ -111,7 +120,7 @@ def many_views_one_style() -> None:
             height="stretch",
         ),
     ):
-        each = [(LABELS[order[k]], ANGLES[order[k]], mu[k], sd[k]) for k in range(count)]
+        each = [(names[order[k]], angles[order[k]], mu[k], sd[k]) for k in range(count)]
         charts.show(
             lambda: bells(channel, each, (mean[count], spread[count])),
             "how.style.bells",
@@ -125,7 +134,7 @@ def many_views_one_style() -> None:
             "how.style.surer",
             HEIGHT,
             f"Standard deviation by views given: 1 without any, {spread[1]:.3f} with one, "
-            f"{spread[16]:.3f} with sixteen",
+            f"{spread[Q]:.3f} with all {Q}",
         )
     with frame.card("The product of Gaussians", "Precisions add up; the prior counts as one."):
         formula(
@@ -138,7 +147,7 @@ def many_views_one_style() -> None:
                 [
                     (f"{mean[count]:+.2f} ± {spread[count]:.3f}", f"given {count} views"),
                     ("+0.00 ± 1.000", "the prior, without any"),
-                    (f"{mean[16]:+.2f} ± {spread[16]:.3f}", "given all sixteen"),
+                    (f"{mean[Q]:+.2f} ± {spread[Q]:.3f}", f"given all {Q}"),
                 ]
             )
         )
@@ -156,16 +165,17 @@ def many_views_one_style() -> None:
 
 def verdict(count: int, mean: np.ndarray, spread: np.ndarray) -> str:
     """Does the belief from some views hold once all are seen?"""
-    apart = abs(mean[count] - mean[16]) / spread[count]
-    if count == 16:
+    every = len(mean) - 1
+    if count == every:
         return "These are all the views there are."
+    apart = abs(mean[count] - mean[every]) / spread[count]
     if apart <= 2:
         return (
-            f"All sixteen together land **{apart:.1f}** standard deviations from what {count} "
+            f"All {every} together land **{apart:.1f}** standard deviations from what {count} "
             "said: surer, and in agreement."
         )
     return (
-        f"All sixteen together land **{apart:.1f}** standard deviations from what {count} said, "
+        f"All {every} together land **{apart:.1f}** standard deviations from what {count} said, "
         "more than a Gaussian should. The product takes the errors of views to be independent; for "
         "this channel they are not, and it is surer than it may be."
     )

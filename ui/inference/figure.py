@@ -89,7 +89,7 @@ def show(
     ):
         _views(live, given)
         rows = {f"possible {k}": each for k, each in enumerate(seen.possible, start=1)}
-        turntable(rows, key=live, name="possible", least=150)
+        turntable(rows, key=live, name="possible", least=130)
     state = dial.dial(
         turning.scene,
         key=live,
