@@ -47,6 +47,8 @@ POINTER = """() => {
     arrow.style.transform = `translate(${event.clientX}px, ${event.clientY}px)`;
   }, { capture: true });
 }"""
+# What Streamlit computes again it fades; on a busy machine a frame would show it
+UNFADED = "[data-stale=true] { opacity: 1 !important; transition: none !important }"
 # How many views the model sees, by the address, which is written last
 SEEN = "count => new URLSearchParams(location.search).get('views')?.split('_').length === count"
 # Two frames later whatever the pointer caused is on the screen
@@ -71,6 +73,7 @@ def take(browser: Browser, address: str, film: Film, scheme: str, frames: int) -
     page.goto(address + film.link)
     page.wait_for_selector("[data-ready=yes]", timeout=PATIENCE)
     settle(page, PATIENCE)
+    page.add_style_tag(content=UNFADED)
     page.evaluate(POINTER)
     pictures = list(film.play(page, _around_all(page, film.cards), frames))
     context.close()

@@ -3,11 +3,12 @@
 import io
 from collections.abc import Iterator
 from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 from streamlit.testing.v1 import AppTest
 
 from fgpvae import UserError, comparison, evaluation, load_pretrained
@@ -15,7 +16,7 @@ from fgpvae.data import cubes
 from fgpvae.digit_view import turn
 from fgpvae.figure_view import figure_of, imagine
 from fgpvae.presets import PRESETS
-from tests.browser import ROOT, serve, settle
+from tests.browser import PATIENCE, ROOT, serve, settle
 from ui.catalog import figures, models, objects
 from ui.components.builder.builder import _checked
 from ui.inference import downloads, figure
@@ -316,4 +317,65 @@ def test_truth_and_possibilities_turn_with_the_dial_and_a_click_adds_a_cube(
     paper.click(position={"x": float(x * box["width"]), "y": float(y * box["height"])})
     expect(page.locator(".builder .count")).to_have_text("10 of 10 cubes")
     settle(page)
+    page.close()
+
+
+def parameters(page: Page) -> dict[str, str]:
+    return {name: value[0] for name, value in parse_qs(urlsplit(page.url).query).items()}
+
+
+@pytest.mark.slow
+def test_a_newcomer_comes_from_a_digit_to_a_figure_and_builds_one(browser: Browser, address: str):
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    settle(page)
+    page.get_by_role("link", name="Objects that it cannot turn").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rotate an object")
+    settle(page)
+    samples = page.locator(".turntable", has_text="possible 6")
+    expect(samples.locator("canvas")).to_have_count(6)
+    box = samples.bounding_box()
+    assert box["y"] + box["height"] <= 900  # nothing has to be scrolled to see all six
+    assert samples.locator("canvas").first.bounding_box()["width"] > 170
+
+    before = samples.evaluate("e => e.getRootNode().host.fgpvae.sheet()")
+    page.locator(".st-key-rotate-figure-count button", has_text="2").click()
+    page.wait_for_url("**views=2_14**")
+    settle(page)
+    assert samples.evaluate("e => e.getRootNode().host.fgpvae.sheet()") != before
+
+    page.get_by_role("button", name="195 degrees, imagined").click()
+    page.wait_for_url("**angle=195**")
+    slider = page.locator(".sliders input").first
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(page.get_by_text("there is no true picture to compare with")).to_be_visible()
+    page.wait_for_url("**style=**")
+    settle(page)
+    kept = parameters(page)
+    page.reload()
+    expect(page.get_by_text("nobody has built this")).to_be_visible()
+    settle(page)
+    assert parameters(page) == kept
+
+    page.get_by_role("link", name="Build one of your own").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turn a figure of your own")
+    expect(page.locator(".builder canvas")).to_be_visible()
+    settle(page)
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rotate an object")
+    page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rotate", "extrapolate", "latents"])
+def test_figures_fit_on_a_phone(browser: Browser, address: str, name: str):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{address}/{name}?model=cubes")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    settle(page)
+    wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+    assert wide <= 390
     page.close()

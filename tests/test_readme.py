@@ -122,7 +122,7 @@ def app(tmp_path_factory) -> Iterator[str]:
 
 
 def test_the_app_starts_and_its_moving_picture_can_be_taken(app, browser):
-    frames = moving_picture.take(browser, app, "dark", 14)
+    frames = moving_picture.take(browser, app, moving_picture.FILMS["rotate"], "dark", 14)
     middle = [np.asarray(frame.convert("L"), float)[150:250, 150:250] for frame in frames]
     for before, after in pairwise(middle[:10]):
         assert np.abs(before - after).mean() > 1  # the digit turns
@@ -131,9 +131,20 @@ def test_the_app_starts_and_its_moving_picture_can_be_taken(app, browser):
     assert content[8:12] == b"WEBP"
 
 
+def test_the_possibilities_turn_and_change_with_a_second_view(app, browser):
+    frames = moving_picture.take(browser, app, moving_picture.FILMS["objects"], "light", 14)
+    assert len(frames) == 14
+    right = [np.asarray(frame.convert("L"), float)[180:, 350:] for frame in frames]
+    for before, after in pairwise(right[1:5]):
+        assert np.abs(before - after).mean() > 1  # they turn
+    assert np.abs(right[5] - right[0]).mean() < 0.1  # all the way round
+    assert np.abs(right[7] - right[5]).mean() > 0.1  # from two views they are others
+
+
+@pytest.mark.parametrize("name", moving_picture.FILMS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_moving_picture_moves_and_is_small(scheme):
-    file = ROOT / "docs" / f"rotate-{scheme}.webp"
+def test_a_moving_picture_moves_and_is_small(name, scheme):
+    file = ROOT / "docs" / f"{name}-{scheme}.webp"
     assert f"docs/{file.name}" in TEXT
     assert file.stat().st_size < moving_picture.LARGEST
     with Image.open(file) as film:

@@ -30,7 +30,7 @@ def objects() -> None:
         "and are given one view.",
         key="compare.objects",
     ):
-        chosen = choose("compare.figures", figures=True)
+        chosen = choose(figures=True)
         known = measured()
         curves += [own_curve(known[each]) for each in chosen if each in known]
         if not result or not curves:

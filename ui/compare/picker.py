@@ -12,8 +12,11 @@ from ui.shell import frame, notices
 TICK = 0.7  # seconds between two looks at a test
 
 
-def choose(key: str = "models", figures: bool = False) -> list[Choice]:
+def choose(figures: bool = False) -> list[Choice]:
     """Models of digits, or of figures, and the button that tests those that have not been."""
+    key = "models"
+    if figures:
+        key = "compare.figures"
     offered = models.available(figures=figures)
     every = {choice.name: choice for choice in offered if choice.figures == figures}
     if not every:
@@ -43,7 +46,8 @@ def choose(key: str = "models", figures: bool = False) -> list[Choice]:
         width="stretch",
         help="Add every model that comes with the app.",
         on_click=_add,
-        args=(shipped,),
+        args=(key, shipped),
+        key=f"compare.all.{key}",
     )
     chosen = [every[name] for name in names]
     tests = evaluation.queue().tests(chosen)
@@ -69,8 +73,8 @@ def choose(key: str = "models", figures: bool = False) -> list[Choice]:
     return chosen
 
 
-def _add(names: list[str]) -> None:
-    st.session_state["models"] = list(dict.fromkeys([*st.session_state["models"], *names]))
+def _add(key: str, names: list[str]) -> None:
+    st.session_state[key] = list(dict.fromkeys([*st.session_state[key], *names]))
 
 
 def progress(chosen: list[Choice], expected: int) -> None:
