@@ -331,7 +331,7 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("name", choices=experiments)
     command.add_argument("--seeds", type=int, default=5)
-    command.add_argument("--models", help="presets, comma-separated, instead of all")
+    command.add_argument("--models", help="presets, comma-separated; table1: also NAME-equal")
     command.add_argument("--runs", default="runs/experiments", help="finished runs are reused")
     command.add_argument("--results", default="results")
     command.add_argument(

@@ -82,6 +82,12 @@ def test_rows_are_kept_if_asked(experiment, table, tmp_path):
     assert report.markdown(found).count("2020-01-01, abc, seeds: 1") == 3
 
 
+def test_a_model_can_be_asked_for_in_the_equal_block_alone(experiment, table):
+    alone = table1(replace(experiment, models=("paper-equal",)))
+    assert alone["rows"] == []
+    assert alone["equal"]["rows"] == table["equal"]["rows"]
+
+
 def test_rows_with_too_few_seeds_or_other_epochs_are_made_anew(
     experiment, table, tmp_path, monkeypatch
 ):

@@ -8,6 +8,7 @@ from fgpvae.experiments.rates import choose, rate_changes
 from fgpvae.runs import Run
 
 EPOCHS = 100
+ALONE = "-equal"  # after the name of a model that is asked for in this block only
 CHOICE_SEEDS, CHOICE_EPOCHS = (0,), 25  # of the runs that rate and schedule are chosen by
 SAME = (
     "data.split=shuffled",
@@ -45,9 +46,21 @@ ENTRIES = {
 
 
 def asked(experiment: Experiment) -> list[str]:
-    """The names of the entries whose presets are asked for."""
-    every = experiment.models == MODELS
-    return [e.name for e in ENTRIES.values() if every or e.preset in experiment.models]
+    """The names of the entries that are asked for: all, by their preset, or alone as NAME-equal."""
+    if experiment.models == MODELS:
+        return list(ENTRIES)
+    by_preset = {e.name for e in ENTRIES.values() if e.preset in experiment.models}
+    return [
+        name
+        for name, entry in ENTRIES.items()
+        if f"{name}{ALONE}" in experiment.models or (name in by_preset and not entry.changes)
+    ]
+
+
+def asked_as_published(experiment: Experiment) -> list[str]:
+    """The presets that are asked for with their own settings."""
+    alone = {f"{name}{ALONE}" for name in ENTRIES}
+    return [name for name in experiment.models if name not in alone]
 
 
 def choice(experiment: Experiment, entry: Entry) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def table1(experiment: Experiment) -> dict[str, Any]:
         experiment.seeds,
         equal_row,
     )
-    rows = gather(MODELS, experiment.models, by_preset(old, "rows"), experiment.seeds, row)
+    own = equal.asked_as_published(experiment)
+    rows = gather(MODELS, own, by_preset(old, "rows"), experiment.seeds, row)
     return experiment.provenance("table1") | {
         "rows": rows,
         "equal": {
