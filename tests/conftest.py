@@ -7,22 +7,30 @@ from playwright.sync_api import Browser
 
 from tests.browser import chromium
 
-SLOW_FILES = {  # processes, servers, packages, whole commands
+SLOW_FILES = {  # pages, processes, servers, packages, whole commands
+    "test_app",
     "test_background",
     "test_cli",
+    "test_compare",
     "test_deploy",
     "test_distributed",
     "test_docs",
     "test_experiments",
+    "test_extrapolate",
+    "test_figure_pages",
+    "test_moving",
     "test_package",
+    "test_photographs",
     "test_readme",
+    "test_rotate",
     "test_stress",
+    "test_train",
     "test_train_browser",
 }
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what needs a browser, and files that start processes; their files come first.
+    """Mark as slow what needs a browser, and files of pages and processes; their files come first.
 
     Two workers take one file after the other: the short ones at the end fill what is uneven.
     """

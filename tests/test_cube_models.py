@@ -199,6 +199,7 @@ def test_the_card_has_what_was_measured(few, run):
     assert "classes" not in text
 
 
+@pytest.mark.slow
 def test_the_experiment_has_a_curve_for_each_model(few, tmp_path, monkeypatch):
     changes = (*SMALL[:2], "training.epochs=1", "training.batch=256")
     experiment = Experiment(

@@ -215,6 +215,7 @@ def test_a_posterior_has_the_right_gradient_by_the_angle(learned):
     assert torch.autograd.gradcheck(posterior.variance, w)
 
 
+@pytest.mark.slow
 def test_a_model_that_is_only_used_loads_nothing_that_trains():
     code = (
         "import sys, fgpvae, numpy as np\n"
@@ -229,6 +230,7 @@ def test_a_model_that_is_only_used_loads_nothing_that_trains():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_the_package_can_be_used_where_there_is_no_fcntl():
     code = (
         "import sys; sys.modules['fcntl'] = None\n"

@@ -205,6 +205,7 @@ def _copy(value):
     return value
 
 
+@pytest.mark.slow
 @every_model
 def test_better_than_the_mean_image_after_a_short_run(name):
     views = digits(16, 8)

@@ -575,6 +575,7 @@ def test_models_of_digits_and_of_objects_are_not_mixed_up(trained, tmp_path, cap
     assert "own objects" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_it_learns_where_things_are():
     """A few seconds of training beat the mean image and the nearest view."""
     buffer = io.BytesIO()

@@ -95,6 +95,7 @@ KILLED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", KILLED.values(), ids=KILLED.keys())
 def test_a_run_killed_at_random_moments_ends_with_the_weights_of_an_undisturbed_one(
     changes, forks, tmp_path

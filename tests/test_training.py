@@ -398,6 +398,7 @@ def test_activations_are_those_of_the_layers(kind, shape, gated):
     assert VAE.numbers_in_a_step(setting, 3, 2) == 6 * sum(sizes)
 
 
+@pytest.mark.slow
 def test_starting_does_not_load_the_compiler():
     """A second at every start of every process."""
     code = "import sys, fgpvae.__main__; sys.exit('torch._dynamo' in sys.modules)"
