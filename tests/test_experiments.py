@@ -13,7 +13,12 @@ from fgpvae.__main__ import main
 from fgpvae.errors import UserError
 from fgpvae.evaluation import config_of
 from fgpvae.experiments import Experiment, equal, report
-from fgpvae.experiments.disentanglement import model_scores, swap_error, unseen_views
+from fgpvae.experiments.disentanglement import (
+    disentanglement,
+    model_scores,
+    swap_error,
+    unseen_views,
+)
 from fgpvae.experiments.extrapolation import extrapolation, prior_samples
 from fgpvae.experiments.one_view import one_view
 from fgpvae.experiments.rates import choose
@@ -195,6 +200,15 @@ def test_extrapolation_has_a_point_for_each_number_of_views(experiment, table):
     assert list(curve["mse"]) == ["1", "2", "4", "8", "11", "15"]
     report.markdown(result)
     assert (experiment.results / "prior-paper.png").exists()
+
+
+def test_disentanglement_has_a_row_for_each_figure(experiment, table, tmp_path):
+    result = disentanglement(experiment)
+    (row,) = result["rows"]
+    text = report.markdown(result)
+    assert f"| swap error | {row['swap_error']['mean']:.3f} |" in text
+    assert "date" not in text
+    assert all(path.stat().st_size for path in report.write(result, tmp_path))
 
 
 def test_a_failed_training_is_told(tmp_path):

@@ -190,7 +190,7 @@ def _scaling(result: dict[str, Any]) -> list[tuple[str, Rows]]:
 
 
 def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
-    names = [name for name in result["rows"][0] if name not in ("preset", "model")]
+    names = [name for name, figure in result["rows"][0].items() if isinstance(figure, dict)]
     rows = [["", *(f"{row['model']} (`{row['preset']}`)" for row in result["rows"])]]
     for name in names:
         rows.append([name.replace("_", " "), *(cell(row[name], 3) for row in result["rows"])])
