@@ -77,6 +77,7 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
     channels = f"L = {model.config.latents}"
     if "local" in model.blocks:
         channels += f", J = {model.config.local}"
+    first = f" from the weights of `{training.start}`" if training.start else ""
     return {
         "model": f"{model.title}, {channels}, {model.config.network.kind} networks, "
         f"{weights:,} parameters",
@@ -84,7 +85,7 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
         f"and {data_.figures:,} other figures of 2 to 10 cubes"
         if cubes
         else f"{source}, classes {', '.join(map(str, data_.classes))}, {angles}",
-        "training": f"{training.epochs} epochs, seed {config.seed}: `python -m fgpvae train "
+        "training": f"{training.epochs} epochs{first}, seed {config.seed}: `python -m fgpvae train "
         f"--preset {config.preset} --seed {config.seed}{extra} --run-dir runs/{config.preset}`",
     }
 

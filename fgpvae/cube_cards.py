@@ -1,5 +1,6 @@
 """The card of a model of figures of cubes, measured on shapes that no model was trained on."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from fgpvae import calibration, evaluation, metrics
 from fgpvae.cards import STEEP
 from fgpvae.data import cubes
 from fgpvae.models import Model
+
+MODEST = 0.7  # samples that differ by less than this share of the error hide a doubt
 
 REFERENCES = {
     "mean_image": "the mean image of the angle",
@@ -44,6 +47,7 @@ def coverage(model: Model, images: Any, given: int) -> dict[str, float]:
 def markdown(name: str, about: dict[str, str], measured: dict[str, Any]) -> str:
     """The card as a page of documentation."""
     by_views, sampled = measured["mse_by_views"], measured["mse_by_views_sampled"]
+    spread = measured["spread_by_views"]
     known = measured["references"]
     lines = [
         f"# Model card: {name}",
@@ -54,11 +58,12 @@ def markdown(name: str, about: dict[str, str], measured: dict[str, Any]) -> str:
         "",
         f"On {measured['figures']} figures, all copies of 36 shapes of which none was trained on, "
         "turned or in a mirror. Mean squared error of a pixel at all other angles of 24, from "
-        "views at equal distances, the first at 0°:",
+        "views at equal distances, the first at 0°; and the standard deviation of a pixel over "
+        "samples:",
         "",
-        "| views given | posterior mean | posterior samples |",
-        "|---|---|---|",
-        *(f"| {n} | {by_views[n]:.4f} | {sampled[n]:.4f} |" for n in by_views),
+        "| views given | posterior mean | posterior samples | samples differ by |",
+        "|---|---|---|---|",
+        *(f"| {n} | {by_views[n]:.4f} | {sampled[n]:.4f} | {spread[n]:.3f} |" for n in by_views),
         "",
         f"One view at 30°, from where more is seen: {measured['oblique_view_mse']:.4f}.",
         "",
@@ -81,6 +86,12 @@ def weaknesses(measured: dict[str, Any]) -> list[str]:
         if error > measured["references"]["neighbouring_view"]:
             views = "one view" if given == "1" else f"{given} views"
             lacks.append(f"{views}, from which it is worse than the true view 15° before")
+    spread, error = measured["spread_by_views"]["1"], math.sqrt(measured["one_view_mse"])
+    if spread < MODEST * error:
+        lacks.append(
+            f"doubt: from one view its samples differ by {spread:.2f} a pixel, where it errs by "
+            f"{error:.2f}"
+        )
     return [
         *lacks,
         "what no view shows, which it blurs",

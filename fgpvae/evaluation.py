@@ -22,6 +22,7 @@ from fgpvae.references import mean_view, nearest_view
 
 CHUNK = 64  # digits generated at a time
 OBLIQUE = "oblique"
+SPREAD_EACH = 8  # every eighth figure is enough to say how far samples differ
 
 Progress = Callable[[float], None]  # is told the share that is done
 Name = TypeVar("Name", str, int)
@@ -50,6 +51,18 @@ def predictions(
 def task_mse(model: Model, task: Task, sample: bool = False, seed: int = 0) -> float:
     """Mean squared error of a pixel over all images of a task."""
     return _mean(task, _squares(model, task, sample, seed))
+
+
+@torch.no_grad()
+def sample_spread(model: Model, task: Task, samples: int = 8) -> float:
+    """Root mean variance of a pixel over posterior samples, at the angles of a task."""
+    views, generator = task.context, torch.Generator().manual_seed(0)
+    posterior = model.infer(views.images, views.angles, views.observed)
+    drawn = [
+        model.decode(posterior.sample(task.at, generator), model.divides_channels)
+        for _ in range(samples)
+    ]
+    return float(torch.stack(drawn).double().var(0).mean().sqrt())
 
 
 @dataclass(frozen=True)
@@ -200,9 +213,10 @@ def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dic
     """The figures of a model of figures of cubes, on shapes that no model was trained on.
 
     `mse_by_views`: at all other angles of 24 from 1, 2, 4 or 8 views at equal distances, the first
-    at 0; `mse_by_views_sampled` the same of posterior samples. `one_view_mse` is the first of
-    these, `oblique_view_mse` that from one view at 30 degrees, where more of a figure is seen than
-    straight from one side. `references` need no model.
+    at 0; `mse_by_views_sampled` the same of posterior samples, and `spread_by_views` how far these
+    differ, of some of the figures. `one_view_mse` is the first of the errors, `oblique_view_mse`
+    that from one view at 30 degrees, where more of a figure is seen than straight from one side.
+    `references` need no model.
     """
     started = time.perf_counter()
     images = unseen_figures(model.config.network.shape[1])
@@ -216,6 +230,9 @@ def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dic
         "oblique_view_mse": oblique.mse,
         "mse_by_views": {name: each.mse for name, each in scores.items()},
         "mse_by_views_sampled": {name: each.sampled for name, each in scores.items()},
+        "spread_by_views": {
+            name: sample_spread(model, tasks[name][::SPREAD_EACH]) for name in scores
+        },
         "references": cube_references(images.shape[-1]),
         "figures": len(images),
         "parameters": sum(p.numel() for p in model.parameters()),

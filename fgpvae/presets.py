@@ -39,6 +39,15 @@ from fgpvae.models import (
 from fgpvae.networks import NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
 
+_CUBES = FGPVAEConfig(
+    latents=96,
+    local=16,
+    amplitude=0.1,
+    length_scale=0.5,
+    mean_function=True,
+    network=NetworkConfig("dense", widths=(1024, 384), gated=True, harmonics=16, shape=(1, 32, 32)),
+)
+
 PRESETS: dict[str, RunConfig] = {
     # appendix A of the paper but for the rate, which is constant at 0.001 there: docs/tried.md.
     # The weights are averaged because the last epoch is what is reported
@@ -120,16 +129,7 @@ PRESETS: dict[str, RunConfig] = {
     # figures of cubes, from any side; see docs/cubes.md
     "cubes": RunConfig(
         preset="cubes",
-        model=FGPVAEConfig(
-            latents=96,
-            local=16,
-            amplitude=0.1,
-            length_scale=0.5,
-            mean_function=True,
-            network=NetworkConfig(
-                "dense", widths=(1024, 384), gated=True, harmonics=16, shape=(1, 32, 32)
-            ),
-        ),
+        model=_CUBES,
         data=DataConfig(CUBES, "drawn", views=6, figures=4000),
         objective=ObjectiveConfig("elbo", pixel_variance=0.005),
         training=TrainingConfig(
@@ -141,6 +141,24 @@ PRESETS: dict[str, RunConfig] = {
             clip=1e4,
             average=0.999,
             context_dropout=1.0,
+            precision="bfloat16",
+        ),
+    ),
+    # goes on from a run of `cubes`: samples from few views learn to be what is possible
+    "cubes-samples": RunConfig(
+        preset="cubes-samples",
+        model=_CUBES,
+        data=DataConfig(CUBES, "drawn", views=6, figures=4000),
+        objective=ObjectiveConfig("elbo", pixel_variance=0.02, conditional=True),
+        training=TrainingConfig(
+            start="runs/cubes",
+            epochs=40,
+            batch=48,
+            learning_rate=1e-3,
+            schedule="cosine",
+            warmup=50,
+            clip=1e4,
+            average=0.995,
             precision="bfloat16",
         ),
     ),

@@ -3,8 +3,11 @@
 from typing import Any
 
 from fgpvae import checkpoints, evaluation
+from fgpvae.configs import RunConfig
 from fgpvae.errors import UserError
 from fgpvae.experiments.common import MODELS, Experiment, seconds_an_epoch, spread
+from fgpvae.models import Model
+from fgpvae.presets import PRESETS
 
 PRESET = "cubes-quick"
 SHIPPED = "cubes"
@@ -42,13 +45,20 @@ def objects(experiment: Experiment) -> dict[str, Any]:
     if SHIPPED in checkpoints.pretrained_names():
         model, config = checkpoints.load_pretrained(SHIPPED), checkpoints.shipped_config(SHIPPED)
         experiment.progress(f"evaluating {SHIPPED}")
-        shipped = [evaluation.evaluate_cubes(model)]
-        curves.append(_curve(SHIPPED, model.title, config.training.epochs, shipped))
+        curves.append(_shipped(model, config))
     return experiment.provenance("objects") | {
         "curves": curves,
         "references": evaluation.cube_references(),
         "figures": len(evaluation.unseen_figures()),
     }
+
+
+def _shipped(model: Model, config: RunConfig) -> dict[str, Any]:
+    """The curve of the shipped model, which went on from a run of the preset of its name."""
+    epochs = config.training.epochs
+    if config.training.start:
+        epochs += PRESETS[SHIPPED].training.epochs
+    return _curve(SHIPPED, model.title, epochs, [evaluation.evaluate_cubes(model)])
 
 
 def _curve(name: str, title: str, epochs: int, found: list[dict[str, Any]]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from fgpvae.posterior import GlobalPosterior, LocalPosterior, local_posterior, n
 from fgpvae.recogniser import Recogniser
 
 MOST_NODES = 129  # of a mean function on a line
+MEAN_CODE = 0.8  # share of the error of the mean code beside the conditional bound
 JITTER = 1e-8  # on the nodes' gram matrix, which for smooth kernels is nearly singular
 
 
@@ -318,11 +319,11 @@ class FGPVAE(Model):
     def conditional_terms(
         self, views: Views, context: Tensor, generator: torch.Generator | None = None
     ) -> Terms:
-        """Half of a bound on log ∫ q(z | C) p(y_D | z) dz, and half of log p(y_D | mean code of C).
+        """A share of a bound on log ∫ q(z | C) p(y_D | z) dz, the rest log p(y_D | mean code of C).
 
         The bound is E_q(z | D) log p(y_D | z) - KL(q(z | D) || q(z | C)), for all views D and a
         part C of them. It makes the samples of q(z | C) cover what the other views may be, which is
-        not to be had by one code; the other half makes the mean code foresee what can be.
+        not to be had by one code; the rest makes the mean code foresee what can be.
         """
         context = context & views.observed
         mu, var = self.encode(views.images, views.angles, views.observed)
@@ -334,7 +335,9 @@ class FGPVAE(Model):
         centre = part.join(part.at_views()[0], part.style()[0])
         error, pixels = self.squared_error(drawn.to(self.dtype), views)
         foreseen, _ = self.squared_error(centre.to(self.dtype), views)
-        return Terms(0.5 * (error + foreseen), pixels, 0.5 * whole.divergence(part))
+        share = 1 - MEAN_CODE
+        error = share * error + MEAN_CODE * foreseen
+        return Terms(error, pixels, share * whole.divergence(part))
 
     def recognising(self) -> list[nn.Parameter]:
         layers = self.encoder.layers

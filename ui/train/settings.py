@@ -362,8 +362,12 @@ DERIVED = (  # nothing to choose
     "data.track.high",
     "training.start",
 )
-# IDX files come through the command line: no path that is typed here is opened
-OFFERED = tuple(name for name, config in PRESETS.items() if config.data.split != OBJECTS)
+# IDX files, and runs to start from, come through the command line: no path is opened here
+OFFERED = tuple(
+    name
+    for name, config in PRESETS.items()
+    if config.data.split != OBJECTS and not config.training.start
+)
 DRAWN = "drawn"  # the source of figures of cubes
 
 # how long each takes is measured beside it
