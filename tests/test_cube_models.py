@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from fgpvae import (
     calibration,
     cards,
     cube_cards,
+    data,
     evaluation,
     figure_view,
     models,
@@ -23,7 +25,7 @@ from fgpvae import (
 )
 from fgpvae.__main__ import main
 from fgpvae.batches import TurnedFigures
-from fgpvae.checkpoints import load_run
+from fgpvae.checkpoints import load_pretrained, load_run
 from fgpvae.data import cubes
 from fgpvae.errors import UserError
 from fgpvae.experiments import Experiment, report
@@ -162,6 +164,20 @@ def test_a_model_is_scored_on_views_that_it_was_not_given(few, run):
     assert figures["one_view_mse"] == figures["mse_by_views"]["1"]
 
 
+def test_samples_differ_by_their_standard_deviation(few, run):
+    model = load_run(run)[0]
+    task = cubes.task(evaluation.unseen_figures()[:: evaluation.SPREAD_EACH], 2)
+    generator = torch.Generator().manual_seed(0)
+    views, drawn = task.context, []
+    for _ in range(8):
+        made = model.generate(views.images, views.angles, task.at, sample=True, generator=generator)
+        drawn.append(made.numpy())
+    deviation = math.sqrt(np.var(drawn, axis=0, ddof=1).mean())
+    assert evaluation.sample_spread(model, task) == pytest.approx(deviation, rel=1e-4)
+    measured = evaluation.evaluate_cubes(model)["spread_by_views"]
+    assert measured["2"] == pytest.approx(deviation, rel=1e-4)
+
+
 def test_the_nearest_figure_is_found_among_all_quarters():
     generator = torch.Generator().manual_seed(0)
     training = torch.rand(5, 24, 3, 3, generator=generator)
@@ -239,6 +255,23 @@ def test_a_figure_is_imagined_all_around(model):
     again = figure_view.imagine(model, cubes.parse(FOUR_ARMS), [0.0, math.pi], seed=3)
     assert np.array_equal(seen.possible, again.possible)
     assert not np.array_equal(seen.possible[0], seen.possible[1])
+
+
+def test_samples_of_the_shipped_model_differ_from_one_view_and_agree_from_more():
+    """On figures of the validation shapes, at the side away from the first view."""
+    model = load_pretrained("cubes")
+    figures = cubes.views_of(cubes.turned_copies(cubes.splits().validation)[::10])
+    back = slice(8, 17)  # from 120 to 240 degrees
+    spreads = []
+    for given in cubes.GIVEN:
+        task = cubes.task(figures, given)
+        w = cubes.grid()[back].expand(len(figures), -1)
+        asked = data.Task(task.context, figures[:, back], w)
+        spreads.append(evaluation.sample_spread(model, asked))
+    assert spreads[0] > 0.04
+    for more, less in pairwise(spreads):
+        assert less < 0.95 * more
+    assert spreads[-1] < 0.6 * spreads[0]
 
 
 def test_more_views_leave_less_doubt(few, run):
