@@ -45,10 +45,14 @@ def fit(model: Model, digits: Digits) -> Calibration:
     """Fit bands and beliefs of a model that tells angles to upright digits new to it."""
     found = [residuals(model, views_task(digits, views)) for views in VIEWS]
     angle = _fit_weights(*(_angle_scores(model, digits, seed) for seed in (1, 2)))
+    return _bands(found, VIEWS, angle)
+
+
+def fit_pictures(model: Model, digits: Digits) -> tuple[float, float, float]:
+    """Fit the belief about people's pictures to upright digits new to a model."""
     # every other digit is enough, as to read a picture takes long
     halves = [(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
-    picture = _fit_weights(*(_picture_scores(model, some, seed) for some, seed in halves))
-    return _bands(found, VIEWS, angle, picture)
+    return _fit_weights(*(_picture_scores(model, some, seed) for some, seed in halves))
 
 
 def fit_cubes(model: Model) -> Calibration:
@@ -57,8 +61,7 @@ def fit_cubes(model: Model) -> Calibration:
     copies = cubes.turned_copies(cubes.splits().validation)[::FIGURES_EACH]
     images = cubes.views_of(copies, size)
     found = [cube_residuals(model, images, given) for given in cubes.GIVEN]
-    nothing = (0.0, 0.0, 0.0)
-    return _bands(found, cubes.GIVEN, nothing, nothing)
+    return _bands(found, cubes.GIVEN, (0.0, 0.0, 0.0))
 
 
 def cube_residuals(model: Model, images: Tensor, given: int) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +77,6 @@ def _bands(
     found: list[tuple[np.ndarray, np.ndarray]],
     views: tuple[int, ...],
     angle: tuple[float, float, float],
-    picture: tuple[float, float, float],
 ) -> Calibration:
     # the noise of a pixel that its variance over samples leaves unexplained, from many views
     error, variance = found[-1]
@@ -84,7 +86,7 @@ def _bands(
         relative = np.abs(error) / np.sqrt(variance + pixel_variance)
         half.append(float(np.quantile(relative, 0.5)))
         most.append(float(np.quantile(relative, 0.9)))
-    return Calibration(pixel_variance, views, tuple(half), tuple(most), angle, picture)
+    return Calibration(pixel_variance, views, tuple(half), tuple(most), angle)
 
 
 @torch.no_grad()

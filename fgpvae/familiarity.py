@@ -6,11 +6,10 @@ from enum import Enum
 import numpy as np
 import torch
 
-from fgpvae import class_styles, picture_scores
+from fgpvae import picture_scores
 from fgpvae.models import Model
 
 STEPS = 72  # angles that are tried
-DENSITY = 0.1  # weight of a nat of the style's density against one of the error; training digits
 
 
 class Familiarity(Enum):
@@ -19,24 +18,34 @@ class Familiarity(Enum):
     NO_DIGIT = "no digit"
 
 
-def unfamiliarity(model: Model, image: np.ndarray) -> float:
-    """How unlike known digits a picture [H, W] is, at whatever angle suits it best.
+def features(model: Model, image: np.ndarray) -> np.ndarray:
+    """Four numbers that tell a digit [H, W] from other things.
 
-    The log squared error of its reconstruction, less a share of the log density of its style among
-    those of the training digits of a class. Each is taken at its own best angle.
+    The log squared error of its reconstruction and the log density of its style among those of a
+    class, each at its best angle; by how much the density at the best angle is above that at a
+    usual one; the log length of its outline.
     """
     w = torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
     scores = picture_scores.score(model, image, w)
-    density = class_styles.of_model(model).log_density(scores.styles)
-    return float(2 * scores.error.min().clamp(min=1e-3).log() - DENSITY * density.max())
+    density = scores.density.amax(-1)  # [STEPS]
+    down, across = np.gradient(np.asarray(image, np.float64))
+    return np.array(
+        [
+            2 * float(scores.error.min().clamp(min=1e-3).log()),
+            float(density.max()),
+            float(density.max() - density.median()),
+            math.log(max(1.0, np.abs(down).sum() + np.abs(across).sum())),
+        ]
+    )
 
 
 def familiarity(model: Model, image: np.ndarray) -> Familiarity | None:
     """The verdict on a picture [H, W]; None for a model whose limits were not measured."""
-    if model.calibration is None or not model.calibration.familiar:
+    known = model.calibration
+    if known is None or not known.familiar or not known.unfamiliarity:
         return None
-    fine, unlike = model.calibration.familiar
-    score = unfamiliarity(model, image)
+    fine, unlike = known.familiar
+    score = float(features(model, image) @ known.unfamiliarity)
     if score <= fine:
         return Familiarity.FINE
     return Familiarity.UNLIKE if score <= unlike else Familiarity.NO_DIGIT

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from fgpvae import class_styles, picture_scores
+from fgpvae import picture_scores
 from fgpvae.metrics import circular_error
 from fgpvae.models import Model
 from fgpvae.picture_scores import PictureScores
@@ -44,7 +44,7 @@ def of_scores(model: Model, scores: PictureScores, label: int | None = None) -> 
     weights = (0.0, 0.0, 1.0) if known is None or not known.picture else known.picture
     log_belief = scores.stacked() @ torch.tensor(weights, dtype=torch.float64)
     if label is not None:
-        log_belief = log_belief + class_styles.of_model(model).log_class(scores.styles)[:, label]
+        log_belief = log_belief + scores.density.log_softmax(-1)[:, label]
     return log_belief.softmax(-1).numpy()
 
 

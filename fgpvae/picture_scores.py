@@ -1,9 +1,10 @@
 """What a model says of a person's picture of a digit, as if it were seen at each angle.
 
-MNIST puts the centre of mass of a digit half a pixel beside the point about which views are turned,
-and so does `images.normalise` with any picture, however the digit is turned. Taken as it is, each
-picture would look upright by its place alone. So it is moved, for each angle, to where a digit of
-MNIST lies that was turned to that angle: where it lies then says nothing about the angle.
+MNIST scales the box of an upright digit to 20 pixels and puts its centre of mass half a pixel
+beside the point about which views are turned. `images.normalise` cannot know which way is up: it
+puts any picture where an upright digit lies, and its size is a guess. So a picture is placed and
+scaled anew for each angle, as MNIST would have done with the digit that stands upright if that is
+its angle. Where it lies and how large it is then say nothing about the angle.
 """
 
 from dataclasses import dataclass
@@ -11,13 +12,16 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import grid_sample
+from torch.nn.functional import grid_sample, interpolate
 
-from fgpvae import gaussian
+from fgpvae import arrays, class_styles
 from fgpvae.models import Model
-from fgpvae.recogniser import centred
 
 BESIDE = 0.5  # pixels of MNIST's centre of mass to the right of and below the middle
+BOX = 20.5  # longer side of the box of an upright digit of MNIST, by `spans`
+INK = 0.3  # what counts as ink there
+SMALLEST, LARGEST = 0.75, 1.35  # a picture is not scaled by more than that
+FOLD = 4  # enlargement at which a box is measured
 
 
 @dataclass(frozen=True)
@@ -27,42 +31,81 @@ class PictureScores:
     angles: Tensor  # [G]
     styles: Tensor  # [G, S]
     error: Tensor  # [G] root of the squared error of the picture, encoded and decoded there
-    divergence: Tensor  # [G] KL of its style from the prior
+    density: Tensor  # [G, C] of its style among those of each class, log and tempered
     seen_alone: Tensor  # [G] what the picture says of its angle without being decoded, log density
 
     def stacked(self) -> Tensor:
         """What speaks for each angle, [G, 3]."""
-        return torch.stack([-self.error, -self.divergence, self.seen_alone], -1).double()
+        familiar = self.density.logsumexp(-1)
+        return torch.stack([-self.error, familiar, self.seen_alone], -1).double()
 
 
 @torch.no_grad()
 def score(model: Model, image: Any, w: Tensor) -> PictureScores:
     """Score a picture [H, W] at angles [G], by a model that tells angles and keeps a style."""
-    pictures = lying(torch.as_tensor(image).to(model.dtype), w)[:, None]  # [G, 1, H, W]
-    mean, var = model.infer(pictures, w[:, None]).style()
-    made = model.generate(pictures, w[:, None], w[:, None])
-    divergence = gaussian.kl(mean, var, torch.zeros_like(mean), torch.ones_like(var)).sum(-1)
-    alone = model.given(centred(torch.as_tensor(image))[None, None], torch.zeros(1, 1))
+    picture = torch.as_tensor(image).to(model.dtype)
+    scale = scales(picture, w)
+    views = placed(picture, w, scale)[:, None]  # [G, 1, H, W]
+    style, _ = model.infer(views, w[:, None]).style()
+    made = model.generate(views, w[:, None], w[:, None])
+    middle = model.given(placed(picture, w, scale, 0.0)[:, None], w[:, None])
     return PictureScores(
         angles=w,
-        styles=mean,
-        error=(made - pictures).square().flatten(1).sum(-1).sqrt().double(),
-        divergence=divergence.double(),
-        seen_alone=model.seen_alone(alone, w)[0],
+        styles=style,
+        # in pixels of the picture, or the angle at which it is small would seem best
+        error=(made - views).square().flatten(1).sum(-1).sqrt().double() / scale,
+        density=class_styles.of_model(model).log_density(style),
+        seen_alone=model.seen_alone(middle, w).diagonal(),
     )
 
 
-def lying(image: Tensor, w: Tensor) -> Tensor:
-    """A picture [H, W] where a digit of MNIST would lie, turned to each of some angles: [G, H, W].
+def as_seen(image: Any, angle: float) -> Any:
+    """A picture [H, W] as a view of MNIST's digit would be at an angle, for a model to take.
+
+    Views of one digit then turn about one point and have one size.
+    """
+    picture, w = torch.as_tensor(image), torch.tensor([angle], dtype=torch.float64)
+    return arrays.like(placed(picture, w, scales(picture, w))[0].clamp(0, 1), image)
+
+
+def scales(image: Tensor, w: Tensor) -> Tensor:
+    """By how much a picture [H, W] is to be scaled for the box of the upright digit, [G]."""
+    return (BOX / spans(image, w)).clamp(SMALLEST, LARGEST)
+
+
+def spans(image: Tensor, w: Tensor) -> Tensor:
+    """The longer side of the box of the ink [H, W], turned back from each of some angles: [G]."""
+    large = interpolate(image[None, None].float(), scale_factor=FOLD, mode="bicubic")[0, 0]
+    y, x = (at.double() / FOLD for at in torch.nonzero(large > INK, as_tuple=True))  # [n]
+    if not len(x):
+        return torch.full_like(w, BOX)
+    across = torch.outer(w.cos(), x) - torch.outer(w.sin(), y)  # [G, n]
+    down = torch.outer(w.sin(), x) + torch.outer(w.cos(), y)
+    longer = torch.maximum(across.amax(1) - across.amin(1), down.amax(1) - down.amin(1))
+    return longer + 1 / FOLD
+
+
+def placed(image: Tensor, w: Tensor, scale: Tensor, beside: float = BESIDE) -> Tensor:
+    """A picture [H, W] scaled and where a digit of MNIST would lie at each angle: [G, H, W].
 
     Angles are counter-clockwise.
     """
     height, width = image.shape
-    right = BESIDE * (w.cos() + w.sin())
-    down = BESIDE * (w.cos() - w.sin())
-    x = torch.linspace(-1, 1, width, dtype=torch.float64) - 2 / (width - 1) * right[:, None]
-    y = torch.linspace(-1, 1, height, dtype=torch.float64) - 2 / (height - 1) * down[:, None]
+    rows, columns = (torch.arange(side, dtype=torch.float64) for side in (height, width))
+    rows, columns = rows - (height - 1) / 2, columns - (width - 1) / 2
+    ink = image.double().clamp(min=0)
+    total = ink.sum().clamp(min=1e-6)
+    right, down = beside * (w.cos() + w.sin()), beside * (w.cos() - w.sin())
+    # from the pixels of what is made, [G, W] and [G, H], to those of the picture
+    x = (columns - right[:, None]) / scale[:, None] + ink.sum(0) @ columns / total
+    y = (rows - down[:, None]) / scale[:, None] + ink.sum(1) @ rows / total
     whole = (len(w), height, width)
-    places = torch.stack([x[:, None].expand(whole), y[..., None].expand(whole)], -1).to(image)
-    middle = centred(image).expand(len(w), 1, height, width)
-    return grid_sample(middle, places, mode="bicubic", align_corners=True)[:, 0]
+    places = torch.stack(
+        [
+            (2 / (width - 1) * x)[:, None].expand(whole),
+            (2 / (height - 1) * y)[..., None].expand(whole),
+        ],
+        -1,
+    )
+    pictures = image.expand(len(w), 1, height, width)
+    return grid_sample(pictures, places.to(image), mode="bicubic", align_corners=True)[:, 0]

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from PIL import Image
 
-from fgpvae import evaluation, figure_view, files, images
+from fgpvae import evaluation, figure_view, files, images, orientation
 from fgpvae.checkpoints import load_pretrained
 from fgpvae.configs import CUBES
 from fgpvae.errors import UserError
 from fgpvae.models import Model
+from fgpvae.picture_scores import as_seen
 
-GRID = 720  # angles at which the orientation of a picture is scored
 MOST_IMAGES = 720  # in a strip or GIF
 LARGEST_PICTURE = 2**26  # bytes
 PICTURES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".gif": "GIF"}
@@ -54,15 +54,15 @@ def _digit(
     if angle is None and not model.tells_angle:
         raise UserError("This model cannot tell the angle of a picture; give it with --angle.")
     normalised = images.normalise(files.read(picture, LARGEST_PICTURE))
-    view = torch.from_numpy(normalised.digit)
     result: dict[str, Any] = {"notes": list(normalised.notes)}
     if angle is None:
-        grid = torch.arange(GRID, dtype=torch.float64) * (2 * math.pi / GRID)
-        belief = model.orientation(view[None], grid)[0]
-        radians = float(grid[belief.argmax()])
+        belief = orientation.belief(model, normalised.digit)
+        assert belief is not None
+        radians = float(orientation.grid()[belief.argmax()])
         result["angle_inferred"] = True
     else:
         radians = math.radians(_number(angle))
+    view = torch.from_numpy(as_seen(normalised.digit, radians))
     w = torch.tensor([[radians]], dtype=torch.float64)
     frames = model.generate(view[None, None], w, torch.tensor(at)[None])[0].numpy()
     return frames, result | {"angle": math.degrees(radians)}

@@ -1,28 +1,50 @@
 """Put the model of a run among those that come with the package.
 
 python scripts/ship_model.py runs/my-run best --half --calibrate
+python scripts/ship_model.py best best --half --calibrate-pictures    (a shipped one, anew)
 """
 
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fgpvae import calibration
-from fgpvae.checkpoints import FORMAT, PRETRAINED, load_run, save_model
+from fgpvae.checkpoints import (
+    FORMAT,
+    PRETRAINED,
+    is_shipped,
+    load_pretrained,
+    load_run,
+    save_model,
+    shipped_config,
+)
 from fgpvae.configs import CUBES, to_dict
-from fgpvae.familiarity import unfamiliarity
+from fgpvae.data import Digits
+from fgpvae.familiarity import features
 from fgpvae.files import write_json
+from fgpvae.models import Model
 from tests.photographs import familiarity
+
+
+def calibrate_pictures(model: Model, digits: Digits) -> None:
+    """Fit the belief about the angle of a picture, and what looks like a digit."""
+    assert model.calibration is not None
+    weights, limits = familiarity.calibrate(partial(features, model))
+    model.calibration = replace(
+        model.calibration,
+        picture=calibration.fit_pictures(model, digits),
+        unfamiliarity=tuple(map(float, weights)),
+        familiar=(limits.fine, limits.unlike),
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", help="its directory or archive")
+    parser.add_argument("run", help="its directory or archive, or the name of a shipped model")
     parser.add_argument("name", help="of the shipped model")
     parser.add_argument("--half", action="store_true", help="weights in float16: half the size")
     parser.add_argument(
@@ -31,16 +53,23 @@ def main() -> None:
         help="on what it was not trained on: bands and beliefs on digits 360..399 of its classes, "
         "what looks like a digit on drawings; or bands on the figures of the validation shapes",
     )
+    parser.add_argument(
+        "--calibrate-pictures",
+        action="store_true",
+        help="only what is said of people's pictures, the rest as it was",
+    )
     options = parser.parse_args()
-    model, config = load_run(options.run)
+    if is_shipped(options.run):
+        model, config = load_pretrained(options.run), shipped_config(options.run)
+    else:
+        model, config = load_run(options.run)
     if options.calibrate and config.data.split == CUBES:
         model.calibration = calibration.fit_cubes(model)
-    elif options.calibrate:
-        model.calibration = calibration.fit(model, calibration.kept_back(config.data.classes))
-        limits = familiarity.calibrate(
-            lambda views: np.array([unfamiliarity(model, view) for view in views])
-        )
-        model.calibration = replace(model.calibration, familiar=(limits.fine, limits.unlike))
+    elif options.calibrate or options.calibrate_pictures:
+        digits = calibration.kept_back(config.data.classes)
+        if options.calibrate:
+            model.calibration = calibration.fit(model, digits)
+        calibrate_pictures(model, digits)
     PRETRAINED.mkdir(parents=True, exist_ok=True)
     save_model(model, PRETRAINED / f"{options.name}.safetensors", options.half)
     write_json(PRETRAINED / f"{options.name}.json", {"format": FORMAT, **to_dict(config)})

@@ -139,18 +139,30 @@ def test_non_digits_become_views() -> None:
 def test_familiarity_of_a_score_that_knows_and_one_that_does_not() -> None:
     digits, others = np.linspace(0, 1, 101), np.linspace(0.5, 1.5, 101)
     limits = familiarity.limits(digits, others)
-    assert limits.fine == pytest.approx(0.58)  # all but 8 % of the others are beyond
-    assert limits.unlike == pytest.approx(0.97)  # and 3 % of the digits
-    figures = familiarity.figures(digits, others, np.array(["letter", *["cat"] * 100]), 3, limits)
-    assert figures.digits == pytest.approx({"fine": 59 / 101, "unlike": 39 / 101, "none": 3 / 101})
-    assert figures.others_seen == pytest.approx(92 / 101)
-    assert figures.kinds == pytest.approx({"letter": 0, "cat": 0.92})
+    assert limits.fine == pytest.approx(0.55)  # all but 5 % of the others are beyond
+    assert limits.unlike == pytest.approx(0.965)  # and 3.5 % of the digits
+    kinds = np.array(["letter", *["cat"] * 100])
+    figures = familiarity.figures(digits, digits[:2], others, kinds, 3, limits)
+    assert figures.digits == pytest.approx({"fine": 56 / 101, "unlike": 41 / 101, "none": 4 / 101})
+    assert figures.photographed == {"fine": 1, "unlike": 0, "none": 0}
+    assert figures.counts == (101, 2, 101)
+    assert figures.others_seen == pytest.approx(95 / 101)
+    assert figures.kinds == pytest.approx({"letter": 0, "cat": 0.95})
     assert figures.refused == 3
     chance = familiarity.limits(digits, digits)  # of a score that knows nothing
-    assert chance.fine == pytest.approx(0.08)
-    assert chance.unlike == pytest.approx(0.97)
+    assert chance.fine == pytest.approx(0.05)
+    assert chance.unlike == pytest.approx(0.965)
     apart = familiarity.limits(digits, digits + 2)
     assert apart.fine == apart.unlike > 2
+
+
+def test_weights_are_those_of_the_log_odds() -> None:
+    rng = np.random.default_rng(0)
+    digits, others = rng.normal(0, 1, (4000, 2)), rng.normal((2, 0), 1, (2000, 2))
+    # two normal distributions of one variance: the difference of their means over it
+    np.testing.assert_allclose(familiarity.weigh(digits, others), (2, 0), atol=0.15)
+    stretched = familiarity.weigh(digits * (10, 1), others * (10, 1))
+    np.testing.assert_allclose(stretched, (0.2, 0), atol=0.15)
 
 
 def test_written_digits_keep_their_shape() -> None:

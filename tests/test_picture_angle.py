@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import fgpvae
 from fgpvae import (
@@ -18,9 +19,12 @@ from fgpvae import (
 )
 from fgpvae.errors import UserError
 from fgpvae.familiarity import Familiarity
+from fgpvae.images import normalise
 from fgpvae.metrics import circular_error
 from fgpvae.models import Model
 from fgpvae.recogniser import centred
+from tests.photographs import strangers
+from tests.photographs.sets import TUNING
 
 GRID = torch.as_tensor(orientation.grid())
 
@@ -49,7 +53,8 @@ def test_a_picture_lies_where_a_turned_digit_of_mnist_would():
     y, x = np.indices((28, 28)) - 13.5
     for image in digits:
         views = np.clip(data.rotate(image[None], w.numpy())[0], 0, None)
-        ours = picture_scores.lying(torch.from_numpy(views[2]), w).clamp(min=0).numpy()
+        one = torch.ones_like(w)
+        ours = picture_scores.placed(torch.from_numpy(views[2]), w, one).clamp(min=0).numpy()
         for each, angle in zip(ours, w.tolist(), strict=True):
             mass = each / each.sum()
             # (0.5, 0.5) to the right and down, turned counter-clockwise with y downwards
@@ -58,6 +63,21 @@ def test_a_picture_lies_where_a_turned_digit_of_mnist_would():
                 0.5 * (np.cos(angle) - np.sin(angle)),
             ]
             np.testing.assert_allclose([(mass * x).sum(), (mass * y).sum()], expected, atol=0.12)
+
+
+def test_a_picture_is_as_large_as_a_turned_digit_of_mnist_would_be():
+    w = torch.deg2rad(torch.arange(0, 360, 30, dtype=torch.float64))
+    for image in data.embedded((1, 4, 7)).images[::150]:
+        upright = torch.from_numpy(np.clip(image, 0, 1))
+        assert float(picture_scores.spans(upright, w[:1])) == pytest.approx(20.5, abs=0.6)
+        for angle in (0.0, 0.6, 2.0, 4.4):
+            view = np.clip(data.rotate(image[None], np.array([angle]))[0, 0], 0, 1)
+            smaller = picture_scores.placed(
+                torch.from_numpy(view).float(), torch.zeros(1), torch.tensor([0.85]), 0.0
+            )[0]
+            again = picture_scores.as_seen(smaller.numpy(), angle)
+            assert np.corrcoef(again.ravel(), view.ravel())[0, 1] > 0.96
+            assert np.corrcoef(smaller.numpy().ravel(), view.ravel())[0, 1] < 0.96
 
 
 def test_where_a_picture_lies_says_nothing_of_its_angle(best: Model):
@@ -73,15 +93,24 @@ def test_where_a_picture_lies_says_nothing_of_its_angle(best: Model):
 def test_scores_of_a_picture_are_those_of_its_reconstructions(best: Model):
     image, w = torch.from_numpy(turned(4, 0, 70)[0]), GRID[[0, 35, 100]]
     scores = picture_scores.score(best, image, w)
-    pictures = picture_scores.lying(image, w)
+    scale = picture_scores.scales(image, w)
+    pictures = picture_scores.placed(image, w, scale)
+    middle = picture_scores.placed(image, w, scale, 0.0)
+    classes = class_styles.of_model(best)
     for index, angle in enumerate(w):
         picture, at = pictures[index][None, None], angle.view(1, 1)
         made = best.generate(picture, at, at)
-        assert float(scores.error[index]) == pytest.approx(float((made - picture).norm()), 1e-4)
+        error = float((made - picture).norm() / scale[index])
+        assert float(scores.error[index]) == pytest.approx(error, 1e-4)
         style = best.infer(picture, at).style()[0][0]
         torch.testing.assert_close(scores.styles[index], style, atol=1e-4, rtol=0)
-    alone = best.seen_alone(best.given(centred(image)[None, None], torch.zeros(1, 1)), w)
-    torch.testing.assert_close(scores.seen_alone, alone[0], atol=1e-4, rtol=0)
+        density = classes.log_density(style)
+        torch.testing.assert_close(scores.density[index], density, atol=0.02, rtol=0)
+        seen = best.given(middle[index][None, None], at)
+        alone = best.seen_alone(seen, angle[None])[0, 0]
+        torch.testing.assert_close(scores.seen_alone[index], alone, atol=1e-4, rtol=0)
+    expected = torch.stack([-scores.error, scores.density.exp().sum(-1).log(), scores.seen_alone])
+    torch.testing.assert_close(scores.stacked(), expected.T)
 
 
 # --- which digit it is
@@ -136,6 +165,41 @@ def test_more_views_are_never_placed_worse_against_each_other(best: Model):
             assert together.max() < 5
 
 
+def as_picture(image: np.ndarray, degrees: float) -> np.ndarray:
+    """A digit enlarged, turned and read as a person's picture."""
+    paper = Image.fromarray(np.uint8(255 - 255 * np.clip(image, 0, 1)))
+    large = paper.resize((140, 140), Image.Resampling.BICUBIC)
+    return normalise(large.rotate(degrees, Image.Resampling.BICUBIC, fillcolor=255)).digit
+
+
+@pytest.mark.parametrize(("digit", "number"), [(2, 1), (7, 2), (3, 1)])
+def test_more_pictures_never_make_the_result_worse(best: Model, digit: int, number: int):
+    degrees, at = (0, 45, 90, 200), torch.as_tensor(data.ANGLES)[None]
+    image = data.unseen((digit,)).images[number]
+    truth = torch.from_numpy(data.rotate(image[None], data.ANGLES)[0])
+    pictures = [as_picture(image, angle) for angle in degrees]
+
+    def result(count: int) -> float:
+        found = placement.place(best, pictures[:count], [0.0, *[None] * (count - 1)])
+        assert found.misfits == ()
+        assert error(found.angles, *degrees[:count]).max() < 5
+        pairs = zip(pictures, found.angles, strict=False)
+        views = torch.from_numpy(np.stack([picture_scores.as_seen(*pair) for pair in pairs]))
+        made = best.generate(views[None], torch.as_tensor(found.angles)[None], at)[0]
+        return float((made - truth).square().mean())
+
+    one = result(1)
+    assert one < 0.03
+    for count in (2, 3, 4):
+        assert result(count) < 1.15 * one  # angles come from a grid of 2 degrees
+
+
+def test_a_picture_of_another_digit_does_not_fit(best: Model):
+    two, five = (data.unseen((digit,)).images[1] for digit in (2, 5))
+    pictures = [*(as_picture(two, angle) for angle in (0, 45, 200)), as_picture(five, 30)]
+    assert placement.place(best, pictures).misfits == (3,)
+
+
 def test_views_are_placed_against_each_other(best: Model):
     degrees = (10, 100, 310)
     found = placement.place(best, turned(3, 4, *degrees))
@@ -175,20 +239,42 @@ def test_models_that_tell_no_angle_place_nothing():
 
 def test_limits_make_three_answers(best: Model):
     image = turned(3, 0, 20)[0]
-    score = familiarity.unfamiliarity(best, image)
-    answers = []
+    score = float(familiarity.features(best, image) @ best.calibration.unfamiliarity)
+    own, answers = best.calibration, []
     for limits in ((score, score), (score - 1, score), (score - 2, score - 1), ()):
-        best.calibration = dataclasses.replace(best.calibration, familiar=limits)
+        best.calibration = dataclasses.replace(own, familiar=limits)
         answers.append(familiarity.familiarity(best, image))
+    best.calibration = own
     assert answers == [Familiarity.FINE, Familiarity.UNLIKE, Familiarity.NO_DIGIT, None]
 
 
-def test_a_grid_is_less_familiar_than_a_digit(best: Model):
+def test_digits_are_fine_and_other_things_are_not(best: Model):
     grid = np.zeros((28, 28), np.float32)
     grid[6:22:5, 5:23] = grid[5:23, 6:22:5] = 1
-    assert familiarity.unfamiliarity(best, grid) > 1 + max(
-        familiarity.unfamiliarity(best, turned(digit, 0, 20)[0]) for digit in (2, 4, 7)
-    )
+    assert familiarity.familiarity(best, grid) is Familiarity.NO_DIGIT
+    others = [view for _, view in strangers.strangers(TUNING, 24) if view is not None]
+    digits = [view for view in strangers.digits(TUNING, 20) if view is not None]
+    called = [[familiarity.familiarity(best, view) for view in some] for some in (digits, others)]
+    assert called[0].count(Familiarity.NO_DIGIT) <= 2
+    assert called[0].count(Familiarity.FINE) >= 15
+    assert called[1].count(Familiarity.FINE) <= 4
+
+
+def test_features_of_what_is_familiar(best: Model):
+    image = turned(3, 0, 20)[0]
+    scores = picture_scores.score(best, image, torch.arange(72) * (2 * torch.pi / 72))
+    error, density, stands_out, outline = familiarity.features(best, image)
+    best_class = scores.density.max(-1).values
+    assert error == pytest.approx(np.log(float(scores.error.min()) ** 2), rel=1e-4)
+    assert density == pytest.approx(float(best_class.max()), rel=1e-4)
+    assert stands_out == pytest.approx(density - float(best_class.median()), rel=1e-3)
+    down, across = np.gradient(image)
+    assert outline == pytest.approx(np.log(np.abs(down).sum() + np.abs(across).sum()), rel=1e-4)
+
+
+def test_weights_of_what_is_unfamiliar_are_four(best: Model):
+    with pytest.raises(UserError, match="or four"):
+        dataclasses.replace(best.calibration, unfamiliarity=(2.0, 1.0))
 
 
 def test_limits_in_the_wrong_order_are_refused(best: Model):

@@ -8,6 +8,7 @@ from PIL import Image
 from scipy import ndimage
 
 from fgpvae.errors import UserError
+from fgpvae.images.pieces import gaps, without_hair
 from fgpvae.images.ruling import find_ruling
 
 WORK_SIDE = 384  # longest side of the arrays that are worked on
@@ -20,6 +21,7 @@ _WIDTHS = (
     1 / 6,
     1 / 4,
 )  # of the widest ink, as a share of the picture's longer side
+_MEETING = 1.7  # width of ink where strokes meet, against that of the widest
 _CLEAR = 0.35  # share of a clear edge from which on an edge is one
 _SOFT = 0.4  # sharpness against that of the digit below which a mark is a shadow
 _BRIGHT = 0.45  # paper is brighter than this, a blackboard is not
@@ -34,6 +36,11 @@ class Ink:
     mask: np.ndarray  # [H, W] bool, surely ink and what hangs on it
     dark: bool  # ink is darker than paper
     notes: tuple[str, ...]
+
+    @property
+    def contrast(self) -> np.ndarray:
+        """[H, W] share of the paper's light that the ink swallows."""
+        return 1 - self.even if self.dark else self.even
 
 
 def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | None = None) -> Ink:
@@ -71,14 +78,15 @@ def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | N
 def _ink_is_dark(grey: np.ndarray, paper: float | None) -> bool:
     """Strokes are the rare side of the distribution: a negative third moment means dark ink."""
     detail = (grey - (_surroundings(grey) if paper is None else paper)).astype(np.float64)
-    third = (detail**3).mean()
+    squared = detail * detail
+    third = (squared * detail).mean()
     ends = (grey[:4], grey[-4:], grey[:, :4], grey[:, -4:])
     border = np.concatenate([end.ravel() for end in ends])
     if np.percentile(border, 90) < _BRIGHT:
         return bool(third < 0)
     # bright paper, with shadows: only strokes that are rare indeed are light
     rare = 2 if paper is None else 1
-    return bool(third < rare * (detail**2).mean() ** 1.5)
+    return bool(third < rare * squared.mean() ** 1.5)
 
 
 @dataclass(frozen=True)
@@ -92,13 +100,14 @@ class _Found:
 
 def _separated(light: np.ndarray, paper: float | None, widest: float | None) -> _Found:
     """[H, W] light -> its ink; `paper` is the level of evenly lit paper, if it is."""
-    calm = ndimage.median_filter(light, 3) if paper is None else light
+    calm = _median(light) if paper is None else light
     narrow = widest or _WIDTHS[0] * max(light.shape)
     passed = find_ruling(_swallowed(light, _uneven_paper(calm, narrow)))
     if passed is not None:
         bare = np.minimum(light / passed, 1)
         try:
-            return replace(_without_lines(bare, paper, widest), ruled=True)
+            found = _without_lines(bare, paper, widest)
+            return replace(found, mask=without_hair(found.mask, found.level), ruled=True)
         except UserError:  # the lines were the only ink there is
             pass
     return _without_lines(light, paper, widest)
@@ -113,11 +122,24 @@ def _without_lines(light: np.ndarray, paper: float | None, widest: float | None)
         contrast = _swallowed(light, np.full_like(light, paper))
         level, mask = _soft_threshold(contrast, np.abs(light - paper) < _FLAT)
         return _Found(contrast, level, mask, ruled=False, flat=True)
-    calm = ndimage.median_filter(light, 3)
+    calm = _median(light)
     contrast = _swallowed(light, _uneven_paper(calm, widest))
     level, mask = _soft_threshold(contrast, np.ones(light.shape, bool))
     mask, _, _ = _sharp_pieces(mask, level, _edges(calm))
-    return _Found(contrast, level, mask, ruled=False, flat=False)
+    junctions = _junctions(light, calm, mask, _MEETING * widest)
+    level = np.where(junctions, 1, level)
+    return _Found(contrast, level, mask | junctions, ruled=False, flat=False)
+
+
+def _junctions(light: np.ndarray, calm: np.ndarray, mask: np.ndarray, width: float) -> np.ndarray:
+    """[H, W] bool: where strokes meet, and ink is wider than one of them."""
+    inner = ndimage.find_objects(mask.astype(np.uint8))[0]
+    window = tuple(slice(max(0, int(side.start - width)), int(side.stop + width)) for side in inner)
+    wider = _swallowed(light[window], _uneven_paper(calm[window], width))
+    usual = float(np.median(wider[mask[window]]))
+    found = np.zeros_like(mask)
+    found[window] = gaps(mask[window], (wider > 0.7 * usual) & (wider < 1.3 * usual))
+    return found
 
 
 def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> float | None:
@@ -190,8 +212,32 @@ class _Trial:
 
 
 def _halved(image: np.ndarray) -> np.ndarray:
-    height, width = image.shape[0] // 2, image.shape[1] // 2
-    return image[: 2 * height, : 2 * width].reshape(height, 2, width, 2).mean(axis=(1, 3))
+    image = image[: image.shape[0] // 2 * 2, : image.shape[1] // 2 * 2]
+    rows = image[0::2] + image[1::2]
+    return (rows[:, 0::2] + rows[:, 1::2]) / 4
+
+
+def _median(image: np.ndarray) -> np.ndarray:
+    """Of each pixel and its eight neighbours, the edge repeated.
+
+    Columns of three are sorted; the median is then that of the largest of their lowest, the middle
+    of their middle and the lowest of their largest ones.
+    """
+    padded = np.pad(image, 1, mode="edge")
+    low, middle, high = _in_order(padded[:-2], padded[1:-1], padded[2:])
+    left, centre, right = np.s_[:, :-2], np.s_[:, 1:-1], np.s_[:, 2:]
+    lowest = np.maximum(np.maximum(low[left], low[centre]), low[right])
+    highest = np.minimum(np.minimum(high[left], high[centre]), high[right])
+    _, between, _ = _in_order(middle[left], middle[centre], middle[right])
+    return _in_order(lowest, between, highest)[1]
+
+
+def _in_order(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Three arrays sorted elementwise."""
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    return np.minimum(low, c), np.maximum(low, np.minimum(high, c)), np.maximum(high, c)
 
 
 def _edges(light: np.ndarray) -> np.ndarray:
@@ -224,9 +270,10 @@ def _swallowed(light: np.ndarray, paper: np.ndarray) -> np.ndarray:
 def _most_telling_channel(colours: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Luminance, unless the ink stands out much more in one colour: [H, W, 3] -> [H, W]."""
     channels = {"luminance": colours @ _LUMINANCE.astype(np.float32)}
-    if np.ptp(colours, axis=2).max() > 0.1:
-        for index, name in enumerate(("red", "green", "blue")):
-            channels[name] = colours[:, :, index]
+    red, green, blue = np.ascontiguousarray(np.moveaxis(colours, 2, 0))
+    low, _, high = _in_order(red, green, blue)
+    if (high - low).max() > 0.1:
+        channels |= {"red": red, "green": green, "blue": blue}
     contrast = {name: _contrast(channel) for name, channel in channels.items()}
     best = max(contrast, key=contrast.__getitem__)
     if contrast[best] < 1.5 * contrast["luminance"]:
@@ -249,9 +296,11 @@ def _surroundings(grey: np.ndarray) -> np.ndarray:
 
 def noise_of(grey: np.ndarray) -> float:
     """Standard deviation of pixel noise, from a mask that is blind to edges and slopes."""
-    blind = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]]) / 6
-    response = np.abs(ndimage.convolve(grey, blind.astype(grey.dtype)))
-    return float(1.4826 * np.median(response[::2, ::2] if response.size > 20_000 else response))
+    padded = np.pad(grey, 1, mode="symmetric")
+    step = 2 if grey.size > 20_000 else 1
+    across = (padded[:-2] - 2 * padded[1:-1] + padded[2:])[::step]
+    response = across[:, :-2] - 2 * across[:, 1:-1] + across[:, 2:]
+    return float(1.4826 / 6 * np.median(np.abs(response[:, ::step])))
 
 
 def _flat_paper(grey: np.ndarray) -> float | None:
@@ -291,10 +340,11 @@ def _soft_threshold(swallowed: np.ndarray, sure_paper: np.ndarray) -> tuple[np.n
     if peak - floor < 5.5 * spread and spread > 0.02:
         raise UserError("The picture is full of noise: no digit stands out from the paper.")
     # threshold t = (mean paper + mean ink) / 2, from above, so that rare ink is enough
-    threshold = (peak + floor) / 2
+    threshold, whole = (peak + floor) / 2, float(smooth.sum(dtype=np.float64))
     for _ in range(30):
-        ink = smooth > threshold
-        following = (smooth[ink].mean() + smooth[~ink].mean()) / 2
+        ink = smooth[smooth > threshold]
+        inked = float(ink.sum(dtype=np.float64))
+        following = (inked / ink.size + (whole - inked) / (smooth.size - ink.size)) / 2
         if abs(following - threshold) < 1e-4:
             break
         threshold = following

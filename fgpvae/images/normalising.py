@@ -8,7 +8,7 @@ from scipy import ndimage
 
 from fgpvae.errors import UserError
 from fgpvae.images.ink import Ink, find_ink
-from fgpvae.images.pieces import find_digit, find_sheet, stroke_width
+from fgpvae.images.pieces import find_digit, find_sheet, gaps, stroke_width
 from fgpvae.images.reading import MIN_SIDE, as_picture
 
 SIDE = 28
@@ -22,6 +22,8 @@ _HOLE = 1.0  # pixels of the 28 x 28 digit: a hole with a larger radius keeps at
 # log(upright box / longest span) of MNIST = a + b log(shortest / longest) + c log(mean / longest),
 # and how far a box may be from that: see docs/photographs.md
 _SIZE, _SIZE_TOLERANCE = (-0.034, -0.31, 1.364), 0.07
+_AS_DARK = 0.15  # log of the contrast against that of the digit up to which ink is as dark
+_AS_SHARP = 0.7  # slope at the rim against that of the digit from which on ink is as sharp
 _TURNS = np.deg2rad(np.arange(0, 180, 7.5))
 _THICKNESS_STEP = 2.0  # pixels of the 28 x 28 digit for thickness = 1
 
@@ -150,8 +152,32 @@ def _locate(part: Image.Image, invert: bool | None) -> tuple[Ink, np.ndarray, tu
         np.linspace(left, right, shape[1], endpoint=False).astype(int).clip(0, digit.shape[1] - 1),
     )
     near = ndimage.binary_dilation(digit, np.ones((3, 3)), 2)[at]
-    found, _ = find_digit(closer.mask & near, closer.level)
+    found, _ = find_digit(_with_gaps(closer, near), closer.level)
     return closer, found, notes
+
+
+def _with_gaps(ink: Ink, near: np.ndarray) -> np.ndarray:
+    """Ink near the digit, and what hangs on it and fills a gap or is as wide, dark and sharp.
+
+    From afar the middle of a wide stroke may have been taken for paper, or a part for a shadow.
+    """
+    kept = ink.mask & near
+    kept |= gaps(kept, ink.mask)
+    labels, count = ndimage.label(ink.mask & ~kept)
+    if not count or not kept.any():
+        return kept
+    index = np.arange(1, count + 1)
+    darkness = ndimage.mean(ink.contrast, labels, index) / ink.contrast[kept].mean()
+    wide = ndimage.maximum(ndimage.distance_transform_edt(labels), labels, index)
+    beside = ndimage.maximum(ndimage.binary_dilation(kept), labels, index) > 0
+    alike = beside & (np.abs(np.log(darkness)) < _AS_DARK) & (wide > 0.4 * stroke_width(kept))
+    # a shadow is soft
+    slope = ndimage.gaussian_gradient_magnitude(ink.contrast, 1.0)
+    rim = ink.mask & ~ndimage.binary_erosion(ink.mask)
+    sharpness = ndimage.sum_labels(slope[rim], labels[rim], index)
+    sharpness /= np.maximum(1, ndimage.sum_labels(rim, labels, index))
+    alike &= sharpness > _AS_SHARP * slope[rim & kept].mean()
+    return kept | np.concatenate([[False], alike])[labels]
 
 
 def _only(picture: Image.Image, region: np.ndarray) -> Image.Image:
@@ -193,7 +219,17 @@ def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray,
     target = max(0.8, target + _THICKNESS_STEP * thickness)
     if target == width:
         return shape, notes
-    return _offset(mask, (target - width) * unit / 2, _HOLE * unit), notes
+    outwards = (target - width) * unit / 2
+    if thickness == 0:
+        outwards = max(outwards, min(0.0, 0.5 * _THIN_TO * unit - _thin_parts(mask)))
+    return _offset(mask, outwards, _HOLE * unit), notes
+
+
+def _thin_parts(mask: np.ndarray) -> float:
+    """Half the width of the thinner strokes of a shape whose strokes differ, in pixels."""
+    depth = ndimage.distance_transform_edt(np.pad(mask, 1))
+    ridge = (depth > 0) & (depth == ndimage.maximum_filter(depth, 3))
+    return float(np.percentile(depth[ridge], 20))
 
 
 def _enlarged(shape: np.ndarray) -> np.ndarray:

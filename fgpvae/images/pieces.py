@@ -11,6 +11,7 @@ _FULL_OF_MARKS = (
     "The picture is full of marks or noise; please crop it to one digit on plain paper."
 )
 _EIGHT = np.ones((3, 3), bool)
+_HAIR, _PALE = 0.5, 0.9  # width and darkness against those of a stroke below which a line is none
 _MOST_PIECES, _MOST_HOLES = 40, 10  # beyond these a picture is a texture and not writing
 
 
@@ -33,8 +34,35 @@ class Extent:
 
 def stroke_width(mask: np.ndarray) -> float:
     """Mean width of strokes in pixels: a bar of width b is on average b / 4 from its edge."""
-    distance = ndimage.distance_transform_edt(np.pad(mask, 1))
+    rows, columns = ndimage.find_objects(mask.astype(np.uint8))[0]
+    distance = ndimage.distance_transform_edt(np.pad(mask[rows, columns], 1))
     return max(1.0, 4 * (float(distance[distance > 0].mean()) - 0.5))
+
+
+def gaps(ink: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """What of more ink [H, W] fills gaps of the ink: its rim is at ink rather than at paper."""
+    labels, count = ndimage.label(more & ~ink)
+    index = np.arange(1, count + 1)
+    rim = (labels > 0) & ~ndimage.binary_erosion(labels > 0, border_value=1)
+    at_ink = ndimage.sum_labels(rim & ndimage.binary_dilation(ink), labels, index)
+    at_paper = ndimage.sum_labels(rim & ndimage.binary_dilation(~(more | ink)), labels, index)
+    return np.concatenate([[False], at_ink > at_paper])[labels]
+
+
+def without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """[H, W] ink without long lines that are thin and pale against it: what is left of ruling."""
+    depth = ndimage.distance_transform_edt(mask)
+    # half the width of the widest strokes: of one of half width h the two means are as 5 h to 6
+    half = 1.2 * float((depth**5).sum() / (depth**4).sum())
+    strokes = depth > _HAIR * half
+    near_strokes = ndimage.distance_transform_edt(~strokes) <= _HAIR * half + 1
+    hairs, count = ndimage.label(mask & ~near_strokes, _EIGHT)
+    if not count or _HAIR * half < 1:  # nothing can be told apart
+        return mask
+    boxes = ndimage.find_objects(hairs)
+    longer = [max(rows.stop - rows.start, columns.stop - columns.start) for rows, columns in boxes]
+    pale = ndimage.mean(level, hairs, np.arange(1, count + 1)) < _PALE * level[strokes].mean()
+    return mask & ~np.concatenate([[False], pale & (np.array(longer) > 4 * half)])[hairs]
 
 
 def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -103,7 +131,11 @@ def _joined(
     labels: np.ndarray, pieces: list[Extent], stroke: float
 ) -> tuple[list[Extent], list[Extent], list[Extent]]:
     """The first piece and all that belong to it; other digits; marks that are neither."""
-    joined, others, left_out, rest = [pieces[0]], [], [], pieces[1:]
+    joined, rest = [pieces[0]], pieces[1:]
+    others: list[Extent] = []
+    left_out: list[Extent] = []
+    if not rest:
+        return joined, others, left_out
     digit = labels == pieces[0].label
     away = ndimage.distance_transform_edt(~digit)  # distance of each pixel from the digit
     while rest:

@@ -24,7 +24,7 @@ MAX_PIXELS = 50_000_000
 MAX_DECODED_BYTES = 100_000_000
 MAX_SIDE = 2048  # longest side of what is returned
 MIN_SIDE = 8
-_DRAFT_SIDE = 1280  # least side to which a JPEG is reduced while it is decoded
+_DRAFT_SIDE = 960  # least side to which a JPEG is reduced while it is decoded
 
 _MAX_PARTS = 20_000  # chunks or segments of one file
 _MAX_SCANS = 40  # passes of a progressive JPEG; encoders write about ten

@@ -10,6 +10,7 @@ _SIDE = 256  # lines are looked for in a picture of at most this side
 _LEAST_SIDE = 100  # a smaller picture has no room for ruling
 _WIDEST = 11  # pixels; a wider mark is no line
 _REACH = 12  # pixels to each side in which the course of a line is followed
+_STRIDE = 2  # pixels between the columns in which it is followed
 _MOST = 80  # lines
 _FAINTEST = 0.02  # contrast of a line that is worth taking out
 
@@ -106,13 +107,17 @@ def _sums_along_lines(votes: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=8)
 def _lengths(height: int, width: int) -> np.ndarray:
     """[shift, row] columns that a line spends inside the picture."""
-    return _sums_along_lines(np.ones((height, width), np.float32))
+    shift, row = np.indices((_SIDE, _SIDE))
+    # it is in row + shift * column / (_SIDE - 1), rounded
+    columns = np.ceil((height - 0.5 - row) * (_SIDE - 1) / np.maximum(shift, 1e-6))
+    return np.clip(columns, 0, width).astype(np.float32)
 
 
 def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Line | None:
     """The exact course and the profile of a line, or None if it is none after all."""
-    height, width = contrast.shape
-    columns = np.arange(width)
+    height, whole = contrast.shape
+    columns = np.arange(0, whole, _STRIDE)
+    course, width = course[columns], len(columns)
     offsets = np.arange(-_REACH, _REACH + 1)
     for reach, degree in ((6, 2), (3, 3)):
         rows = course[:, None] + offsets[None, np.abs(offsets) <= reach]  # [W, 2 reach + 1]
@@ -120,16 +125,16 @@ def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Li
         if inside.sum() < 0.4 * width:
             return None
         seen = np.clip(_sampled(thin, rows, columns), 0, 0.1)
-        seen = ndimage.uniform_filter1d(seen, 9, axis=0)
+        seen = ndimage.uniform_filter1d(seen, 5, axis=0)
         weight = seen.max(axis=1) * inside
         middle = course + seen.argmax(axis=1) - reach
         trusted = weight > 0.3 * np.percentile(weight[inside], 60)
-        where = columns / width - 0.5
+        powers = _powers(width, degree)
         for _ in range(3):
             if trusted.sum() < 0.3 * width:
                 return None
-            curve = np.polynomial.Polynomial.fit(where[trusted], middle[trusted], degree)
-            fitted = curve(where)
+            known = powers[trusted]
+            fitted = powers @ np.linalg.solve(known.T @ known, known.T @ middle[trusted])
             trusted &= np.abs(middle - fitted) < 2.5
         course = np.clip(fitted, course - 8, course + 8)
     inside = (course >= 0) & (course <= height - 1)
@@ -138,7 +143,15 @@ def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Li
     seen = _sampled(contrast, course[:, None] + offsets[None], columns)  # [W, 2 _REACH + 1]
     profile = np.median(seen[inside], axis=0)
     profile = np.maximum(profile - max(np.median(profile), np.percentile(profile, 30)), 0)
-    return _Line(course, profile) if _is_line(seen, inside, profile) else None
+    if not _is_line(seen, inside, profile):
+        return None
+    return _Line(np.interp(np.arange(whole), columns, course), profile)
+
+
+@lru_cache(maxsize=32)
+def _powers(width: int, degree: int) -> np.ndarray:
+    """[W, degree + 1] Legendre polynomials at each column, nearly independent of each other."""
+    return np.polynomial.legendre.legvander(np.linspace(-1, 1, width), degree)
 
 
 def _is_line(seen: np.ndarray, inside: np.ndarray, profile: np.ndarray) -> bool:
@@ -147,7 +160,7 @@ def _is_line(seen: np.ndarray, inside: np.ndarray, profile: np.ndarray) -> bool:
     if depth < _FAINTEST or (profile > 0.5 * depth).sum() > _WIDEST:
         return False
     sides = np.minimum(seen[:, : _REACH - 6], seen[:, _REACH + 7 :]).mean(axis=1)
-    middle = ndimage.uniform_filter1d(seen[:, _REACH - 1 : _REACH + 2].max(axis=1), 5)
+    middle = ndimage.uniform_filter1d(seen[:, _REACH - 1 : _REACH + 2].max(axis=1), 3)
     there = (middle - sides > 0.4 * depth)[inside]
     end = max(1, len(there) // 10)
     return there.mean() > 0.7 and min(there[:end].mean(), there[-end:].mean()) > 0.5

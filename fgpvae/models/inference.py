@@ -21,9 +21,10 @@ class Calibration:
     Pixels: with the variance v of a pixel over posterior samples, sd² = v + pixel_variance, and the
     central 50 % and 90 % bands are `half` and `most` times sd to either side, at each number of
     `views`. Angles: the belief is softmax(-a error - b KL(style) + c evidence), `angle` = a, b, c.
-    Of a person's picture, by `picture_scores`: softmax(-a error - b KL(style) + c seen alone),
-    `picture` = a, b, c. `familiar`: up to which `familiarity.unfamiliarity` a picture is fine, and
-    up to which it may still be a digit. Either is empty where it was not measured.
+    Of a person's picture, by `picture_scores`: softmax(-a error + b density + c seen alone),
+    `picture` = a, b, c. `unfamiliarity` are the weights of `familiarity.features`, and `familiar`
+    up to which weighted sum a picture is fine, and up to which it may still be a digit. All are
+    empty where they were not measured.
     """
 
     pixel_variance: float
@@ -33,6 +34,7 @@ class Calibration:
     angle: tuple[float, float, float]
     picture: tuple[float, ...] = ()
     familiar: tuple[float, ...] = ()
+    unfamiliarity: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.views) == len(self.half) == len(self.most):
@@ -43,6 +45,8 @@ class Calibration:
             raise UserError("A calibration has no weights for pictures, or three.")
         if len(self.familiar) not in (0, 2) or list(self.familiar) != sorted(self.familiar):
             raise UserError("A calibration has no limits of what is familiar, or two in order.")
+        if len(self.unfamiliarity) not in (0, 4):
+            raise UserError("A calibration has no weights of what is unfamiliar, or four.")
 
     def band(self, level: int, views: int) -> float:
         """The half-width of the central 50 or 90 % band, in sd, given so many views."""

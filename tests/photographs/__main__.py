@@ -2,13 +2,17 @@
 
 Prints the shares of refused pictures and wrong shapes, how well a classifier reads the result, the
 processor time a picture takes, and how much larger or smaller a turned digit comes out.
-`--write docs/photographs.md` replaces the tables there, under the name given by `--as`;
-`--sheet FILE` saves a contact sheet of the photographs and their digits, `--bad` of the wrong ones.
+`--before DIR` puts the same photographs through the package of another checkout as well.
+`--write docs/photographs.md` replaces the tables there; `--sheet FILE` saves a contact sheet of the
+photographs and their digits, `--bad` of the wrong ones, each as FILE-before too.
 """
 
 import argparse
 import io
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +20,7 @@ from PIL import Image
 
 from fgpvae.images import normalise
 from tests.photographs import pens, sets
-from tests.photographs.measure import Result, measure, reading, table, times
+from tests.photographs.measure import Result, measure_one, reading, table, times
 from tests.photographs.tables import replace_table
 
 
@@ -71,7 +75,7 @@ def sheet(samples: list[sets.Sample], results: list[Result], columns: int = 10) 
     return page
 
 
-def report(results: list[Result], which: str) -> str:
+def report(results: list[Result], sizes: str) -> str:
     originals, photographs, count = reading(results)
     refusals = Counter(result.refusal for result in results if result.digit is None)
     said = [f"- {count} refused: {sentence}" for sentence, count in refusals.most_common()]
@@ -81,7 +85,7 @@ def report(results: list[Result], which: str) -> str:
             f"Read rightly: {100 * originals:.1f} % of {count} originals, "
             f"{100 * photographs:.1f} % of their photographs.",
             times(results),
-            turned_sizes(which),
+            *([sizes] if sizes else []),
             *(["\n".join(said)] if said else []),
         ]
     )
@@ -91,25 +95,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", choices=[sets.TUNING, sets.REPORT], default=sets.REPORT)
     parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--write", type=Path)
-    parser.add_argument("--as", dest="name", default="after")
+    parser.add_argument("--before", type=Path, help="another checkout of the package")
     parser.add_argument("--sheet", type=Path)
     parser.add_argument("--bad", type=Path)
     options = parser.parse_args()
-    samples, results = [], []
-    for sample in sets.samples(options.set, options.count):
-        results += measure([sample])
-        if options.bad or (options.sheet and len(samples) < 100):
+    samples: list[sets.Sample] = []
+    results: dict[str, list[Result]] = {"after": []} | ({"before": []} if options.before else {})
+    one = partial(measure_one, options.set, options.before)
+    with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
+        for sample, found in pool.map(one, range(options.count)):
             samples.append(sample)
-    text = report(results, options.set)
-    print(text)
-    if options.write:
-        replace_table(options.write, options.name, text)
-    if options.sheet:
-        sheet(samples[:100], results[:100]).save(options.sheet)
-    if options.bad:
-        bad = [i for i, result in enumerate(results) if result.digit is None or result.wrong]
-        sheet([samples[i] for i in bad], [results[i] for i in bad], 5).save(options.bad)
+            for name, result in found.items():
+                results[name].append(result)
+    for name, found in results.items():
+        text = report(found, turned_sizes(options.set) if name == "after" else "")
+        print(f"{name}\n\n{text}\n")
+        if options.write:
+            replace_table(options.write, name, text)
+        if options.sheet:
+            sheet(samples[:100], found[:100]).save(_named(options.sheet, name))
+        if options.bad:
+            bad = [i for i, result in enumerate(found) if result.digit is None or result.wrong]
+            page = sheet([samples[i] for i in bad], [found[i] for i in bad], 5)
+            page.save(_named(options.bad, name))
+
+
+def _named(path: Path, name: str) -> Path:
+    return path if name == "after" else path.with_stem(f"{path.stem}-{name}")
 
 
 if __name__ == "__main__":

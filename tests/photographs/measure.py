@@ -1,16 +1,17 @@
 """Put a set of photographs through `fgpvae.images` and count what goes wrong."""
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from fgpvae.errors import UserError
-from fgpvae.images import normalise
 from tests.photographs.judge import Verdict, judge, reader
+from tests.photographs.reader import Read, read_here, read_there
 from tests.photographs.scenes import Scene
 from tests.photographs.sets import Sample
+from tests.photographs.sets import sample as sample_of
 
 
 @dataclass(frozen=True)
@@ -28,23 +29,32 @@ class Result:
         return self.verdict is not None and self.verdict.wrong
 
 
-def measure(samples: Iterable[Sample]) -> list[Result]:
+def measure(samples: Iterable[Sample], read: Read = read_here) -> list[Result]:
     results = []
     for sample in samples:
-        began = time.process_time()
-        digit, refusal, verdict = None, "", None
-        try:
-            digit = normalise(sample.photograph.file).digit
-        except UserError as error:
-            refusal = str(error)
-        seconds = time.process_time() - began
-        if digit is not None:
-            verdict = judge(digit, sample.photograph.centre)
-        scene = sample.photograph.scene
+        found = read(sample.photograph.file)
+        verdict = None
+        if found.digit is not None:
+            verdict = judge(found.digit, sample.photograph.centre)
+        scene, label, original = sample.photograph.scene, sample.label, sample.original
         results.append(
-            Result(scene, sample.label, sample.original, digit, refusal, verdict, seconds)
+            Result(scene, label, original, found.digit, found.refusal, verdict, found.seconds)
         )
     return results
+
+
+@cache
+def _readers(before: Path | None) -> dict[str, Read]:
+    """Of this process, and as long as it lives."""
+    found: dict[str, Read] = {"after": read_here}
+    return found if before is None else found | {"before": read_there(before)}
+
+
+def measure_one(which: str, before: Path | None, number: int) -> tuple[Sample, dict[str, Result]]:
+    """A photograph by its number, read here and, where it is given, by another checkout."""
+    sample = sample_of(which, number)
+    readers = _readers(before)
+    return sample, {name: measure([sample], read)[0] for name, read in readers.items()}
 
 
 def table(results: list[Result]) -> str:

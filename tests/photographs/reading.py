@@ -5,71 +5,93 @@ and how well digits are told from other things. `--write docs/photographs.md` re
 """
 
 import argparse
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
 import fgpvae
-from fgpvae import calibration, data, orientation
-from fgpvae.familiarity import unfamiliarity
+from fgpvae import calibration, data, orientation, picture_scores
+from fgpvae.familiarity import features
 from fgpvae.metrics import circular_error
 from fgpvae.models import Model
 from tests.photographs import angles, familiarity
+from tests.photographs.angles import Turned
 from tests.photographs.sets import REPORT
 from tests.photographs.tables import replace_table
 
 
-def angle_table(model: Model, count: int) -> str:
-    """Errors of the angle, and how many beliefs that are stated as sure are right, as Markdown."""
+def pictures(count: int) -> dict[str, list[Turned]]:
+    """Digits of the package, photographs and drawings, by the names they have in the table."""
     digits = data.unseen()[:: max(1, 500 // count)]
-    turned, true = calibration.turned(digits, seed=0)
-    seen: dict[str, tuple[np.ndarray, np.ndarray]] = {
-        "digits of the package": (turned.numpy(), true.numpy())
+    images, true = calibration.turned(digits, seed=0)
+    return {
+        "digits of the package": [
+            Turned(image.numpy(), float(angle), int(label))
+            for image, angle, label in zip(images, true, digits.labels, strict=True)
+        ],
+        "photographs": list(angles.photographs(REPORT, count)),
+        "drawings": list(angles.drawings(REPORT, count)),
     }
-    for name, draw in (("photographs", angles.photographs), ("drawings", angles.drawings)):
-        views = list(draw(REPORT, count))
-        seen[name] = (
-            np.stack([view.image for view in views]),
-            np.array([view.angle for view in views]),
-        )
+
+
+def angle_table(model: Model, seen: dict[str, list[Turned]]) -> str:
+    """Errors of the angle, and how many beliefs that are stated as sure are right, as Markdown."""
     lines = [
-        "| pictures | number | median error | within 15° | sure (95 % or more) | right of these |",
-        "|---|---|---|---|---|---|",
+        "| pictures | number | median error | within 15° | sure (95 % or more) | right of these "
+        "| within 15°, digit said |",
+        "|---|---|---|---|---|---|---|",
     ]
     grid = torch.as_tensor(orientation.grid())
-    for name, (images, angle) in seen.items():
-        belief = torch.as_tensor(np.stack([_belief(model, image) for image in images]))
-        share, right = calibration.stated(belief, grid, torch.as_tensor(angle))
-        error = np.rad2deg(circular_error(grid[belief.argmax(-1)].numpy(), angle))
+    for name, views in seen.items():
+        angle = np.array([view.angle for view in views])
+        scores = [picture_scores.score(model, view.image, grid) for view in views]
+        beliefs, said = (
+            torch.as_tensor(
+                np.stack(
+                    [
+                        orientation.of_scores(model, each, view.label if told else None)
+                        for each, view in zip(scores, views, strict=True)
+                    ]
+                )
+            )
+            for told in (False, True)
+        )
+        share, right = calibration.stated(beliefs, grid, torch.as_tensor(angle))
+        _, said_right = calibration.stated(said, grid, torch.as_tensor(angle))
+        error = np.rad2deg(circular_error(grid[beliefs.argmax(-1)].numpy(), angle))
         sure = share >= calibration.SURE
         of_these = f"{100 * right[sure].double().mean():.0f} %" if bool(sure.any()) else "-"
         lines.append(
-            f"| {name} | {len(images)} | {np.median(error):.1f}° | "
-            f"{100 * right.double().mean():.0f} % | {100 * sure.double().mean():.0f} % | "
-            f"{of_these} |"
+            f"| {name} | {len(views)} | {np.median(error):.1f}° | {_percent(right)} | "
+            f"{_percent(sure)} | {of_these} | {_percent(said_right)} |"
         )
     return "\n".join(lines)
 
 
-def _belief(model: Model, image: np.ndarray) -> np.ndarray:
-    found = orientation.belief(model, image)
-    assert found is not None
-    return found
+def _percent(held: torch.Tensor) -> str:
+    return f"{100 * held.double().mean():.0f} %"
 
 
-def familiarity_table(model: Model, count: int) -> str:
+def familiarity_table(model: Model, photographs: Iterable[np.ndarray], count: int) -> str:
     """Shares of the three answers among digits and other things, as Markdown."""
     assert model.calibration is not None
-    limits = familiarity.Limits(*model.calibration.familiar)
-
-    def score(views: np.ndarray) -> np.ndarray:
-        return np.array([unfamiliarity(model, view) for view in views])
-
-    found = familiarity.measure(score, limits, REPORT, count)
-    lines = ["| drawings of | fine | unlike | no digit |", "|---|---|---|---|"]
-    for name, shares in (("digits", found.digits), ("other things", found.others)):
-        lines.append(f"| {name} | {' | '.join(f'{100 * s:.0f} %' for s in shares.values())} |")
+    found = familiarity.measure(
+        partial(features, model),
+        np.array(model.calibration.unfamiliarity),
+        familiarity.Limits(*model.calibration.familiar),
+        photographs,
+        REPORT,
+        count,
+    )
+    lines = ["| pictures | number | fine | unlike | no digit |", "|---|---|---|---|---|"]
+    names = "drawings of digits", "photographs of digits", "drawings of other things"
+    answers = found.digits, found.photographed, found.others
+    for name, number, shares in zip(names, found.counts, answers, strict=True):
+        said = " | ".join(f"{100 * share:.0f} %" for share in shares.values())
+        lines.append(f"| {name} | {number} | {said} |")
     kinds = ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in found.kinds.items())
     return "\n".join([*lines, "", f"Other things that are not called fine: {kinds}."])
 
@@ -78,10 +100,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="best")
     parser.add_argument("--count", type=int, default=150)
+    parser.add_argument("--things", type=int, default=300, help="drawings of either kind")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
     model = fgpvae.load_pretrained(options.model)
-    text = f"{angle_table(model, options.count)}\n\n{familiarity_table(model, options.count)}"
+    seen = pictures(options.count)
+    photographs = [view.image for view in seen["photographs"]]
+    text = "\n\n".join(
+        [angle_table(model, seen), familiarity_table(model, photographs, options.things)]
+    )
     print(text)
     if options.write:
         replace_table(options.write, "reading", text)

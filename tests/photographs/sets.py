@@ -32,19 +32,27 @@ def samples(which: str, count: int, largest: int | None = None) -> Iterator[Samp
 
     `largest`: without those of which a side has more pixels.
     """
+    for number in range(count):
+        scene = draw_scene(_random(which, number))
+        if largest is None or max(scene.size) <= largest:
+            yield sample(which, number)
+
+
+def sample(which: str, number: int) -> Sample:
+    """A photograph by its number."""
+    rng = _random(which, number)
+    scene = draw_scene(rng)
+    if number % PRINTED_EVERY == PRINTED_EVERY - 1:
+        fonts = pens.TUNING_FONTS if which == TUNING else pens.REPORT_FONTS
+        label = int(rng.integers(10))
+        shape = pens.printed(str(label), fonts[rng.integers(len(fonts))])
+        return Sample(take(shape, scene), label, None)
     digits = training_digits() if which == TUNING else data.unseen()
     order = np.random.default_rng(_SEEDS[which]).permutation(len(digits))
-    fonts = pens.TUNING_FONTS if which == TUNING else pens.REPORT_FONTS
-    for number in range(count):
-        rng = np.random.default_rng([_SEEDS[which], number])
-        scene = draw_scene(rng)
-        if largest is not None and max(scene.size) > largest:
-            continue
-        if number % PRINTED_EVERY == PRINTED_EVERY - 1:
-            label = int(rng.integers(10))
-            shape = pens.printed(str(label), fonts[rng.integers(len(fonts))])
-            yield Sample(take(shape, scene), label, None)
-        else:
-            index = int(order[number % len(order)])
-            image, label = digits.images[index], int(digits.labels[index])
-            yield Sample(take(pens.written(image), scene), label, image)
+    index = int(order[number % len(order)])
+    image, label = digits.images[index], int(digits.labels[index])
+    return Sample(take(pens.written(image), scene), label, image)
+
+
+def _random(which: str, number: int) -> np.random.Generator:
+    return np.random.default_rng([_SEEDS[which], number])

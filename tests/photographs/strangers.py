@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fgpvae import data
+from fgpvae import calibration, data
 from fgpvae.errors import UserError
 from fgpvae.images import normalise
 from tests.photographs import pens
-from tests.photographs.sets import REPORT, TUNING, training_digits
+from tests.photographs.sets import REPORT, TUNING
 
 LETTERS = "AEFGHKMNPRTUWXYadefhkmnprtwxy"
 Lines = list[np.ndarray]  # each [n, 2] x and y in the unit square
@@ -127,8 +127,8 @@ def strangers(which: str, count: int) -> Iterator[tuple[str, np.ndarray | None]]
 
 
 def digits(which: str, count: int) -> Iterator[np.ndarray | None]:
-    """Views [28, 28] of digits, drawn in the same way."""
-    known = training_digits() if which == TUNING else data.unseen()
+    """Views [28, 28] of digits, drawn in the same way; those to tune on are new to the models."""
+    known = calibration.kept_back(range(10)) if which == TUNING else data.unseen()
     order = np.random.default_rng(_SEEDS[which]).permutation(len(known))
     for number in range(count):
         rng = np.random.default_rng([_SEEDS[which], number, 1])

@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from fgpvae.models import Model
+from fgpvae.picture_scores import as_seen
 from ui.catalog import digits
 from ui.catalog.digits import Digit
 from ui.catalog.models import Choice
@@ -93,5 +94,5 @@ def of_pieces(pieces: list[Piece], piece: Piece, model: Model) -> list[View]:
             image = each.normalised.digit
             w = known.get(each.key)
             w = angle_control.taken(each.key, model, image) if w is None else w
-            views.append(View(image, w, each.key))
+            views.append(View(as_seen(image, w), w, each.key))
     return views
