@@ -260,9 +260,10 @@ def test_rotate_turns_the_digit_as_the_model_does(picture, tmp_path, capsys):
         capsys, "rotate", picture, "--model", tmp_path / WEIGHTS, "--angle", 30, "--to", 60,
         "--out", tmp_path / "one.png", "--json",
     )  # fmt: skip
-    from fgpvae import images
+    from fgpvae import images, picture_scores
 
-    view = torch.from_numpy(images.normalise(picture.read_bytes()).digit)
+    digit = images.normalise(picture.read_bytes()).digit
+    view = torch.from_numpy(picture_scores.as_seen(digit, np.pi / 6))
     angle, at = torch.tensor([[np.pi / 6]]), torch.tensor([[np.pi / 3]])
     expected = images.strip(
         model.generate(view[None, None], angle.double(), at.double())[0].numpy()
