@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import digit_view, models, orientation
+from fgpvae import digit_view, models, orientation, picture_scores
 from fgpvae.data import ANGLES, rotate
 from fgpvae.errors import UserError
 from fgpvae.images import Options, digit_boxes
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.placement import Placement
-from fgpvae.recogniser import centred
 from tests import small_runs
 from tests.browser import ROOT
 from tests.test_rotate import html, linked, model, open_page, sentence
@@ -111,18 +110,20 @@ def test_modes_of_any_belief(values: list[float]):
     assert found == sorted(found, key=lambda mode: -mode.share)
 
 
-def test_belief_is_the_evidence_of_one_centred_view():
-    image = Digit(3, 2).image
+def test_belief_is_the_evidence_of_one_view_in_the_middle():
+    image = torch.as_tensor(Digit(3, 2).image)
     found = orientation.belief(model(), image)
     grid = orientation.grid()
     evidence = []
     for w in grid[:: len(grid) // 6]:
+        angle = torch.tensor([w])
+        scale = picture_scores.scales(image, angle)
         posterior = model().infer(
-            centred(torch.as_tensor(image))[None, None],
+            picture_scores.placed(image, angle, scale, 0.0)[None],
             torch.tensor([[w]]),
             torch.ones(1, 1, dtype=torch.bool),
         )
-        evidence.append(float(posterior.log_evidence()))
+        evidence.append(float(posterior.local.log_evidence.sum()))
     expected = np.exp(np.array(evidence) - max(evidence))
     np.testing.assert_allclose(
         found[:: len(grid) // 6] / found[:: len(grid) // 6].max(), expected, rtol=1e-4
