@@ -60,7 +60,7 @@ def _build(key: str, moves: str) -> None:
             return figure_of(found.moves).moves
 
         found = _attempt(key, read)
-        st.session_state[name] = found or moves, made
+        st.session_state[name] = found or st.session_state[f"{key}.moves"], made
         if found:
             st.session_state[text] = found
 

@@ -60,6 +60,7 @@ class Builder {
   angle = 30;
   removing = false;
   chosen = null; // the face that the keyboard is at
+  sent = null; // when a change was sent that the server has not answered
 
   constructor(root) {
     const $ = (name) => root.querySelector(name);
@@ -79,9 +80,10 @@ class Builder {
     root.host.fgpvae = { cubes: () => this.cubes, faces: () => this.faces, angle: () => this.angle };
   }
 
-  update({ cubes, elevation, most }, send) {
-    Object.assign(this, { cubes, elevation, most, send });
-    this.chosen = null;
+  update({ cubes, answered, elevation, most }, send) {
+    Object.assign(this, { elevation, most, send });
+    if (this.sent !== null && answered !== this.sent) return; // of before the change
+    Object.assign(this, { cubes, sent: null, chosen: null });
     this.paint();
   }
 
@@ -160,7 +162,8 @@ class Builder {
     this.cubes = cubes;
     this.chosen = null;
     this.paint();
-    this.send(cubes);
+    this.sent = performance.now();
+    this.send({ cubes, sent: this.sent });
   }
 
   paint() {
@@ -193,5 +196,5 @@ const builders = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!builders.has(parentElement)) builders.set(parentElement, new Builder(parentElement));
-  builders.get(parentElement).update(data, (cubes) => setTriggerValue("built", { cubes }));
+  builders.get(parentElement).update(data, (built) => setTriggerValue("built", built));
 }

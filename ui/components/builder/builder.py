@@ -20,15 +20,23 @@ MOST = 60  # that the browser may send; how many a model knows is another matter
 
 
 def builder(built: Sequence[Sequence[int]], *, key: str, on_built: Callable[[Cubes], None]) -> None:
-    """Show cubes and let the person go on; `on_built` gets all of them after each change."""
+    """Show cubes and let the person go on; `on_built` gets all of them after each change.
+
+    The browser is told which change was answered last: a run that was under way when the person
+    went on shows what was before, and does not undo it.
+    """
+    answered = f"{key}.answered"
 
     def taken() -> None:
-        made = _checked((st.session_state.get(key) or {}).get("built"))
+        sent: Any = (st.session_state.get(key) or {}).get("built")
+        made = _checked(sent)
         if made is not None:
+            st.session_state[answered] = sent.get("sent")
             on_built(made)
 
     data = {
         "cubes": [list(cube) for cube in built],
+        "answered": st.session_state.get(answered),
         "elevation": cubes.ELEVATION,
         "most": cubes.MOST_CUBES,
     }
