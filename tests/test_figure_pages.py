@@ -376,6 +376,6 @@ def test_figures_fit_on_a_phone(browser: Browser, address: str, name: str):
     page.goto(f"{address}/{name}?model=cubes")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     settle(page)
-    # fonts and pictures may come after the script has ended
-    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollWidth <= 390")
+    wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+    assert wide <= 390
     page.close()
