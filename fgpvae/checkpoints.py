@@ -38,6 +38,7 @@ WEIGHTS, CONFIG = "model.safetensors", "config.json"
 OBJECTS_FILE = "objects.npz"  # a run's own copy of the objects that it is trained on
 LARGEST_FILE = 256 * 2**20  # bytes of a model or of an archive of one
 LARGEST_DIRECTORY = 2**14  # bytes of the list of files in an archive
+SMALL = 2**14  # bytes of a config that is kept once it has been read
 
 
 def save_model(model: Model, path: Path, half: bool = False) -> None:
@@ -241,7 +242,16 @@ def shipped_config(name: str) -> RunConfig:
 
 
 def parse_config(content: bytes, name: str) -> RunConfig:
-    """The config of a run from the content of its file."""
+    """The config of a run from the content of its file; the same content is checked once only."""
+    return _parsed(content, name) if len(content) <= SMALL else _parse_config(content, name)
+
+
+@lru_cache(maxsize=512)
+def _parsed(content: bytes, name: str) -> RunConfig:
+    return _parse_config(content, name)
+
+
+def _parse_config(content: bytes, name: str) -> RunConfig:
     values = files.parse_json(content, name)
     if not isinstance(values, dict) or values.get("format") not in (1, FORMAT):
         raise UserError(f"'{name}' was not written by this version of fgpvae.")

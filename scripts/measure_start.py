@@ -1,31 +1,38 @@
-"""How long each page takes to open on a warm server: python scripts/measure_start.py [--json]
+"""How long it takes to start: python scripts/measure_start.py [--what import cold pages] [--json]
 
-Starts the app, visits every page once, then opens each in a fresh browser context (nothing cached)
-several times. Prints median milliseconds from navigation to
+import  `import fgpvae` in a fresh process: seconds by the clock, and of the processor
+cold    the first digit, from the start of the server on, with a browser that has nothing cached;
+        also from the visit on, and seconds of the processor that the server took until then
+pages   each page of a warm server, every time in a fresh browser context (nothing cached).
+        Milliseconds from navigation to
 
     words     the title of the page
     controls  the first thing to press, move or choose in it
     picture   the first digit or chart drawn
     settled   the script has ended and nothing was drawn for half a second
 
-and, because they depend less on what else the machine does,
+        and, because they depend less on what else the machine does,
 
     work      milliseconds of the processor that the page's main thread took until then
     kB        what it loaded
 
-A Streamlit page of one word is the reference: what no page can go below. Pages take turns, so that
-a busy moment of the machine is not one page's alone.
+        A Streamlit page of one word is the reference: what no page can go below.
 
-    --against FOLDER    other sources, say of an older commit (git worktree add FOLDER COMMIT):
-                        both take turns, and what counts is the ratio of their medians
+All are medians. What is compared takes turns, so that a busy moment is not one's alone.
+
+    --against COMMIT    an older commit, in a worktree of its own for the time, or a folder with
+                        other sources: what counts is the ratio to it
 """
 
 import argparse
 import json
+import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, nullcontext
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -35,6 +42,8 @@ sys.path.insert(0, str(ROOT))
 from playwright.sync_api import Browser  # noqa: E402
 
 from tests.browser import chromium, serve, settle  # noqa: E402
+from tests.sources import checked_out  # noqa: E402
+from tests.stress.load import listener  # noqa: E402
 from ui.shell.frame import PAGES  # noqa: E402
 
 BARE = "one word"
@@ -98,7 +107,55 @@ def visit(browser: Browser, url: str, expected: Sequence[str]) -> dict[str, floa
 
 
 Found = dict[str, dict[str, float | None]]
-OTHER = "/ other"  # the same page of the other sources
+OTHER = "/ other"  # the same of the other sources
+IMPORT = """
+import time
+clock, work = time.perf_counter(), time.process_time()
+import fgpvae
+print(time.perf_counter() - clock, time.process_time() - work)
+"""
+
+
+def imported(sources: Path) -> dict[str, float]:
+    """Seconds of `import fgpvae`."""
+    command = [sys.executable, "-c", IMPORT]
+    done = subprocess.run(command, cwd=sources, check=True, capture_output=True, text=True)
+    clock, work = map(float, done.stdout.split())
+    return {"by the clock": clock, "processor": work}
+
+
+def cold(browser: Browser, sources: Path) -> dict[str, float]:
+    """Seconds until a server that is started now has shown its first digit."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        with serve("app.py", root=sources, FGPVAE_RUNS=folder) as address:
+            visited = time.monotonic()
+            context = browser.new_context(viewport={"width": 1360, "height": 900})
+            page = context.new_page()
+            page.goto(address)
+            page.wait_for_selector("[data-ready=yes]", timeout=PATIENCE)
+            ended, work = time.monotonic(), listener(address).cpu_times()
+            context.close()
+    return {
+        "from the start": ended - began,
+        "from the visit": ended - visited,
+        "processor": work.user + work.system,
+    }
+
+
+def in_turn(
+    name: str, measure: Callable[[Path], dict[str, float]], rounds: int, other: Path | None
+) -> Found:
+    """Medians of what is measured with the present sources and with others."""
+    sides = {name: ROOT} | ({} if other is None else {f"{name} {OTHER}": other})
+    found: dict[str, list[dict[str, float]]] = {side: [] for side in sides}
+    for _ in range(rounds):
+        for side, sources in sides.items():
+            found[side].append(measure(sources))
+    return {
+        side: {what: round(median(each[what] for each in times), 3) for what in times[0]}
+        for side, times in found.items()
+    }
 
 
 def measure(names: list[str], rounds: int, other: Path | None = None) -> Found:
@@ -139,27 +196,42 @@ def measure(names: list[str], rounds: int, other: Path | None = None) -> Found:
 def main() -> None:
     names = [name for name, _ in PAGES]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    kinds = ("import", "cold", "pages")
+    parser.add_argument("--what", nargs="+", choices=kinds, default=kinds)
     parser.add_argument("--pages", nargs="+", choices=names, default=names)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--against", type=Path, metavar="FOLDER")
+    parser.add_argument("--against", metavar="COMMIT")
     options = parser.parse_args()
-    found = measure(options.pages, options.rounds, options.against and options.against.resolve())
+    found: Found = {}
+    with checked_out(options.against) if options.against else nullcontext() as other:
+        if "import" in options.what:
+            found |= in_turn("import fgpvae, s", imported, options.rounds, other)
+        if "cold" in options.what:
+            with chromium() as browser:
+                found |= in_turn("cold digit, s", partial(cold, browser), options.rounds, other)
+        if "pages" in options.what:
+            found |= measure(options.pages, options.rounds, other)
     if options.json:
         print(json.dumps(found))
         return
-    print(f"{'':20}" + "".join(f"{what:>10}" for what in WHAT))
+    columns: list[str] = []
     for name, times in found.items():
-        cells = (f"{'–' if each is None else f'{each:.0f}':>10}" for each in times.values())
-        print(f"{name:20}" + "".join(cells))
+        if list(times) != columns:
+            columns = list(times)
+            print(f"{'':26}" + "".join(f"{what:>16}" for what in columns))
+        print(f"{name:26}" + "".join(map(cell, times.values())))
         if name.endswith(OTHER):
-            print(f"{'ratio':20}" + "".join(ratios(found[name.removesuffix(f" {OTHER}")], times)))
+            now = found[name.removesuffix(f" {OTHER}")]
+            print(f"{'ratio':26}" + "".join(ratio(now[what], times[what]) for what in columns))
 
 
-def ratios(times: dict[str, float | None], others: dict[str, float | None]) -> list[str]:
-    """Of these to the others, a cell each."""
-    pairs = [(times[what], others[what]) for what in WHAT]
-    return [f"{a / b:>10.2f}" if a and b else f"{'–':>10}" for a, b in pairs]
+def cell(value: float | None) -> str:
+    return f"{'–':>16}" if value is None else f"{value:>16.4g}"
+
+
+def ratio(value: float | None, other: float | None) -> str:
+    return f"{value / other:>16.2f}" if value and other else f"{'–':>16}"
 
 
 if __name__ == "__main__":

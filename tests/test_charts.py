@@ -2,12 +2,14 @@
 
 import itertools
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from ui import charts
+from ui.charts.drawn import drawn
 from ui.how import cost, kernels, style
 from ui.how.learning import config_of, history, recorded
 from ui.latents import disentanglement
@@ -297,3 +299,53 @@ def test_charts_come_after_the_words_of_a_page():
         charts.show(lambda: order.append("chart") or charts.figure(200), "x", 200, "x")
         order.append("words")
     assert order == ["words", "chart"]
+
+
+# --- made once for all ----------------------------------------------------------------------------
+
+
+def a_line(values, name):
+    made = charts.figure(200)
+    return made.add_trace(charts.line([0, 1, 2], values, name, "#111111", "%{y}"))
+
+
+def test_a_figure_is_made_once_for_the_same_values():
+    first = drawn(partial(a_line, np.arange(3), "a"), {"height": 200})
+    assert drawn(partial(a_line, np.arange(3), "a"), {"height": 200}) is first
+    others = [
+        drawn(partial(a_line, np.arange(3) + 1, "a"), {"height": 200}),
+        drawn(partial(a_line, np.arange(3), "b"), {"height": 200}),
+        drawn(partial(a_line, np.arange(3), "a"), {"height": 200, "dragmode": False}),
+    ]
+    assert len({id(each) for each in (first, *others)}) == 4
+    right = a_line(np.arange(3), "a").update_layout(height=200)
+    assert first.to_dict() == right.to_dict()
+    bare = json.loads(first.without_theme)
+    assert "template" not in bare["layout"]
+    assert bare["data"] == json.loads(right.to_json())["data"]
+
+
+def test_what_cannot_be_told_apart_is_drawn_anew():
+    values = [1.0, 2.0, 3.0]
+    first, second = (drawn(lambda: a_line(values, "a"), {}) for _ in range(2))
+    assert first is not second
+    assert first.to_dict() == second.to_dict()
+
+
+def test_streamlit_sends_a_kept_figure_as_it_is_and_leaves_it_so():
+    def script() -> None:
+        from functools import partial
+
+        import numpy as np
+
+        from tests.test_charts import a_line
+        from ui import charts
+
+        charts.show(partial(a_line, np.arange(3), "sent"), "chart", 210, "a line")
+
+    kept = drawn(partial(a_line, np.arange(3), "sent"), {"height": 210})
+    before = json.dumps(kept.to_dict(), default=str)
+    (chart,) = AppTest.from_function(script).run().get("plotly_chart")
+    plain = a_line(np.arange(3), "sent").update_layout(height=210)
+    assert json.loads(chart.proto.spec) == json.loads(plain.to_json())
+    assert json.dumps(kept.to_dict(), default=str) == before

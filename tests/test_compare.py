@@ -18,7 +18,7 @@ from fgpvae.comparison import UNSEEN, Question
 from tests import tiny
 from ui.catalog import models, results
 from ui.catalog.results import Curve, Row, Spread
-from ui.compare import charts, evaluation, one_view_card, picture_matrix, tables
+from ui.compare import charts, evaluation, files, one_view_card, picture_matrix, tables
 
 ERRORS = {"paper": [0.027, 0.029], "gpvae": [0.035, 0.036]}
 
@@ -262,19 +262,18 @@ def test_figures_of_cubes_stand_beside_what_needs_no_model(app):
 
 def test_without_results_the_file_has_the_references_of_its_column(app, monkeypatch, tmp_path):
     monkeypatch.setenv("FGPVAE_RESULTS", str(tmp_path))
-    choice, made = models.find("runs/first"), []
+    choice, offered = models.find("runs/first"), {}
     row = Row("runs/first", "FGP-VAE", True, {n: Spread((0.1,)) for n in comparison.TABLE})
     monkeypatch.setattr(
         evaluation, "measured", lambda: {choice: evaluation.Measured(row, {}, None, 3)}
     )
-    write = tables.table_csv
-    monkeypatch.setattr(tables, "table_csv", lambda *given: made.append(write(*given)) or made[-1])
+    monkeypatch.setattr(files, "download", lambda make, name, *_: offered.update({name: make}))
     compare(app)
     app.multiselect(key="models").set_value(["runs/first"]).run()
     app.segmented_control(key="compare.metric").set_value("one_view_mse").run()
     assert not app.exception
     right = comparison.references(comparison.Question(comparison.TRAINING))
-    _, mean, turned = read_csv(made[-1])
+    _, mean, turned = read_csv(offered["table.csv"]())
     assert float(mean["test_mse"]) == pytest.approx(right[comparison.MEAN_IMAGE].mse)
     assert float(turned["test_mse"]) == pytest.approx(right[comparison.ROTATED_VIEW].mse)
     assert mean["where"] == turned["where"] == "measured here"

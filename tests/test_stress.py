@@ -61,7 +61,7 @@ def test_two_servers_of_three_tabs_act_on_the_same_runs(tmp_path: Path) -> None:
 
 
 def test_sessions_share_models_and_digits() -> None:
-    found = load.trial(sessions=3, browsers=0, seconds=5, think=(0.2, 0.5), whole=False)
+    found = load.trial(load.Crowd(3, 0, 5, (0.2, 0.5)), whole=False)
     assert found.record.errors == []
     assert len(found.record.times()) >= 3
     for what in ("models", "digits"):

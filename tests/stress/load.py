@@ -5,12 +5,17 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from http.cookies import SimpleCookie
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -19,17 +24,20 @@ from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
-from fgpvae import background, pretrained_names, runs
-from fgpvae.presets import preset
+from fgpvae import pretrained_names
 from tests import browser
 from tests.stress.table import Row, none
 from ui.shell import frame
 
 SESSIONS, BROWSERS, SECONDS = 30, 3, 120
+MANY = 100  # sessions for which no error is all that counts
+MEGABYTES = 6  # that a session may take
 THINK = 5.0, 15.0  # seconds that a person looks at a page
 PATIENCE = 90.0  # seconds for one answer
 PAGES = [name for name, _ in frame.PAGES]
+CHROMIUM = "in Chromium"
 DONE = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 
 
@@ -45,19 +53,29 @@ class Record:
     def times(self) -> list[float]:
         return [seconds for each in self.answers.values() for seconds in each]
 
+    def pages(self) -> list[float]:
+        """Those of websocket sessions alone."""
+        return [each for name, part in self.answers.items() if name != CHROMIUM for each in part]
+
+    def p95(self) -> float:
+        return quantiles(self.pages(), n=20)[-1]
+
 
 class Session:
     """What a browser tab says to the server, without the browser."""
 
-    def __init__(self, socket: ClientConnection, record: Record, seed: int) -> None:
+    def __init__(
+        self, socket: ClientConnection, record: Record, seed: int, models: Sequence[str]
+    ) -> None:
         self.socket, self.record, self.random = socket, record, random.Random(seed)
+        self.models = models
         self.page, self.query = PAGES[0], ""
         self.fragments: dict[str, float] = {}  # those that run by themselves, and how often
 
     def link(self, page: str) -> str:
         """A page as people link to it: another digit, another model."""
         digit = f"{self.random.randrange(10)}-{self.random.randrange(40)}"
-        model = self.random.choice(pretrained_names())
+        model = self.random.choice(self.models)
         angle = self.random.randrange(360)
         return {
             "rotate": f"digit=new-{digit}&angle={angle}&model={model}",
@@ -127,25 +145,74 @@ class Session:
                     await self.ask(fragment)
 
 
-async def person(address: str, record: Record, seed: int, seconds: float, think: tuple) -> None:
-    """One session that moves about for a while."""
-    url = address.replace("http", "ws") + "/_stcore/stream"
-    try:
-        async with connect(url, subprotocols=["streamlit"], max_size=None) as socket:
-            session = Session(socket, record, seed)
-            end, turn = time.monotonic() + seconds, seed
-            await asyncio.sleep(session.random.uniform(0, think[0]))
-            while time.monotonic() < end:
-                await session.visit(PAGES[turn % len(PAGES)])
-                await session.look(session.random.uniform(*think))
-                turn += 1 if session.random.random() < 0.7 else 2
-    except Exception as error:  # a lost connection is an error like any other
-        record.errors.append(f"{type(error).__name__}: {error}")
+@dataclass(frozen=True)
+class Crowd:
+    """People who move about an app for a while."""
 
+    sessions: int = SESSIONS
+    browsers: int = BROWSERS
+    seconds: float = SECONDS
+    think: tuple[float, float] = THINK
+    models: tuple[str, ...] = tuple(pretrained_names())
+    cookie: str = ""  # that a proxy sets, by which it knows a session
 
-async def crowd(address: str, record: Record, count: int, seconds: float, think: tuple) -> None:
-    people = (person(address, record, seed, seconds, think) for seed in range(count))
-    await asyncio.gather(*people)
+    async def visit(self, address: str, record: Record) -> None:
+        await asyncio.gather(*(self._person(address, record, n) for n in range(self.sessions)))
+
+    async def _person(self, address: str, record: Record, seed: int) -> None:
+        """One session that moves about for a while."""
+        try:
+            async with self.connected(address) as socket:
+                session = Session(socket, record, seed, self.models)
+                end, turn = time.monotonic() + self.seconds, seed
+                await asyncio.sleep(session.random.uniform(0, self.think[0]))
+                while time.monotonic() < end:
+                    await session.visit(PAGES[turn % len(PAGES)])
+                    await session.look(session.random.uniform(*self.think))
+                    turn += 1 if session.random.random() < 0.7 else 2
+        except Exception as error:  # a lost connection is an error like any other
+            record.errors.append(f"{type(error).__name__}: {error}")
+
+    @asynccontextmanager
+    async def connected(self, address: str) -> AsyncIterator[ClientConnection]:
+        """A websocket, with the cookie that the page came with."""
+        headers: dict[str, str] = {}
+        if self.cookie:
+            value = await asyncio.to_thread(self._given, address)
+            headers["Cookie"] = f"{self.cookie}={value}"
+        url = address.replace("http", "ws") + "/_stcore/stream"
+        protocols = [Subprotocol("streamlit")]
+        async with connect(
+            url, subprotocols=protocols, max_size=None, additional_headers=headers
+        ) as socket:
+            yield socket
+
+    def _given(self, address: str) -> str:
+        with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
+            cookies = SimpleCookie(answer.headers.get("Set-Cookie", ""))
+        return cookies[self.cookie].value
+
+    async def tour(self, address: str, record: Record) -> None:
+        """One session that sees every page, and every model."""
+        async with self.connected(address) as socket:
+            session = Session(socket, record, 0, self.models)
+            for page in PAGES:
+                await session.visit(page)
+            for name in self.models:
+                for page in ("rotate", "latents"):
+                    session.page, session.query = page, f"model={name}"
+                    await session.ask()
+
+    def come(self, address: str, record: Record) -> None:
+        """Websocket sessions and browsers, all at once."""
+        thread = threading.Thread(
+            target=browse, args=(address, record, self.browsers, self.seconds)
+        )
+        if self.browsers:
+            thread.start()
+        asyncio.run(self.visit(address, record))
+        if self.browsers:
+            thread.join()
 
 
 def browse(address: str, record: Record, count: int, seconds: float) -> None:
@@ -162,7 +229,7 @@ def browse(address: str, record: Record, count: int, seconds: float) -> None:
                 tab.goto(f"{address}/{name}")
                 tab.wait_for_selector("h1", timeout=1000 * PATIENCE)
                 browser.settle(tab, 1000 * PATIENCE)
-                record.answers["in Chromium"].append(time.perf_counter() - began)
+                record.answers[CHROMIUM].append(time.perf_counter() - began)
                 if tab.locator("[data-testid=stException]").count():
                     record.errors.append(f"{name}: an exception is shown")
                 turn += 1
@@ -200,81 +267,106 @@ class Trial:
     crowded_mb: float
     held: dict  # in its memory at the end
     trained: float  # epochs of the run meanwhile
+    sessions: int
+    spent: float  # seconds of the processor that the server took for them
+
+    @property
+    def session_mb(self) -> float:
+        return (self.crowded_mb - self.alone_mb) / self.sessions
+
+    @property
+    def work(self) -> float:
+        """Seconds of the processor for a page, with what runs by itself on it."""
+        return self.spent / max(len(self.record.times()), 1)
 
 
-def trial(
-    sessions: int, browsers: int, seconds: float, think: tuple = THINK, whole: bool = True
-) -> Trial:
+def trial(crowd: Crowd, sources: Path = browser.ROOT, whole: bool = True) -> Trial:
     """`whole` is with everything seen before, and with a run that trains."""
     os.environ["NO_PROXY"] = "localhost"  # loopback only
     with tempfile.TemporaryDirectory() as folder:
         root, path = Path(folder) / "runs", Path(folder) / "census.json"
         environment = {"FGPVAE_RUNS": str(root), "STRESS_CENSUS": str(path)}
-        with browser.serve("app.py", module="tests.stress.server", **environment) as address:
+        module = "tests.stress.server"
+        with browser.serve("app.py", module, sources, **environment) as address:
             server, first = listener(address), Record()
             for _ in range(2 * whole):  # everything, and once more so that nothing is new
-                asyncio.run(tour(address, first))
+                asyncio.run(crowd.tour(address, first))
             alone = server.memory_info().rss / 2**20
             record = Record(errors=first.errors)
-            run = training(root) if whole else None
-            thread = threading.Thread(target=browse, args=(address, record, browsers, seconds))
-            if browsers:
-                thread.start()
-            asyncio.run(crowd(address, record, sessions, seconds, think))
-            if browsers:
-                thread.join()
-            crowded = server.memory_info().rss / 2**20
-            held = census(server, path)
-            trained = end(run) if run else 0.0
-    return Trial(record, alone, crowded, held, trained)
+            with training(root, sources) if whole else nullcontext({}) as trained:
+                began = sum(server.cpu_times()[:2])
+                crowd.come(address, record)
+                spent = sum(server.cpu_times()[:2]) - began
+                crowded = server.memory_info().rss / 2**20
+                held = census(server, path)
+    count, epochs = crowd.sessions + crowd.browsers, trained.get("epochs", 0.0)
+    return Trial(record, alone, crowded, held, epochs, count, spent)
 
 
-def training(root: Path) -> runs.Run:
-    """A run that trains for as long as one looks, from its first step on."""
-    run = background.start(root, "load", preset("quick", ("training.epochs=5000",)))
-    while runs.open_run(run.path).state == runs.PREPARING:
-        time.sleep(0.2)
-    return run
+START = """
+import sys, time
+from pathlib import Path
+from fgpvae import background, runs
+from fgpvae.presets import preset
+run = background.start(Path(sys.argv[1]), "load", preset("quick", ("training.epochs=5000",)))
+while runs.open_run(run.path).state == runs.PREPARING:
+    time.sleep(0.2)
+"""
+STOP = """
+import sys, time
+from pathlib import Path
+from fgpvae import background, runs
+path = Path(sys.argv[1]) / "load"
+background.stop(runs.open_run(path))
+while runs.open_run(path).active:
+    time.sleep(0.2)
+print(runs.open_run(path).epoch)
+"""
 
 
-def end(run: runs.Run) -> float:
-    """Stop it; how many epochs it has come."""
-    background.stop(run)
-    while runs.open_run(run.path).active:
-        time.sleep(0.2)
-    background.reap()
-    return runs.open_run(run.path).epoch
+@contextmanager
+def training(root: Path, sources: Path = browser.ROOT) -> Iterator[dict[str, float]]:
+    """A run that trains meanwhile, from its first step on; gives its epochs in the end."""
+    found: dict[str, float] = {}
+    _python(START, root, sources)
+    try:
+        yield found
+    finally:
+        found["epochs"] = float(_python(STOP, root, sources))
 
 
-async def tour(address: str, record: Record) -> None:
-    """One session that sees every page, and every model."""
-    url = address.replace("http", "ws") + "/_stcore/stream"
-    async with connect(url, subprotocols=["streamlit"], max_size=None) as socket:
-        session = Session(socket, record, 0)
-        for page in PAGES:
-            await session.visit(page)
-        for name in pretrained_names():
-            for page in ("rotate", "latents"):
-                session.page, session.query = page, f"model={name}"
-                await session.ask()
+def _python(code: str, root: Path, sources: Path) -> str:
+    """Run with the sources of the server, which know the format of its runs."""
+    command = [sys.executable, "-c", code, str(root)]
+    environment = {**os.environ, "PYTHONPATH": str(sources)}
+    done = subprocess.run(
+        command, cwd=sources, env=environment, check=True, capture_output=True, text=True
+    )
+    return done.stdout
 
 
 def rows() -> Iterator[Row]:
-    found = trial(SESSIONS, BROWSERS, SECONDS)
-    part, record = "load", found.record
-    seen = [each for name, part in record.answers.items() if name != "in Chromium" for each in part]
-    tried = f"{SESSIONS} sessions + {BROWSERS} Chromium, {SECONDS} s, {len(record.times())} pages"
-    row = none(part, "errors", len(record.times()), record.errors)
-    yield Row(part, row.what, tried, row.found, row.target, row.met)
-    p95 = quantiles(seen, n=20)[-1]
-    found_text = f"median {1000 * median(seen):.0f} ms, 95th percentile {1000 * p95:.0f} ms"
-    yield Row(part, "answer of a page, websocket sessions", f"{len(seen)}", found_text)
+    yield from report("load", Crowd(), trial(Crowd()))
+    yield many()
+
+
+def report(part: str, crowd: Crowd, found: Trial) -> Iterator[Row]:
+    """What a crowd found on one server, a row each."""
+    record, count = found.record, crowd.sessions + crowd.browsers
+    yield errors(part, "errors", crowd, record)
+    yield answers(part, record)
     for name, times in sorted(record.answers.items()):
         yield Row(part, f"answer, {name}", f"{len(times)}", f"median {1000 * median(times):.0f} ms")
-    count = SESSIONS + BROWSERS
-    each = (found.crowded_mb - found.alone_mb) / count
+    each = found.session_mb
     text = f"{each:.1f} MB; the server {found.alone_mb:.0f} MB before, {found.crowded_mb:.0f} after"
-    yield Row(part, "memory of a session", f"{count} sessions", text)
+    yield Row(
+        part,
+        "memory of a session",
+        f"{count} sessions",
+        text,
+        f"at most {MEGABYTES}",
+        each <= MEGABYTES,
+    )
     held = found.held
     for what, one in (("models", "model"), ("digits", "digit")):
         copies, different = held[what], held[f"different_{what}"]
@@ -283,3 +375,21 @@ def rows() -> Iterator[Row]:
         yield Row(part, f"{what} in memory", f"{count} sessions", text, "each once", met)
     text = f"{found.trained:.0f} epochs of quick; {record.ticks} looks at it"
     yield Row(part, "the run that trained meanwhile", "1", text, "> 0", found.trained > 0)
+
+
+def errors(part: str, what: str, crowd: Crowd, record: Record) -> Row:
+    row = none(part, what, len(record.times()), record.errors)
+    tried = f"{crowd.sessions} sessions + {crowd.browsers} Chromium, {crowd.seconds:g} s"
+    return replace(row, tried=f"{tried}, {len(record.times())} pages")
+
+
+def answers(part: str, record: Record) -> Row:
+    seen = record.pages()
+    text = f"median {1000 * median(seen):.0f} ms, 95th percentile {1000 * record.p95():.0f} ms"
+    return Row(part, "answer of a page, websocket sessions", f"{len(seen)}", text)
+
+
+def many() -> Row:
+    """A hundred sessions at once."""
+    crowd = Crowd(sessions=MANY, browsers=0, seconds=60)
+    return errors("load", "errors with many sessions", crowd, trial(crowd).record)

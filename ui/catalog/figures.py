@@ -10,6 +10,7 @@ from fgpvae.errors import UserError
 from fgpvae.figure_view import figure_of
 from ui.components.pictures import address
 from ui.components.tiles import Tile, tiles
+from ui.shell.kept import kept
 
 FRAMES = 48  # angles at which figures are drawn, all round
 AROUND: np.ndarray = np.arange(FRAMES) * (2 * np.pi / FRAMES)
@@ -24,7 +25,7 @@ def _shapes() -> cubes.Splits:
     return cubes.splits()
 
 
-@st.cache_data(max_entries=400, show_spinner=False)
+@kept(400)
 def unseen(number: int) -> str:
     """The moves of a figure that no model has seen; there is one for every number."""
     shapes = _shapes().unseen
@@ -78,7 +79,7 @@ def is_figure(moves: str | None) -> bool:
         return False
 
 
-@st.cache_data(max_entries=400, show_spinner=False)
+@kept(400)
 def kind(moves: str) -> str:
     """Is the shape of a figure among those for training or among those kept back?"""
     shape = figure_of(moves).shape

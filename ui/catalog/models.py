@@ -8,12 +8,14 @@ from threading import Lock
 from typing import Literal, NoReturn
 
 import streamlit as st
+import torch
 
 import fgpvae
 from fgpvae import background, checkpoints, runs
 from fgpvae.configs import CUBES, OBJECTS, RunConfig
 from fgpvae.models import MODELS
 from ui.shell import frame, query_params
+from ui.shell.kept import kept
 
 BEST = "best"  # what pages start with, if it is there
 BASELINES = 3  # shipped models on Compare to begin with
@@ -223,12 +225,15 @@ class ModelCache:
             return model
 
 
-@st.cache_resource(show_spinner=False)
+@kept(1)
 def _loaded() -> ModelCache:
+    # pages ask for little at a time; a second thread gains nothing, and waits for a core when many
+    # sessions are there or a run trains
+    torch.set_num_threads(1)
     return ModelCache(MOST)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(64)
 def _config(choice: Choice) -> RunConfig:
     if choice.own:
         return checkpoints.load_config(choice.path.parent)

@@ -7,10 +7,9 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-import streamlit as st
-
 from fgpvae import comparison
 from ui.shell import frame, palette
+from ui.shell.kept import kept
 
 METRICS = {
     "test_mse": "Held-out angle",
@@ -48,7 +47,7 @@ def load(name: str) -> dict[str, Any] | None:
         return None
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
+@kept(16)
 def _load(path: Path, version: float) -> dict[str, Any]:
     result = json.loads(path.read_text())
     if result["experiment"] != path.stem:

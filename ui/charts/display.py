@@ -15,6 +15,8 @@ from ui.components import plot_tools
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from ui.charts.drawn import Drawn
+
 # Saving is left to `plot_tools`: Plotly's own button knows one format, and no ground to put under
 # the light letters of a dark theme.
 CONFIG = {
@@ -51,26 +53,30 @@ def show(
 ) -> None:
     """Reserve `height` pixels and draw the chart that `make` returns.
 
-    `alt` says in words what one would see. `picked` is called with the customdata of the points
-    that were clicked or circled. As long as `live` stays the same, a new figure is put into the
-    chart that is there, which keeps its zoom.
+    `make` is best a `functools.partial`: its figure is then made once for all (`drawn`). `alt` says
+    in words what one would see. `picked` is called with the customdata of the points that were
+    clicked or circled. As long as `live` stays the same, a new figure is put into the chart that is
+    there, which keeps its zoom.
     """
     place = st.container(height=height, border=False, gap=None, key=f"{key}.place")
 
     def draw() -> None:
-        made = make().update_layout(height=height)
+        from ui.charts.drawn import drawn  # with Plotly, which takes long to load
+
         options: dict[str, Any] = {}
+        layout: dict[str, Any] = {"height": height}
         if picked is not None:
             options = {
                 "on_select": lambda: picked(_customdata(key)),
                 "selection_mode": ("points", "lasso"),
             }
         elif phone():
-            made.update_layout(dragmode=False)  # a finger scrolls the page
+            layout["dragmode"] = False  # a finger scrolls the page
+        made = drawn(make, layout)
         first, named = _first(key, live, made, alt) if live else (made, alt)
         with place:
             st.plotly_chart(first, key=key, config=CONFIG, alt=named, height=height, **options)
-            newest = _without_theme(made) if live else ""
+            newest = made.without_theme if live else ""
             plot_tools.show(f"{key}.tools", _file(key), alt, newest)
 
     waiting = _waiting.get()
@@ -90,7 +96,7 @@ def _customdata(key: str) -> list[Any]:
     return [point["customdata"] for point in points if "customdata" in point]
 
 
-def _first(key: str, live: str, made: go.Figure, alt: str) -> tuple[go.Figure, str]:
+def _first(key: str, live: str, made: Drawn, alt: str) -> tuple[Drawn, str]:
     """The figure, and its words, with which the chart of this name began.
 
     Streamlit draws a chart anew whenever these differ from those of the last run.
@@ -99,16 +105,6 @@ def _first(key: str, live: str, made: go.Figure, alt: str) -> tuple[go.Figure, s
     if kept is None or kept[0] != live:
         kept = st.session_state[f"{key}.first"] = (live, made, alt)
     return kept[1], kept[2]
-
-
-def _without_theme(made: go.Figure) -> str:
-    """As JSON; the chart that is there has the colours of the theme already."""
-    from plotly.io import to_json
-
-    spec = made.to_dict()
-    del spec["layout"]["template"]
-    text: str = to_json(spec, validate=False)
-    return text
 
 
 def _file(key: str) -> str:

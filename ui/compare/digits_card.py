@@ -10,6 +10,7 @@ from ui.catalog import Choice
 from ui.compare import picture_matrix
 from ui.compare.files import KEEP
 from ui.shell import frame
+from ui.shell.kept import kept
 
 DEGREES = [f"{degrees:g}°" for degrees in np.rad2deg(ANGLES)]
 ASK = {TRAINING: "Held-out angle", UNSEEN: "New digits", UPRIGHT: "One upright view"}
@@ -17,7 +18,7 @@ BY_NUMBER, BY_ERROR, BY_DIFFERENCE = "digit", "error", "difference"
 SORTS = {BY_NUMBER: "Number", BY_ERROR: "Largest error", BY_DIFFERENCE: "Largest difference"}
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(64)
 def answered(choice: Choice, question: Question) -> Answer | str:
     """What a model makes of the digits, or why it cannot."""
     try:
@@ -26,7 +27,7 @@ def answered(choice: Choice, question: Question) -> Answer | str:
         return str(error)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(64)
 def referred(question: Question) -> dict[str, Answer]:
     return comparison.references(question)
 

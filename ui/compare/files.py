@@ -23,7 +23,7 @@ def command(experiment: str, key: str, sentence: str) -> None:
         st.markdown(f"`python -m fgpvae experiment {experiment} --seeds 5`")
 
 
-def foot(result: dict[str, Any] | None, content: str, name: str) -> None:
+def foot(result: dict[str, Any] | None, content: Callable[[], str], name: str) -> None:
     """Below a figure: the file, and where the figures come from."""
     with st.container(horizontal=True, vertical_alignment="center"):
         download(content, name)
@@ -31,7 +31,8 @@ def foot(result: dict[str, Any] | None, content: str, name: str) -> None:
             st.caption(frame.plain(tables.provenance(result)))
 
 
-def download(content: str | Callable[[], bytes], name: str, kind: str = "text/csv") -> None:
+def download(content: Callable[[], str | bytes], name: str, kind: str = "text/csv") -> None:
+    """A button whose file is made when it is pressed."""
     st.download_button(
         name.rsplit(".")[-1].upper(),
         content,

@@ -1,5 +1,7 @@
 """The cards with figures of cubes never trained on: errors by views, and pictures."""
 
+from functools import partial
+
 import streamlit as st
 
 from fgpvae import UserError, comparison
@@ -51,7 +53,7 @@ def objects() -> None:
                 charts.VIEWS_HEIGHT,
                 falling(every),
             )
-            foot(result, curves_csv(curves), "objects.csv")
+            foot(result, partial(curves_csv, curves), "objects.csv")
     if chosen:
         _pictures(chosen)
 

@@ -1,5 +1,6 @@
 """The card with one view at a known angle, as others test it."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -46,7 +47,7 @@ def one_view() -> None:
             f"Knows geometry, and learns nothing: the view turned as a picture has {turned}."
         )
         st.caption(frame.plain(result["comparable"].replace("`", "")))
-        foot(result, file(learned), "one-view.csv")
+        foot(result, partial(file, learned), "one-view.csv")
 
 
 def ours(result: dict[str, Any]) -> list[Line]:

@@ -62,7 +62,7 @@ def save(
     noun: str = "digit",
 ) -> None:
     """Buttons for all errors as a table, and for the first pictures."""
-    download(csv(numbers, order, columns, noun), f"{noun}s.csv")
+    download(partial(csv, numbers, order, columns, noun), f"{noun}s.csv")
     picture = partial(png, truth, numbers, order[:count], columns, noun)
     download(picture, f"{noun}s.png", "image/png")
 

@@ -1,5 +1,6 @@
 """The cards with the error against views, and what digits and views cost."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,9 +13,10 @@ from ui.compare.evaluation import Measured, own_curve, queue
 from ui.compare.files import BLOCK, KEEP, command, foot
 from ui.compare.tables import curves_csv, scaling_csv
 from ui.shell import frame, palette
+from ui.shell.kept import kept
 
 
-@st.cache_data(max_entries=2, show_spinner=False)
+@kept(2)
 def reference_curves() -> list[results.Curve]:
     return [
         results.Curve(
@@ -55,14 +57,14 @@ def context(own: list[Measured], unmeasured: list[Choice]) -> None:
             return
         every = curves + reference_curves()
         show(
-            lambda: charts.error_by_views(every),
+            partial(charts.error_by_views, every),
             "compare.chart.views",
             charts.VIEWS_HEIGHT,
             falling(every),
         )
         waiting(unmeasured)
         result = table if block == results.EQUAL else extrapolation
-        foot(result, curves_csv(curves), "views.csv")
+        foot(result, partial(curves_csv, curves), "views.csv")
 
 
 def falling(curves: list[results.Curve]) -> str:
@@ -91,7 +93,7 @@ def by_digits(
     sizes = [(row["P"], row[name]["mean"]) for row in result["by_digits"]]
     said = ", ".join(f"{value:.4g} with {P}" for P, value in sizes)
     show(
-        lambda: charts.by_digits(result, name, title, points),
+        partial(charts.by_digits, result, name, title, points),
         f"compare.chart.{name}_by_digits",
         charts.SCALING_HEIGHT,
         f"{title} by the number of digits: {said}".capitalize(),
@@ -135,7 +137,7 @@ def scaling(own: list[Measured]) -> None:
                 "all 20 Q images, as in a model that does not factorise.",
             )
             show(
-                lambda: charts.by_views(result),
+                partial(charts.by_views, result),
                 "compare.chart.seconds_by_views",
                 charts.SCALING_HEIGHT,
                 "Seconds of a posterior against views Q: "
@@ -144,4 +146,4 @@ def scaling(own: list[Measured]) -> None:
                     for kind, name, *_ in charts.POSTERIORS
                 ),
             )
-        foot(result, scaling_csv(result), "scaling.csv")
+        foot(result, partial(scaling_csv, result), "scaling.csv")

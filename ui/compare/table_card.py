@@ -1,5 +1,7 @@
 """The card with the paper's table next to ours."""
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -12,9 +14,10 @@ from ui.compare import charts, tables
 from ui.compare.evaluation import Measured
 from ui.compare.files import BLOCK, KEEP, command, foot
 from ui.shell import frame
+from ui.shell.kept import kept
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@kept(8)
 def without_a_model(metric: str) -> dict[str, float]:
     """The mean image and the geometric rotation in a column of the table."""
     questions = {
@@ -70,7 +73,7 @@ def table(own: list[Measured]) -> None:
         means = {row.label: mean for row in rows if (mean := row.errors[metric].mean) is not None}
         spoken = ", ".join(f"{name} {value:.4f}" for name, value in (means | lines).items())
         show(
-            lambda: charts.errors(rows, metric, lines, phone()),
+            partial(charts.errors, rows, metric, lines, phone()),
             "compare.chart.table",
             charts.errors_height(rows, phone()),
             f"Mean squared error of every model, {results.METRICS[metric]}: {spoken}",
@@ -79,7 +82,7 @@ def table(own: list[Measured]) -> None:
         tables.show_references(lines)
         notes(rows, own)
         trivial = result["trivial"] if result else without_a_model("test_mse")
-        foot(result, tables.table_csv(rows, trivial, bool(result)), "table.csv")
+        foot(result, partial(tables.table_csv, rows, trivial, bool(result)), "table.csv")
 
 
 def notes(rows: list[results.Row], own: list[Measured]) -> None:

@@ -3,12 +3,14 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import streamlit as st
 
 from fgpvae import comparison
 from ui.catalog.results import METRICS, Curve, Row, spread
+from ui.shell.kept import content, kept
 
 BEST = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"
 PUBLISHED, SECONDS, PUBLISHED_SECONDS = "published", "seconds an epoch", "published seconds"
@@ -20,7 +22,7 @@ CHOSEN, EPOCHS, PROCESSOR, PARAMETERS = "rate, schedule", "epochs", "CPU seconds
 def show(rows: Sequence[Row]) -> None:
     """The table, which one can sort and search; the best of each column is marked."""
     st.dataframe(
-        styled(rows),
+        deepcopy(styled(rows)),  # Streamlit writes into it
         hide_index=True,
         key="compare.table",
         alt="The error of every model in each test, beside the published one",
@@ -50,6 +52,7 @@ def show_references(errors: dict[str, float]) -> None:
         )
 
 
+@kept(16, by=content)
 def styled(rows: Sequence[Row]) -> Any:
     """Figures as numbers that sort, shown with their standard deviation (a pandas Styler)."""
     import pandas as pd

@@ -8,6 +8,7 @@ import streamlit as st
 from fgpvae import data
 from fgpvae.data import ANGLES
 from ui.shell import frame
+from ui.shell.kept import kept
 
 DEGREES = np.rad2deg(ANGLES)
 LABELS = [f"{degrees:g}°" for degrees in DEGREES]
@@ -26,7 +27,7 @@ def formula(latex: str, function: str) -> None:
     st.caption(f"`{function}`")
 
 
-@st.cache_data(show_spinner=False)
+@kept(1)
 def a_three() -> np.ndarray:
     """One digit at sixteen angles [16, 28, 28]."""
     return data.rotate(data.embedded((3,)).images[361:362], ANGLES)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def divide_the_matrix() -> None:
     ):
         full = np.abs(np.kron(vectors @ vectors.T, gram))
         charts.show(
-            lambda: charts.heatmap(full, names, charts.GREY, MATRIX),
+            partial(charts.heatmap, full, names, charts.GREY, MATRIX),
             "how.cost.joint",
             MATRIX,
             f"The joint kernel of {p} digits at {q} angles: no block is empty",
@@ -114,7 +115,7 @@ def divide_the_matrix() -> None:
     ):
         blocks = np.kron(np.eye(p), gram)
         charts.show(
-            lambda: charts.heatmap(blocks, names, palette.LOCAL, MATRIX),
+            partial(charts.heatmap, blocks, names, palette.LOCAL, MATRIX),
             "how.cost.blocks",
             MATRIX,
             f"The factorised kernel of {p} digits at {q} angles: {p} blocks, all else is empty",

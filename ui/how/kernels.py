@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from ui import charts
 from ui.components import pictures
 from ui.how.cards import FINE, KEPT, LABELS, a_three, card, formula
 from ui.shell import frame, palette
+from ui.shell.kept import kept
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -25,7 +27,7 @@ VIEWS = [f"digit {p + 1} at {label}" for p in range(3) for label in LABELS]
 PERIODS = {"2π": 2 * np.pi, "π": np.pi}
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@kept(256)
 def kernel_pictures(sigma: float, r: float, period: float) -> dict[str, np.ndarray]:
     """The kernel from 0, its gram matrix at the sixteen angles, and functions from the prior."""
     kernel = Periodic(sigma, r, period)
@@ -121,7 +123,7 @@ def two_kernels() -> None:
     curve, drawn, gram = st.columns(3, gap="medium")
     with curve, card("How alike?", "Two views of one digit, by their angle."):
         charts.show(
-            lambda: covariance(made["curve"], sigma),
+            partial(covariance, made["curve"], sigma),
             "how.kernels.curve",
             HEIGHT,
             f"Covariance of two views by the angle between them: {sigma**2:.2f} at 0°, "
@@ -129,7 +131,7 @@ def two_kernels() -> None:
         )
     with drawn, card("What it can become", "Five channels drawn from the prior."):
         charts.show(
-            lambda: functions(made["drawn"]),
+            partial(functions, made["drawn"]),
             "how.kernels.drawn",
             HEIGHT,
             "Five functions of the angle drawn from the prior, from "
@@ -137,7 +139,7 @@ def two_kernels() -> None:
         )
     with gram, card("As a matrix", "Three digits at sixteen angles."):
         charts.show(
-            lambda: local_matrix(made["gram"] / sigma**2),
+            partial(local_matrix, made["gram"] / sigma**2),
             "how.kernels.gram",
             HEIGHT,
             "The local kernel of three digits at sixteen angles: three blocks, one a digit",

@@ -17,6 +17,7 @@ from ui import charts
 from ui.catalog import models
 from ui.how.cards import KEPT, card, formula
 from ui.shell import frame, notices, numbers, palette
+from ui.shell.kept import kept
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -49,7 +50,7 @@ def config_of(path: Path) -> RunConfig:
     return checkpoints.shipped_config(path.stem)
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@kept(8)
 def record(path: Path, version: float) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
@@ -62,7 +63,7 @@ def curves(run: runs.Run) -> list[dict[str, Any]]:
     return lines
 
 
-@st.cache_data(show_spinner=False)
+@kept(1)
 def mean_image_error() -> float:
     """Of the benchmark's threes at the held-out angle."""
     return comparison.references(Question(TRAINING))[MEAN_IMAGE].mse

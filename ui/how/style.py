@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def many_views_one_style() -> None:
     ):
         each = [(names[order[k]], angles[order[k]], mu[k], sd[k]) for k in range(count)]
         charts.show(
-            lambda: bells(channel, each, (mean[count], spread[count])),
+            partial(bells, channel, each, (mean[count], spread[count])),
             "how.style.bells",
             HEIGHT,
             f"Global channel {channel}: what {count} views say, and together "
@@ -130,7 +131,7 @@ def many_views_one_style() -> None:
         )
     with right, card("Surer with each view", "Mean and two standard deviations."):
         charts.show(
-            lambda: surer(mean, spread, count),
+            partial(surer, mean, spread, count),
             "how.style.surer",
             HEIGHT,
             f"Standard deviation by views given: 1 without any, {spread[1]:.3f} with one, "

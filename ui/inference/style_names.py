@@ -10,6 +10,7 @@ from fgpvae.data import ANGLES, Views
 from fgpvae.errors import UserError
 from fgpvae.style_directions import Style
 from ui.catalog.models import Choice
+from ui.shell.kept import kept
 
 DIGITS = 360  # of a class that its styles are learnt from
 FEW = 12  # that are enough to tell classes apart
@@ -17,7 +18,7 @@ VIEWS = ANGLES[::4]  # of each
 EXAMPLES = 8  # things whose pictures say which channels change most
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(64)
 def names(choice: Choice, label: int | None = None) -> list[Style] | None:
     """The sliders, fitted to training digits of a class, or of all where it is not known.
 
@@ -31,7 +32,7 @@ def names(choice: Choice, label: int | None = None) -> list[Style] | None:
         return None
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(64)
 def likely(choice: Choice, label: int) -> latents.Styles | None:
     """The styles of the training digits of a class; None for a model that keeps none apart."""
     if label not in choice.classes:
@@ -51,7 +52,7 @@ def likely_of(choice: Choice, own: Sequence[float]) -> latents.Styles | None:
     return likely(choice, min(means, key=lambda label: np.linalg.norm(means[label] - own)))
 
 
-@st.cache_data(max_entries=24, show_spinner=False)
+@kept(24)
 def _means(choice: Choice) -> dict[int, np.ndarray]:
     """The mean style of each class, from a few digits; nothing for a model that keeps none."""
     classes = choice.classes

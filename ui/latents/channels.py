@@ -1,6 +1,7 @@
 """Every channel of one digit over the angle, as small multiples."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def show(
     columns = 2 if charts.phone() else 4
     names = ", ".join(each.name for each in found)
     charts.show(
-        lambda: charts.channels(found, given, hues, columns, axis, unit),
+        partial(charts.channels, found, given, hues, columns, axis, unit),
         key,
         charts.channels_height(len(found), columns),
         f"Channels over the view, with estimates of {len(given)} views: {names}",

@@ -9,6 +9,7 @@ from fgpvae import latents
 from fgpvae.data import ANGLES, Views
 from ui.catalog import Choice
 from ui.catalog.digits import trained
+from ui.shell.kept import kept
 
 DEGREES = np.rad2deg(ANGLES)
 LABELS = [f"{degrees:g}°" for degrees in DEGREES]
@@ -26,12 +27,12 @@ def encoded(choice: Choice) -> latents.Latents:
     return latents.latents(choice.load(), shown(choice))
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+@kept(32)
 def projected(choice: Choice, block: str, pooled: bool) -> latents.Projection:
     return latents.project(encoded(choice).channels(block, pooled))
 
 
-@st.cache_data(max_entries=12, show_spinner=False)
+@kept(12)
 def strongest(choice: Choice) -> list[int]:
     """The global channels, those that change the picture most first."""
     found, model = encoded(choice), choice.load()

@@ -11,19 +11,19 @@ from ui.catalog.digits import mean_image
 from ui.components import pictures
 from ui.inference.context_views import mask, remembered
 from ui.latents import spaces
-from ui.latents.codes import LABELS
+from ui.latents.codes import LABELS, shown
 from ui.shell import frame, numbers, palette
+from ui.shell.kept import kept
 
 VIEWS_GIVEN = {1: [0], 2: [0, 8], 4: [0, 4, 8, 12], 8: list(range(0, 16, 2)), 16: list(range(16))}
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def made_again(
-    choice: Choice, _views: Views, digit: int, given: tuple[bool, ...]
-) -> np.ndarray | str:
+@kept(64)
+def made_again(choice: Choice, digit: int, given: tuple[bool, ...]) -> np.ndarray | str:
     """Its sixteen views from those given, or why the model cannot."""
     try:
-        return latents.generated(choice.load(), _views[[digit]], np.array(given))[0].numpy()
+        views = shown(choice)[[digit]]
+        return latents.generated(choice.load(), views, np.array(given))[0].numpy()
     except UserError as error:
         return str(error)
 
@@ -32,7 +32,7 @@ def picked(
     choice: Choice, views: Views, name: str, digit: int, view: int, given: np.ndarray
 ) -> str:
     """The view that stands out, true and generated, as HTML."""
-    made = made_again(choice, views, digit, tuple(given.tolist()))
+    made = made_again(choice, digit, tuple(given.tolist()))
     images = [("true", views.images[digit, view].numpy())]
     if not isinstance(made, str):
         images.append(("generated", made[view]))
@@ -43,7 +43,7 @@ def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.nd
     """The chosen digit, true and generated, with numbers that have company."""
     model, mine = choice.load(), views[[digit]]
     truth = mine.images[0].numpy()
-    made = made_again(choice, views, digit, tuple(given.tolist()))
+    made = made_again(choice, digit, tuple(given.tolist()))
     if isinstance(made, str):
         st.caption(frame.plain(made))
         return

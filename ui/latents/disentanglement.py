@@ -13,6 +13,7 @@ from fgpvae.experiments.disentanglement import swap_error
 from ui.catalog import Choice, models
 from ui.latents.codes import encoded, shown
 from ui.shell import frame
+from ui.shell.kept import kept
 
 MEASURED = 40  # digits that the figures of disentanglement are of
 CHANCE = "digit_retrieval_chance"
@@ -151,7 +152,7 @@ READING = (
 )
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(64)
 def scores(choice: Choice) -> dict[str, float | None]:
     rows = latents.evenly(shown(choice), MEASURED)
     model, views = choice.load(), shown(choice)[rows]

@@ -1,5 +1,14 @@
-"""What surrounds every page: frame, notices, query parameters, palette."""
+"""What surrounds every page: frame, notices, query parameters, palette; what all sessions share."""
 
-from ui.shell import about, frame, garbage, notices, numbers, palette, query_params
+from ui.shell import about, frame, garbage, kept, notices, numbers, palette, query_params
 
-__all__ = ["about", "frame", "garbage", "notices", "numbers", "palette", "query_params"]
+__all__ = [
+    "about",
+    "frame",
+    "garbage",
+    "kept",
+    "notices",
+    "numbers",
+    "palette",
+    "query_params",
+]

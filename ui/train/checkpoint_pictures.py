@@ -11,11 +11,12 @@ from fgpvae.runs import Run
 from ui.catalog import Choice, figures, models, objects
 from ui.components import pictures as pictures_html
 from ui.shell import frame, palette
+from ui.shell.kept import kept
 
 LABELS = [f"{degrees:g}°" for degrees in np.rad2deg(ANGLES)]
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@kept(8)
 def turned(choice: Choice) -> str:
     """What a checkpoint makes of two digits, all around."""
     rows = []
@@ -25,7 +26,7 @@ def turned(choice: Choice) -> str:
     return pictures_html.grid(rows, LABELS, bars, marked=HELD_OUT_INDEX, alt="generated digits")
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@kept(8)
 def moved(choice: Choice) -> str:
     """What a checkpoint makes of an object that it was not trained on."""
     found, model = objects.load_objects(choice), choice.load()
@@ -40,7 +41,7 @@ def moved(choice: Choice) -> str:
     return pictures_html.grid(rows, labels, bars, alt="an object at its views, true and generated")
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@kept(8)
 def imagined(choice: Choice) -> str:
     """What a checkpoint makes of a figure of cubes that it was not trained on."""
     w = cubes.grid().numpy()[::2]

@@ -1,6 +1,7 @@
 """One run: its numbers, its pictures, its curves, and what can be done with it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -68,7 +69,7 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
             records.append(curves.Record(other.name, other.metrics(), other.config.training.epochs))
     columns = 2 if charts.phone() else 3
     charts.show(
-        lambda: curves.chart(records, columns),
+        partial(curves.chart, records, columns),
         "train.curves",
         curves.height(columns),
         curves.alt(records),

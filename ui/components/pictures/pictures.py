@@ -2,10 +2,13 @@
 
 import base64
 import io
+from functools import lru_cache
 from html import escape
 
 import numpy as np
 from PIL import Image
+
+SMALL = 3 * 32 * 32  # numbers of a picture that is kept once it has been encoded
 
 
 def address(image: np.ndarray, scale: int = 1) -> str:
@@ -13,6 +16,17 @@ def address(image: np.ndarray, scale: int = 1) -> str:
     if image.dtype != np.uint8:
         image = image if image.ndim == 2 else np.moveaxis(image, 0, -1)
         image = np.rint(255 * np.clip(np.nan_to_num(image), 0, 1)).astype(np.uint8)
+    if image.size > SMALL:
+        return _png(image, scale)
+    return _kept_png(image.tobytes(), image.shape, scale)
+
+
+@lru_cache(maxsize=4096)
+def _kept_png(content: bytes, shape: tuple[int, ...], scale: int) -> str:
+    return _png(np.frombuffer(content, np.uint8).reshape(shape), scale)
+
+
+def _png(image: np.ndarray, scale: int) -> str:
     picture = Image.fromarray(image)
     if scale > 1:
         size = (picture.width * scale, picture.height * scale)

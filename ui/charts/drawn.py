@@ -1,0 +1,55 @@
+"""Figures that are made once for all sessions.
+
+To make a figure and to turn it into plain values takes Plotly tens of milliseconds; the values are
+the same for everybody who looks at the same thing.
+"""
+
+import pickle
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.io import to_json
+
+from ui.shell.kept import content, kept
+
+MOST = 96  # figures that are kept
+
+
+class Drawn(go.Figure):  # type: ignore[misc]
+    """A figure that has become plain values, which `st.plotly_chart` takes as they are."""
+
+    def __init__(self, made: go.Figure) -> None:
+        self._values = made.to_dict()
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._values
+
+    @cached_property
+    def without_theme(self) -> str:
+        """As JSON, for a chart that has the colours of the theme already."""
+        values = self._values
+        layout = {name: part for name, part in values["layout"].items() if name != "template"}
+        text: str = to_json({**values, "layout": layout}, validate=False)
+        return text
+
+
+def drawn(make: Callable[[], go.Figure], layout: dict[str, Any]) -> Drawn:
+    """What `make` returns, with changes to its layout.
+
+    It is kept if `make` is a function of a module, or a `functools.partial` of one with its
+    arguments; any other is called anew.
+    """
+    try:
+        pickle.dumps(make)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return _draw(make, layout)
+    return _kept(make, layout)
+
+
+def _draw(make: Callable[[], go.Figure], layout: dict[str, Any]) -> Drawn:
+    return Drawn(make().update_layout(layout))
+
+
+_kept = kept(MOST, by=content)(_draw)
