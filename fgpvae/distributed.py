@@ -9,18 +9,20 @@ unevenly the digits are shared out.
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from fgpvae.errors import UserError
 from fgpvae.models import Terms
 from fgpvae.randomness import Part
 
+BUCKET_MB = 4  # of gradients that travel together: few messages, which still overlap
 PATIENCE = timedelta(minutes=10)  # for a worker that says nothing, and for one that validates
 
 
@@ -43,7 +45,9 @@ class Workers:
         self.leaving = False  # this worker wants to stop
         self.agreed = False  # one of them does, and all know it
         self.begun = count == 1  # have the others been told what to do?
-        self.bytes, self.seconds = 0, 0.0  # of messages so far
+        self.bytes = 0  # of messages so far
+        self.seconds = 0.0  # in which nothing else was done
+        self._shared: DistributedDataParallel | None = None
 
     @property
     def stopping(self) -> bool:
@@ -72,21 +76,32 @@ class Workers:
 
         return Terms(*map(whole, columns, message))
 
-    def add_gradients(self, parameters: Iterable[Tensor]) -> None:
-        """Every gradient becomes the sum of all workers'; one that none of them has stays None."""
-        learned = [p for p in parameters if p.requires_grad]
-        for dtype in sorted({p.dtype for p in learned}, key=str):
-            group = [p for p in learned if p.dtype == dtype]
-            present = torch.tensor([p.grad is not None for p in group], dtype=dtype)
-            flat = [p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1) for p in group]
-            total = self._sum(
-                torch.cat([present.to(self.device), *(g.to(self.device) for g in flat)])
-            )
-            pieces = total[len(group) :].split([p.numel() for p in group])
-            for p, known, piece in zip(group, total[: len(group)].tolist(), pieces, strict=True):
-                if known:
-                    p.grad = torch.empty_like(p) if p.grad is None else p.grad
-                    p.grad.copy_(piece.view(p.shape))
+    def share(self, model: nn.Module) -> None:
+        """From now on `backward` adds up the gradients of this model."""
+        self._shared = DistributedDataParallel(
+            _Loss(model),
+            init_sync=False,  # all have built, or were told, the same
+            forward_sync_buffers=False,
+            find_unused_parameters=True,
+            bucket_cap_mb=BUCKET_MB,
+        )
+        self._shared.register_comm_hook(self, _add_up)
+
+    def backward(self, loss: Tensor) -> None:
+        """The gradient of a loss; with many workers the sum of all workers' own.
+
+        The sums travel while the gradients of earlier layers are computed. A gradient that none of
+        the workers has stays None.
+        """
+        if self._shared is None:
+            loss.backward()
+            return
+        try:
+            self._shared(loss).backward()
+        except torch.OutOfMemoryError:
+            raise  # of this worker's own doing
+        except RuntimeError:
+            raise WorkerLost from None
 
     def tell(self, content: bytes = b"") -> bytes:
         """What the first worker says; the others' own words are ignored."""
@@ -123,6 +138,33 @@ class Workers:
             raise WorkerLost from None
         self.seconds += time.perf_counter() - began
         self.bytes += message.numel() * message.element_size()
+
+
+class _Loss(nn.Module):
+    """A model, and a loss of it that always has a gradient.
+
+    That of a worker without digits is of a number which is otherwise unused. So in no step are all
+    parameters used, and torch has no cause to warn that it looks for unused ones in vain.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        device = next(model.parameters()).device
+        self.model, self.nothing = model, nn.Parameter(torch.zeros((), device=device))
+
+    def forward(self, loss: Tensor) -> Tensor:
+        return loss if loss.requires_grad else loss + self.nothing
+
+
+def _add_up(
+    workers: Workers,
+    bucket: dist.GradBucket,  # type: ignore[name-defined]
+) -> torch.futures.Future[Tensor]:
+    """Where DistributedDataParallel takes the mean over workers: the sum."""
+    gradients = bucket.buffer()
+    workers.bytes += gradients.numel() * gradients.element_size()
+    sent = dist.all_reduce(gradients, async_op=True).get_future()
+    return sent.then(lambda done: done.value()[0])
 
 
 def choose_device(name: str = "auto") -> torch.device:

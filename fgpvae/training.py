@@ -9,7 +9,7 @@ import copy
 import math
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,8 @@ class Trainer:
             raise UserError("Many workers cannot share dropout: set model.network.dropout to 0.")
         if self.workers.count > 1 and config.kind.joint_batches:
             raise UserError(f"The {config.kind.title} learns from whole batches: use one worker.")
+        if self.workers.count > 1 and self.device.type == "mps":
+            raise UserError("Many workers cannot share gradients on MPS: use --device cpu.")
         with randomness.torch_seeded(config.seed):  # weights begin with torch's own numbers
             self.model: Model = models.build(config.model)
         self.model.prepare(source.everything)
@@ -86,6 +88,9 @@ class Trainer:
         )
         self._weights: list[Tensor] = list(self.model.parameters())
         self._averages: list[Tensor] = list(self.averaged.parameters())
+        if self.workers.count > 1:
+            # the objective sees all digits: its gradient is whole already, on every worker
+            self.workers.share(self.model)
         self.step = 0
         self.total = training.epochs * source.steps
         last = min(training.recognition, training.epochs // 2)
@@ -122,10 +127,7 @@ class Trainer:
         if not math.isfinite(value):
             raise UserError(self._what_is_not_finite(terms))
         self._forget_gradients()
-        if loss.requires_grad:  # not for a worker without digits
-            loss.backward()
-        if self.workers.count > 1:
-            self._add_gradients()
+        self.workers.backward(loss)
         if config.clip:
             nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
         return self._finish(terms, value)
@@ -147,19 +149,29 @@ class Trainer:
         with torch.no_grad():
             terms = self._terms()
         self._forget_gradients()
-        part, learned, loss = self._part(self.step), self.model.recognising(), 0.0
-        if part is None or len(part):
-            views = self._made(self.step).to(self.home)
-            samples = random_generator(self.config.seed, 5, self.step)
-            with randomness.drawn_for(part), self._precision():
-                each = self.model.recognition(views, samples)  # [P]
-            own = each.sum() / (len(views) if part is None else part.total)
-            loss = float(own.detach())
-            for weight, gradient in zip(learned, torch.autograd.grad(own, learned), strict=True):
-                weight.grad = gradient
-        if self.workers.count > 1:
-            self._add_gradients()
-        return self._finish(terms, loss)
+        part, own = self._part(self.step), torch.zeros((), device=self.home)
+        with self._only(self.model.recognising()):
+            if part is None or len(part):
+                views = self._made(self.step).to(self.home)
+                samples = random_generator(self.config.seed, 5, self.step)
+                with randomness.drawn_for(part), self._precision():
+                    each = self.model.recognition(views, samples)  # [P]
+                own = each.sum() / (len(views) if part is None else part.total)
+            self.workers.backward(own)
+        return self._finish(terms, float(own.detach()))
+
+    @contextmanager
+    def _only(self, learned: list[nn.Parameter]) -> Iterator[None]:
+        """Within, no other weights of the model have a gradient."""
+        wanted = {id(weight) for weight in learned}
+        others = [w for w in self._weights if w.requires_grad and id(w) not in wanted]
+        for weight in others:
+            weight.requires_grad_(False)
+        try:
+            yield
+        finally:
+            for weight in others:
+                weight.requires_grad_(True)
 
     def _terms(self) -> Terms:
         """The terms of the whole batch, computed from this worker's part of it."""
@@ -223,12 +235,6 @@ class Trainer:
             seed = random_generator(self.config.seed, 4, self.step).initial_seed()
             return randomness.torch_seeded(seed, self.device)
         return nullcontext()
-
-    def _add_gradients(self) -> None:
-        if self.workers.rank:
-            # the objective has seen all digits: its gradient is whole already, on every worker
-            self.objective.zero_grad()
-        self.workers.add_gradients([*self.model.parameters(), *self.objective.parameters()])
 
     def _forget_gradients(self) -> None:
         for group in self.optimizer.param_groups:

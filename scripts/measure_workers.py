@@ -3,17 +3,21 @@
 Starts itself under torchrun with each number of workers, twice: with the same batch in all, and
 with the same batch for each worker. Prints one JSON object. `cpu_ms` is the processor time of the
 first worker in a step, messages included; on a busy machine it varies too, but less than the clock
-does. `message_ms` is by the clock, and includes waiting for the slowest worker.
-`projected` is not measured: see `project`.
+does. `message_ms` is by the clock: the wait for the terms of the other workers' digits, the slowest
+worker included. `buckets` are the gradients that travel together: for each its bytes, and how many
+ms of computing are left in the backward pass when it leaves. `projected` is not measured: see
+`project`.
 """
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
@@ -35,11 +39,13 @@ def work(batch: int) -> None:
     config = presets.preset("best", changes)
     with distributed.join() as workers:
         workers.begun = True
+        left = note_buckets(distributed)
         trainer = Trainer(config, runs.build_source(config)[0], workers)
         for _ in range(WARM_UP):
             trainer.advance()
         sent, talked = workers.bytes, workers.seconds
         began, cpu = time.perf_counter(), time.process_time()
+        left.clear()
         for _ in range(STEPS):
             trainer.advance()
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu
@@ -50,9 +56,37 @@ def work(batch: int) -> None:
                 "cpu_ms": round(1000 * cpu / STEPS, 1),
                 "message_ms": round(1000 * (workers.seconds - talked) / STEPS, 1),
                 "message_bytes": (workers.bytes - sent) // STEPS,
+                "buckets": buckets(left),
                 "weights": sum(p.numel() for p in trainer.model.parameters()),
+                "parameters": sum(1 for p in trainer.model.parameters() if p.requires_grad),
             }
             print(json.dumps(figures), flush=True)
+
+
+def note_buckets(distributed: Any) -> list[tuple[float, int]]:
+    """When each bucket of gradients leaves, in processor time of the thread, and its bytes."""
+    left: list[tuple[float, int]] = []
+    send = distributed._add_up
+
+    def note(workers, bucket):  # type: ignore[no-untyped-def]
+        left.append((time.thread_time(), bucket.buffer().numel() * bucket.buffer().element_size()))
+        return send(workers, bucket)
+
+    distributed._add_up = note
+    return left
+
+
+def buckets(left: list[tuple[float, int]]) -> list[dict[str, float]]:
+    """Of a step: bytes of each bucket, and the median of the ms from it to the last one."""
+    each = len(left) // STEPS
+    steps = [left[k * each : (k + 1) * each] for k in range(STEPS)]
+    return [
+        {
+            "bytes": steps[0][k][1],
+            "ms_left": round(1000 * median(step[-1][0] - step[k][0] for step in steps), 1),
+        }
+        for k in range(each)
+    ]
 
 
 def start(count: int, batch: int) -> dict[str, Any]:
@@ -79,26 +113,43 @@ def noise_seconds(digits: int = 2048) -> float:
 def project(figures: dict[str, Any], count: int, gigabits: float) -> dict[str, float]:
     """A step of `count` workers with the same batch each, on hosts joined by a network.
 
-    T(n) = f + c m + d n P + 2 (n - 1)/n G/b + 2 (n - 1) l
+    T(n) = f + c m + d n P + W(n)
 
     for m images and P digits a worker; f, c from the processor time of two workers with m/2 and
-    with m images each, d from the random numbers of a digit, G from the bytes of a message; b is
-    the network's bandwidth and l its latency. The last two terms are a ring all-reduce that does
-    not overlap with computing.
+    with m images each, d from the random numbers of a digit. W is the time in messages and nothing
+    else. A message of G bytes takes 2 (n - 1)/n G/b + 2 (n - 1) l, a ring all-reduce in a network
+    of bandwidth b and latency l. A bucket of gradients leaves when it is ready, which was measured,
+    and the one before it has arrived. Two messages overlap with nothing: the terms of all digits,
+    and after the last bucket which gradients there are. `efficiency_without_overlap` is that of one
+    message with all gradients after the backward pass.
     """
     half, full = (figures[scene][2] for scene in SCENES)
     m = BATCH * VIEWS
     c = (full["cpu_ms"] - half["cpu_ms"]) / (m / 2) / 1000
     f = full["cpu_ms"] / 1000 - c * m
-    ring = 2 * (count - 1) / count * full["message_bytes"] / (gigabits * 1e9 / 8)
-    message = ring + 2 * (count - 1) * LATENCY
+
+    def message(size: float) -> float:
+        ring = 2 * (count - 1) / count * size / (gigabits * 1e9 / 8)
+        return ring + 2 * (count - 1) * LATENCY
+
+    terms = message(24 * (count * BATCH + 1))
+    present = message(4 * full["parameters"])
+    arrived, total = -math.inf, terms + present  # seconds after the last bucket is ready
+    for bucket in full["buckets"]:
+        took = message(bucket["bytes"])
+        arrived = max(arrived, -bucket["ms_left"] / 1000) + took
+        total += took
+    waiting = terms + arrived + present
     drawn = figures["noise_us_a_digit"] / 1e6 * count * BATCH
-    step = f + c * m + drawn + message
+    step = f + c * m + drawn + waiting
+    once = message(sum(bucket["bytes"] for bucket in full["buckets"]))
     return {
         "step_ms": round(1000 * step, 1),
-        "message_ms": round(1000 * message, 1),
+        "message_ms": round(1000 * total, 1),
+        "waiting_ms": round(1000 * waiting, 1),
         "images_a_second": round(count * m / step),
         "efficiency": round((f + c * m) / step, 3),
+        "efficiency_without_overlap": round((f + c * m) / (f + c * m + drawn + terms + once), 3),
     }
 
 

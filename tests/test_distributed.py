@@ -62,12 +62,12 @@ def record(out: str, *changes: str) -> None:
                 if p.grad is not None
             }
             steps.append({"gradients": gradients, "step": dataclasses.asdict(step)})
-        learned = [p for m in modules.values() for p in m.parameters() if p.requires_grad]
+        learned = [p for p in trainer.model.parameters() if p.requires_grad]
         result = {
             "steps": steps,
             "state": trainer.state(),
             "bytes": workers.bytes,
-            "gradient_bytes": sum((p.numel() + 1) * p.element_size() for p in learned),
+            "gradient_bytes": 4 + sum(p.numel() * p.element_size() for p in learned),
             "digits": config.training.epochs * trainer.source.digits,
         }
         torch.save(result, f"{out}-{workers.rank}")
@@ -161,6 +161,29 @@ def test_dropout_is_refused_with_a_sentence():
     Trainer(config, source)
     with pytest.raises(UserError, match=r"set model\.network\.dropout to 0\."):
         Trainer(config, source, Workers(1, 2))
+
+
+def test_mps_is_refused_with_a_sentence():
+    config = presets.preset("quick", TINY)
+    with pytest.raises(UserError, match=r"use --device cpu\."):
+        Trainer(config, runs.build_source(config)[0], Workers(1, 2), "mps")
+
+
+@pytest.mark.parametrize(
+    ("cause", "seen"),
+    [
+        (RuntimeError("Connection closed by peer"), distributed.WorkerLost),
+        (torch.OutOfMemoryError("of this GPU"), torch.OutOfMemoryError),
+    ],
+)
+def test_only_a_worker_that_is_lost_is_called_lost(cause, seen, monkeypatch):
+    def fail(loss):
+        raise cause
+
+    workers = Workers(0, 2)
+    monkeypatch.setattr(workers, "_shared", fail)
+    with pytest.raises(seen):
+        workers.backward(torch.zeros((), requires_grad=True))
 
 
 def stumble(out: str) -> None:
