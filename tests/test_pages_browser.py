@@ -114,7 +114,7 @@ def heading(page: Page) -> Locator:
 
 
 def strip(page: Page) -> Locator:
-    return page.get_by_role("group", name="The digit at sixteen angles", exact=True)
+    return page.get_by_role("group", name="16 angles", exact=True)
 
 
 def uploaded(name: str, content: bytes) -> dict:
