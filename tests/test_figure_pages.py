@@ -296,7 +296,8 @@ def test_truth_and_possibilities_turn_with_the_dial_and_a_click_adds_a_cube(
     tables = page.locator(".turntable")
     expect(tables).to_have_count(2)
     expect(tables.first.locator("dd").first).not_to_be_empty()
-    assert [each.evaluate(COLUMN) for each in tables.all()] == [12, 12]
+    for table in tables.all():  # they follow the dial
+        page.wait_for_function(f"e => ({COLUMN})(e) === 12", arg=table.element_handle())
     true = cubes.draw([figure_of(MOVES)], figures.AROUND[None, [12]])[0, 0]
     assert tables.first.evaluate(PIXELS) == true.reshape(-1).tolist()
 
