@@ -291,6 +291,7 @@ def test_truth_and_possibilities_turn_with_the_dial_and_a_click_adds_a_cube(
     browser: Browser, address: str
 ):
     page = browser.new_page(viewport={"width": 1400, "height": 1100})
+    page.set_default_timeout(PATIENCE)
     page.goto(f"{address}/extrapolate?model=cubes&figure=x3y2-z2x2&angle=90")
     settle(page)
     tables = page.locator(".turntable")
