@@ -1,10 +1,12 @@
 """Pictures that the tests draw themselves, pleasant and hostile, through `fgpvae.images`."""
 
+import gc
 import io
 import struct
 import sys
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -819,3 +821,18 @@ def test_strip_is_a_row_with_gaps() -> None:
         part = pixels[:, index * 62 : index * 62 + 56]
         assert np.abs(part[::2, ::2] - np.clip(image, 0, 1)).max() < 0.01
     assert (pixels[:, 56:62] == 1).all()
+
+
+def test_a_refused_picture_is_let_go_at_once():
+    """Errors that hold their own frame would keep whole pictures until garbage is collected."""
+    blank = np.full((300, 300), 255, np.uint8)
+    with suppress(UserError):
+        normalise(blank)  # what is made once
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(UserError):
+            normalise(blank)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -152,7 +152,7 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
     small = _halved(light) if fold == 2 else light
     edges = _edges(small)
     tried: list[_Trial] = []
-    refusal = None
+    refusal = ""
     for width in (*widths, None) if paper is not None else widths:
         level = paper if width is None else _uneven_paper(small, width / fold)
         contrast = _swallowed(small, np.full_like(small, level))
@@ -160,13 +160,12 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
         try:
             ink, mask = _soft_threshold(contrast, sure)
         except UserError as error:
-            refusal = error
+            refusal = str(error)  # the error itself would hold this frame, and this frame it
             continue
         kept, outline, along = _sharp_pieces(mask, ink, edges)
         tried.append(_Trial(width, contrast, kept, outline, along))
     if not tried:
-        assert refusal is not None
-        raise refusal
+        raise UserError(refusal)
     clear = _CLEAR * max(float(np.percentile(trial.along, 70)) for trial in tried)
     strong = edges > max(clear, float(np.percentile(edges, 60)))
     grades = [

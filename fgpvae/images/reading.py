@@ -263,7 +263,7 @@ def _small(image: Image.Image) -> Image.Image:
     if factor == 1:
         return _plain(image, white)
     width, height = image.size
-    band = factor * max(1, 4_000_000 // (width * factor))
+    band = factor * max(1, 1_000_000 // (width * factor))
     small: Image.Image | None = None
     for top in range(0, height, band):
         part = _plain(image.crop((0, top, width, min(height, top + band))), white)

@@ -18,7 +18,7 @@ from tests.stress.table import Row, busy, none
 MUTATIONS = 1_400
 SLOWEST = 2.0  # seconds
 HANG = 60.0  # seconds after which a process is given up
-GROWTH = 260  # MB
+GROWTH = 200  # MB
 TECHNICAL = ("Traceback", "Error:", "Exception", 'File "', "errno", "0x")
 
 
