@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from tqdm import tqdm
@@ -23,6 +23,7 @@ from fgpvae import (
     evaluation,
     files,
     presets,
+    recorder,
     runs,
     turning,
 )
@@ -33,6 +34,16 @@ from fgpvae.errors import UserError
 from fgpvae.kernels import KERNELS
 
 OTHERS = 100  # digits of each class, in a card
+# not asked of `fgpvae.experiments`, which loads Plotly
+EXPERIMENT_NAMES = (
+    "table1",
+    "extrapolation",
+    "one-view",
+    "rates",
+    "scaling",
+    "disentanglement",
+    "objects",
+)
 
 
 def train(options: argparse.Namespace) -> dict[str, Any] | None:
@@ -41,7 +52,7 @@ def train(options: argparse.Namespace) -> dict[str, Any] | None:
     with distributed.join(device) as workers:
         if workers.rank == 0:
             return _train(options, workers, device)
-        training = runs.assist(directory, workers, device)
+        training = recorder.assist(directory, workers, device)
         with _signals() as received:
             _follow(training, tqdm(disable=True), received, workers)
         return None
@@ -68,7 +79,7 @@ def _train(
             config = presets.preset(name, [*_mnist(options), *_settings(options)], **top)
         epochs = None
         total = config.training.epochs
-    training = runs.execute(directory, config, epochs, options.lock, workers, device)
+    training = recorder.execute(directory, config, epochs, options.lock, workers, device)
     bar = tqdm(total=total, unit="epoch", disable=_quiet(options))
     with _signals() as received:
         try:
@@ -118,7 +129,7 @@ def _own_objects(options: argparse.Namespace, top: dict[str, Any]) -> RunConfig:
 
 
 def _follow(
-    training: Generator[runs.Progress, None, None],
+    training: Generator[recorder.Progress, None, None],
     bar: Any,
     received: list[int],
     workers: distributed.Workers,
@@ -190,21 +201,21 @@ def list_runs(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
-    from fgpvae.experiments import EXPERIMENTS, MODELS, Experiment, report  # Plotly is slow to load
+    from fgpvae import experiments  # here, for Plotly is slow to load
 
     with tqdm(disable=_quiet(options), bar_format="{desc} ({elapsed})") as bar:
-        experiment = Experiment(
+        experiment = experiments.Experiment(
             seeds=options.seeds,
             runs=Path(options.runs),
             results=Path(options.results),
-            models=tuple(options.models.split(",")) if options.models else MODELS,
+            models=tuple(options.models.split(",")) if options.models else experiments.MODELS,
             reuse=options.reuse,
             changes=tuple(options.set),
             progress=bar.set_description_str,
         )
-        report.prepare(experiment.results)
-        result = EXPERIMENTS[options.name](experiment)
-        report.write(result, experiment.results)
+        experiments.report.prepare(experiment.results)
+        result = experiments.EXPERIMENTS[options.name](experiment)
+        experiments.report.write(result, experiment.results)
     return result
 
 
@@ -213,18 +224,15 @@ def card(options: argparse.Namespace) -> dict[str, Any]:
     if config.data.split == OBJECTS:
         raise UserError("Cards are not written for models of own objects.")
     if config.data.split == CUBES:
-        measured = cube_cards.measure(model)
-        if options.out:
-            text = cube_cards.markdown(options.model, cards.about(model, config), measured)
-            files.write(Path(options.out), text.encode())
-        return measured
-    others = None
-    if options.data:
-        file = data.load_idx(options.data, train=False)
-        others = data.other_than_unseen(file, config.data.classes, OTHERS)
-    measured = cards.measure(model, config, others)
+        measured, markdown = cube_cards.measure(model), cube_cards.markdown
+    else:
+        others = None
+        if options.data:
+            file = data.load_idx(options.data, train=False)
+            others = data.other_than_unseen(file, config.data.classes, OTHERS)
+        measured, markdown = cards.measure(model, config, others), cards.markdown
     if options.out:
-        text = cards.markdown(options.model, cards.about(model, config), measured)
+        text = markdown(options.model, cards.about(model, config), measured)
         files.write(Path(options.out), text.encode())
     return measured
 
@@ -243,29 +251,7 @@ class _Parser(argparse.ArgumentParser):
         raise UserError(f"{message}; see {self.prog} --help.")
 
 
-Command = Callable[[argparse.Namespace], dict[str, Any] | None]
-
-
-def parser() -> argparse.ArgumentParser:
-    top = _Parser(
-        prog="fgpvae",
-        description="Factorized Gaussian process variational autoencoders.",
-        epilog="example: python -m fgpvae train --preset quick --run-dir runs/my-run",
-    )
-    commands = top.add_subparsers(metavar="COMMAND", required=True)
-
-    def add(name: str, action: Command, summary: str, example: str) -> argparse.ArgumentParser:
-        command = commands.add_parser(
-            name,
-            help=summary,
-            description=summary,
-            epilog=f"example: python -m fgpvae {name} {example}",
-        )
-        command.set_defaults(action=action)
-        command.add_argument("--json", action="store_true", help="print one JSON object, no more")
-        return command
-
-    command = add("train", train, "Train a model.", "--preset quick --run-dir runs/my-run")
+def _train_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
     command.add_argument("--period", type=float, default=0.0, help="of own views; none on a line")
     command.add_argument("--kernel", help=f"over own views: {', '.join(KERNELS)}")
@@ -287,20 +273,14 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--resume", action="store_true", help="go on with the run in --run-dir")
     command.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # held by who started this
 
-    command = add(
-        "evaluate", evaluate, "Score models by the benchmark.", "paper runs/my-run --json"
-    )
+
+def _evaluate_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("models", nargs="+", help="shipped models, run directories or their zips")
 
-    command = add(
-        "rotate",
-        rotate,
-        "Turn the digit in a picture, or a figure of cubes.",
-        "three.png --angle 0 --to 0,45,90 --out strip.png",
-    )
+
+def _rotate_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "picture",
-        help="any picture of one digit; for a model of cubes moves: 'x3 y2 -z2 x2'",
+        "picture", help="any picture of one digit; for a model of cubes moves: 'x3 y2 -z2 x2'"
     )
     command.add_argument("--model", default="best")
     command.add_argument(
@@ -311,25 +291,13 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--to", default="all", help="degrees, comma-separated, or all")
     command.add_argument("--out", required=True, help="a .gif that turns, or a picture of a strip")
 
-    command = add("runs", list_runs, "List the runs in a directory.", "--root runs")
+
+def _runs_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--root", default=str(background.root()), help="default: %(default)s")
 
-    command = add(
-        "experiment",
-        run_experiment,
-        "Make a table or figure of the paper anew.",
-        "table1 --seeds 5 --json",
-    )
-    experiments = (
-        "table1",
-        "extrapolation",
-        "one-view",
-        "rates",
-        "scaling",
-        "disentanglement",
-        "objects",
-    )
-    command.add_argument("name", choices=experiments)
+
+def _experiment_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", choices=EXPERIMENT_NAMES)
     command.add_argument("--seeds", type=int, default=5)
     command.add_argument("--models", help="presets, comma-separated; table1: also NAME-equal")
     command.add_argument("--runs", default="runs/experiments", help="finished runs are reused")
@@ -339,18 +307,73 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
 
-    command = add("card", card, "Measure a model for its card.", "best --out docs/models/best.md")
+
+def _card_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("model")
     command.add_argument("--out", help="a Markdown file")
     command.add_argument("--data", help="a directory of MNIST's files, for digits not shown before")
 
-    command = add("bench", run_bench, "Measure speed on this machine.", "--json")
+
+def _bench_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--without-learning",
         action="store_true",
         help="do not train until quick and paper are better than the paper's 0.0284, which takes "
         "minutes",
     )
+
+
+class Command(NamedTuple):
+    action: Callable[[argparse.Namespace], dict[str, Any] | None]
+    options: Callable[[argparse.ArgumentParser], None]
+    summary: str
+    example: str
+
+
+COMMANDS = {
+    "train": Command(
+        train, _train_options, "Train a model.", "--preset quick --run-dir runs/my-run"
+    ),
+    "evaluate": Command(
+        evaluate, _evaluate_options, "Score models by the benchmark.", "paper runs/my-run --json"
+    ),
+    "rotate": Command(
+        rotate,
+        _rotate_options,
+        "Turn the digit in a picture, or a figure of cubes.",
+        "three.png --angle 0 --to 0,45,90 --out strip.png",
+    ),
+    "runs": Command(list_runs, _runs_options, "List the runs in a directory.", "--root runs"),
+    "experiment": Command(
+        run_experiment,
+        _experiment_options,
+        "Make a table or figure of the paper anew.",
+        "table1 --seeds 5 --json",
+    ),
+    "card": Command(
+        card, _card_options, "Measure a model for its card.", "best --out docs/models/best.md"
+    ),
+    "bench": Command(run_bench, _bench_options, "Measure speed on this machine.", "--json"),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    top = _Parser(
+        prog="fgpvae",
+        description="Factorized Gaussian process variational autoencoders.",
+        epilog="example: python -m fgpvae train --preset quick --run-dir runs/my-run",
+    )
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    for name, (action, options, summary, example) in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            epilog=f"example: python -m fgpvae {name} {example}",
+        )
+        command.set_defaults(action=action)
+        command.add_argument("--json", action="store_true", help="print one JSON object, no more")
+        options(command)
     return top
 
 

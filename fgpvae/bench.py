@@ -21,8 +21,8 @@ from fgpvae.metrics import fitted_exponent
 from fgpvae.models import FGPVAE, FGPVAEConfig, build
 from fgpvae.posterior import FourierPosterior
 from fgpvae.presets import PRESETS
-from fgpvae.runs import build_source
 from fgpvae.training import Trainer
+from fgpvae.training_data import build_source
 
 INDUCING = (32, 128, 256, 512)  # M, at 225 images
 BATCHES = (225, 900, 3600)  # b, at 32 inducing points

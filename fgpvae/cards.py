@@ -54,7 +54,10 @@ def measure(model: Model, config: RunConfig, others: Digits | None = None) -> di
     if model.divides_channels:
         measured["disentanglement"] = disentanglement(model, digits)
     if model.tells_certainty:
-        measured["coverage"] = {views: coverage(model, digits, views) for views in BANDS}
+        measured["coverage"] = {
+            n: coverage(model, calibration.residuals(model, views_task(digits, n)), n)
+            for n in BANDS
+        }
     return measured
 
 
@@ -129,16 +132,19 @@ def disentanglement(model: Model, digits: Digits) -> dict[str, float | None]:
     return {"digits": len(some)} | {name: scores[name] for name in (*kept, "dci_disentanglement")}
 
 
-def coverage(model: Model, digits: Digits, views: int) -> dict[str, float]:
-    """Share of true inked pixels inside the central 50 % and 90 % bands, at 157.5 degrees.
+def coverage(
+    model: Model, residuals: tuple[np.ndarray, np.ndarray], views: int
+) -> dict[str, float]:
+    """Share of true pixels inside the central 50 % and 90 % bands, given so many views.
 
-    `latent` bands come from posterior samples alone, `calibrated` ones are those that the pages
-    show, where the model was calibrated.
+    Residuals are the errors of pixels and their variance over posterior samples. `latent` bands
+    come from these samples alone, `calibrated` ones are those that the pages show, where the model
+    was calibrated.
     """
-    error, variance = calibration.residuals(model, views_task(digits, views))
+    error, variance = residuals
     nowhere = np.zeros_like(error)
-    shares = metrics.coverage(error, nowhere, np.maximum(np.sqrt(variance), STEEP))
-    shares = {f"latent_{k}": v for k, v in shares.items()}
+    latent = metrics.coverage(error, nowhere, np.maximum(np.sqrt(variance), STEEP))
+    shares = {f"latent_{name}": share for name, share in latent.items()}
     if (known := model.calibration) is not None:
         sd = np.sqrt(variance + known.pixel_variance)
         for level in (50, 90):
@@ -213,7 +219,8 @@ def markdown(name: str, about: dict[str, Any], measured: dict[str, Any]) -> str:
             f"{apart['invariance_ratio_global']:.3f}; DCI {apart['dci_disentanglement']:.2f}.",
         ]
     if "coverage" in measured:
-        lines += ["", *_bands(measured["coverage"])]
+        on = ", as the pages show them, on digits 360 to 399 of each class"
+        lines += ["", *bands(measured["coverage"], "with ink", on)]
     return "\n".join(lines) + "\n"
 
 
@@ -282,22 +289,22 @@ def _angles(measured: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _bands(coverage: dict[int, dict[str, float]]) -> list[str]:
-    kinds = {"latent": ""}
+def bands(coverage: dict[int, dict[str, float]], whose: str, calibrated_on: str) -> list[str]:
+    """The table of the bands, of pixels whose share was taken."""
+    words = {"latent": " band", "calibrated": " calibrated"}
+    kinds = [kind for kind in words if f"{kind}_coverage_50" in coverage[1]]
+    columns = [(kind, level) for kind in kinds for level in (50, 90)]
+    heads = ["context views", *(f"{level} %{words[kind]}" for kind, level in columns)]
     origin = "posterior samples alone"
-    if "calibrated_coverage_50" in coverage[BANDS[0]]:
-        kinds["calibrated"] = " calibrated"
-        origin += "; calibrated, as the pages show them, on digits 360 to 399 of each class"
-    columns = [(kind, b) for kind in kinds for b in (50, 90)]
-    heads = ["context views"]
-    heads += [f"{b} %{kinds[kind] or ' band'}" for kind, b in columns]
+    if "calibrated" in kinds:
+        origin += f"; calibrated{calibrated_on}"
     lines = [
-        f"Share of true pixels with ink inside the model's bands ({origin}):",
+        f"Share of true pixels {whose} inside the model's bands ({origin}):",
         "",
         f"| {' | '.join(heads)} |",
         "|" + "---|" * len(heads),
     ]
     for n, share in coverage.items():
-        cells = [f"{100 * share[f'{kind}_coverage_{b}']:.0f} %" for kind, b in columns]
+        cells = [f"{100 * share[f'{kind}_coverage_{level}']:.0f} %" for kind, level in columns]
         lines.append(f"| {n} | {' | '.join(cells)} |")
     return lines

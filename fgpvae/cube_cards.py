@@ -3,10 +3,8 @@
 import math
 from typing import Any
 
-import numpy as np
-
-from fgpvae import calibration, evaluation, metrics
-from fgpvae.cards import STEEP
+from fgpvae import calibration, evaluation
+from fgpvae.cards import bands, coverage
 from fgpvae.data import cubes
 from fgpvae.models import Model
 
@@ -26,22 +24,10 @@ def measure(model: Model) -> dict[str, Any]:
     if model.tells_certainty:
         images = evaluation.unseen_figures(model.config.network.shape[1])
         images = images[:: calibration.FIGURES_EACH]
-        measured["coverage"] = {n: coverage(model, images, n) for n in cubes.GIVEN}
+        measured["coverage"] = {
+            n: coverage(model, calibration.cube_residuals(model, images, n), n) for n in cubes.GIVEN
+        }
     return measured
-
-
-def coverage(model: Model, images: Any, given: int) -> dict[str, float]:
-    """Share of true pixels of figures inside the central 50 % and 90 % bands."""
-    error, variance = calibration.cube_residuals(model, images, given)
-    nowhere = np.zeros_like(error)
-    latent = metrics.coverage(error, nowhere, np.maximum(np.sqrt(variance), STEEP))
-    shares = {f"latent_{name}": share for name, share in latent.items()}
-    if (known := model.calibration) is not None:
-        sd = np.sqrt(variance + known.pixel_variance)
-        for level in (50, 90):
-            inside = np.abs(error) <= known.band(level, given) * sd
-            shares[f"calibrated_coverage_{level}"] = float(inside.mean())
-    return shares
 
 
 def markdown(name: str, about: dict[str, str], measured: dict[str, Any]) -> str:
@@ -61,7 +47,7 @@ def markdown(name: str, about: dict[str, str], measured: dict[str, Any]) -> str:
         "views at equal distances, the first at 0°; and the standard deviation of a pixel over "
         "samples:",
         "",
-        "| views given | posterior mean | posterior samples | samples differ by |",
+        "| context views | posterior mean | posterior samples | samples differ by |",
         "|---|---|---|---|",
         *(f"| {n} | {by_views[n]:.4f} | {sampled[n]:.4f} | {spread[n]:.3f} |" for n in by_views),
         "",
@@ -72,7 +58,8 @@ def markdown(name: str, about: dict[str, str], measured: dict[str, Any]) -> str:
         *(f"| {said} | {known[name]:.4f} |" for name, said in REFERENCES.items()),
     ]
     if "coverage" in measured:
-        lines += ["", *_bands(measured["coverage"])]
+        on = " on figures of the 20 validation shapes"
+        lines += ["", *bands(measured["coverage"], "of a figure", on)]
     lines += ["", "Bad at: " + "; ".join(weaknesses(measured)) + "."]
     return "\n".join(lines) + "\n"
 
@@ -98,23 +85,3 @@ def weaknesses(measured: dict[str, Any]) -> list[str]:
         "more than ten cubes, other elevations and other light, which it has never seen",
         "the angle of a view, which has to be given",
     ]
-
-
-def _bands(shares: dict[int, dict[str, float]]) -> list[str]:
-    kinds = {"latent": " band", "calibrated": " calibrated"}
-    kinds = {kind: word for kind, word in kinds.items() if f"{kind}_coverage_50" in shares[1]}
-    columns = [(kind, level) for kind in kinds for level in (50, 90)]
-    heads = ["views given", *(f"{level} %{kinds[kind]}" for kind, level in columns)]
-    origin = "posterior samples alone"
-    if "calibrated" in kinds:
-        origin += "; calibrated on figures of the 20 validation shapes"
-    lines = [
-        f"Share of true pixels of a figure inside the model's bands ({origin}):",
-        "",
-        f"| {' | '.join(heads)} |",
-        "|" + "---|" * len(heads),
-    ]
-    for n, share in shares.items():
-        cells = [f"{100 * share[f'{kind}_coverage_{level}']:.0f} %" for kind, level in columns]
-        lines.append(f"| {n} | {' | '.join(cells)} |")
-    return lines

@@ -5,10 +5,9 @@
 4
 """
 
-import dataclasses
 import json
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from fgpvae import models
@@ -39,58 +38,63 @@ from fgpvae.models import (
 from fgpvae.networks import NetworkConfig
 from fgpvae.objectives import ObjectiveConfig
 
-_CUBES = FGPVAEConfig(
-    latents=96,
-    local=16,
-    amplitude=0.1,
-    length_scale=0.5,
-    mean_function=True,
-    network=NetworkConfig("dense", widths=(1024, 384), gated=True, harmonics=16, shape=(1, 32, 32)),
+
+def _told(
+    latents: int,
+    local: int,
+    widths: tuple[int, ...],
+    length_scale: float = 1.0,
+    gated: bool = True,
+    **network: Any,
+) -> FGPVAEConfig:
+    """The FGP-VAE with dense networks, a prior mean, and an encoder that is told the angle."""
+    network = {"widths": widths, "gated": gated, "harmonics": 16} | network
+    return FGPVAEConfig(
+        latents=latents,
+        local=local,
+        amplitude=0.1,
+        length_scale=length_scale,
+        mean_function=True,
+        network=NetworkConfig("dense", **network),
+    )
+
+
+_CUBES = _told(96, 16, (1024, 384), 0.5, shape=(1, 32, 32))
+_SHUFFLED, _MORE_FIGURES = DataConfig("shuffled"), DataConfig(CUBES, "drawn", views=6, figures=4000)
+_GECO = ObjectiveConfig("geco", kappa_squared=0.020)
+_ELBO = ObjectiveConfig("elbo", pixel_variance=0.01)
+_FALLING = TrainingConfig(200, learning_rate=3e-3, schedule="cosine")
+_ONE_VIEW = replace(
+    _FALLING,
+    batch=48,
+    warmup=100,
+    clip=1e4,
+    average=0.999,
+    context_dropout=1.0,
+    precision="bfloat16",
 )
 
-PRESETS: dict[str, RunConfig] = {
+_PRESETS = {
     # appendix A of the paper but for the rate, which is constant at 0.001 there: docs/tried.md.
     # The weights are averaged because the last epoch is what is reported
-    "paper": RunConfig(
-        preset="paper",
-        objective=ObjectiveConfig("geco", kappa_squared=0.020),
-        training=TrainingConfig(epochs=1000, learning_rate=3e-3, schedule="cosine", average=0.995),
-    ),
+    "paper": RunConfig(objective=_GECO, training=replace(_FALLING, epochs=1000, average=0.995)),
     "quick": RunConfig(
-        preset="quick",
-        model=FGPVAEConfig(
-            latents=40,
-            local=8,
-            amplitude=0.1,
-            mean_function=True,
-            network=NetworkConfig("dense", widths=(512, 256), gated=True, harmonics=16),
-        ),
+        model=_told(40, 8, (512, 256)),
         data=DataConfig(views=11, warp=1.0),
         objective=ObjectiveConfig("elbo", pixel_variance=0.015),
-        training=TrainingConfig(
-            epochs=110,
-            learning_rate=2e-3,
-            schedule="cosine",
-            average=0.99,
-            context_dropout=0.5,
+        training=replace(
+            _FALLING, epochs=110, learning_rate=2e-3, average=0.99, context_dropout=0.5
         ),
     ),
     # the benchmark's threes, from many views or from one; see docs/tried.md
     "wide": RunConfig(
-        preset="wide",
-        model=FGPVAEConfig(
-            latents=48,
-            local=8,
-            amplitude=0.1,
-            mean_function=True,
-            network=NetworkConfig("dense", widths=(768, 256), gated=True, harmonics=16),
-        ),
+        model=_told(48, 8, (768, 256)),
         data=DataConfig(warp=1.0),
         objective=ObjectiveConfig("elbo", pixel_variance=0.012),
-        training=TrainingConfig(
+        training=replace(
+            _FALLING,
             epochs=1500,
             learning_rate=2e-3,
-            schedule="cosine",
             warmup=50,
             clip=1e4,
             average=0.998,
@@ -100,111 +104,48 @@ PRESETS: dict[str, RunConfig] = {
     ),
     # every digit, every angle, one view: the model that the app starts with
     "best": RunConfig(
-        preset="best",
-        model=FGPVAEConfig(
-            latents=96,
-            local=16,
-            amplitude=0.1,
-            length_scale=0.5,
-            mean_function=True,
-            network=NetworkConfig(
-                "dense", widths=(768, 384), product=True, harmonics=16, recogniser=16
-            ),
-        ),
+        model=_told(96, 16, (768, 384), 0.5, gated=False, product=True, recogniser=16),
         data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=6),
         objective=ObjectiveConfig("elbo", pixel_variance=0.005),
-        training=TrainingConfig(
-            epochs=66,
-            batch=48,
-            learning_rate=3e-3,
-            schedule="cosine",
-            warmup=100,
-            clip=1e4,
-            average=0.999,
-            context_dropout=1.0,
-            recognition=16,
-            precision="bfloat16",
-        ),
+        training=replace(_ONE_VIEW, epochs=66, recognition=16),
     ),
     # figures of cubes, from any side; see docs/cubes.md
     "cubes": RunConfig(
-        preset="cubes",
         model=_CUBES,
-        data=DataConfig(CUBES, "drawn", views=6, figures=4000),
+        data=_MORE_FIGURES,
         objective=ObjectiveConfig("elbo", pixel_variance=0.005),
-        training=TrainingConfig(
-            epochs=110,
-            batch=48,
-            learning_rate=3e-3,
-            schedule="cosine",
-            warmup=100,
-            clip=1e4,
-            average=0.999,
-            context_dropout=1.0,
-            precision="bfloat16",
-        ),
+        training=replace(_ONE_VIEW, epochs=110),
     ),
     # goes on from a run of `cubes`: samples from few views learn to be what is possible
     "cubes-samples": RunConfig(
-        preset="cubes-samples",
         model=_CUBES,
-        data=DataConfig(CUBES, "drawn", views=6, figures=4000),
+        data=_MORE_FIGURES,
         objective=ObjectiveConfig("elbo", pixel_variance=0.02, conditional=True),
-        training=TrainingConfig(
+        training=replace(
+            _ONE_VIEW,
             start="runs/cubes",
             epochs=40,
-            batch=48,
             learning_rate=1e-3,
-            schedule="cosine",
             warmup=50,
-            clip=1e4,
             average=0.995,
-            precision="bfloat16",
+            context_dropout=0.0,
         ),
     ),
     "cubes-quick": RunConfig(
-        preset="cubes-quick",
-        model=FGPVAEConfig(
-            latents=64,
-            local=8,
-            amplitude=0.1,
-            length_scale=0.5,
-            mean_function=True,
-            network=NetworkConfig(
-                "dense", widths=(768, 256), gated=True, harmonics=16, shape=(1, 32, 32)
-            ),
-        ),
-        data=DataConfig(CUBES, "drawn", views=6),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
-        training=TrainingConfig(
-            epochs=12,
-            batch=48,
-            learning_rate=3e-3,
-            schedule="cosine",
-            warmup=100,
-            clip=1e4,
-            average=0.99,
-            context_dropout=1.0,
-        ),
+        model=_told(64, 8, (768, 256), 0.5, shape=(1, 32, 32)),
+        data=replace(_MORE_FIGURES, figures=0),
+        objective=_ELBO,
+        training=replace(_ONE_VIEW, epochs=12, average=0.99, precision="float32"),
     ),
     # one's own objects; what depends on them is set by `for_objects`
     "objects": RunConfig(
-        preset="objects",
-        model=FGPVAEConfig(
-            latents=20,
-            local=4,
-            amplitude=0.1,
-            length_scale=0.5,
-            mean_function=True,
-            kernel="squared-exponential",
-            network=NetworkConfig("dense", widths=(384, 192), gated=True, harmonics=8),
-        ),
+        model=replace(_told(20, 4, (384, 192), 0.5, harmonics=8), kernel="squared-exponential"),
         data=DataConfig(OBJECTS, "own"),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.01, learn_pixel_variance=True),
-        training=TrainingConfig(
+        objective=replace(_ELBO, learn_pixel_variance=True),
+        training=replace(
+            _FALLING,
             epochs=100,
             learning_rate=2e-3,
-            schedule="cosine",
             warmup=20,
             average=0.99,
             context_dropout=0.7,
@@ -213,65 +154,40 @@ PRESETS: dict[str, RunConfig] = {
     ),
     # the baselines of the paper, on the data that they were published with
     "vae": RunConfig(
-        preset="vae",
         model=VAEConfig(),
-        data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
-        training=TrainingConfig(epochs=120, learning_rate=3e-3, schedule="cosine"),
+        data=_SHUFFLED,
+        objective=_ELBO,
+        training=replace(_FALLING, epochs=120),
     ),
     "cvae": RunConfig(
-        preset="cvae",
         model=CVAEConfig(),
-        data=DataConfig("shuffled", validation=40),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
-        training=TrainingConfig(epochs=200, validate_every=5, keep="best"),
+        data=replace(_SHUFFLED, validation=40),
+        objective=_ELBO,
+        training=TrainingConfig(200, validate_every=5, keep="best"),
     ),
     # as published: σ_y = 0.01 and the last epoch, though it gets worse after the twentieth
     "cvae-published": RunConfig(
-        preset="cvae-published",
         model=CVAEConfig(),
-        data=DataConfig("shuffled"),
+        data=_SHUFFLED,
         objective=ObjectiveConfig("elbo", pixel_variance=1e-4),
-        training=TrainingConfig(epochs=200),
+        training=TrainingConfig(200),
     ),
-    "gpvae": RunConfig(
-        preset="gpvae",
-        model=GPVAEConfig(),
-        data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
-        training=TrainingConfig(epochs=200, learning_rate=3e-3, schedule="cosine"),
-    ),
+    "gpvae": RunConfig(model=GPVAEConfig(), data=_SHUFFLED, objective=_ELBO, training=_FALLING),
     "gpvae-amortised": RunConfig(
-        preset="gpvae-amortised",
-        model=AmortisedGPVAEConfig(),
-        data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.01),
-        training=TrainingConfig(epochs=200, learning_rate=3e-3, schedule="cosine"),
+        model=AmortisedGPVAEConfig(), data=_SHUFFLED, objective=_ELBO, training=_FALLING
     ),
     # the strongest follower with the settings of its program, λ bounded; batches are of whole
     # digits, about 225 images in place of 256
-    "svgpvae": RunConfig(
-        preset="svgpvae",
-        model=SVGPVAEConfig(),
-        data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("geco", kappa_squared=0.020),
-        training=TrainingConfig(epochs=1000),
-    ),
-    "svgpvae-amortised": RunConfig(
-        preset="svgpvae-amortised",
-        model=AmortisedSVGPVAEConfig(),
-        data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("geco", kappa_squared=0.020),
-        training=TrainingConfig(epochs=1000),
-    ),
-    "deep-svgp": RunConfig(
-        preset="deep-svgp",
-        model=DeepSVGPConfig(),
-        data=DataConfig("shuffled"),
-        objective=ObjectiveConfig("geco", kappa_squared=0.020),
-        training=TrainingConfig(epochs=1000),
-    ),
+    **{
+        name: RunConfig(model=model, data=_SHUFFLED, objective=_GECO, training=TrainingConfig(1000))
+        for name, model in {
+            "svgpvae": SVGPVAEConfig(),
+            "svgpvae-amortised": AmortisedSVGPVAEConfig(),
+            "deep-svgp": DeepSVGPConfig(),
+        }.items()
+    },
 }
+PRESETS = {name: replace(config, preset=name) for name, config in _PRESETS.items()}
 
 
 def preset(name: str, changes: Iterable[str] = (), **top: Any) -> RunConfig:
@@ -286,18 +202,18 @@ def for_objects(
 ) -> RunConfig:
     """The preset for one's own objects: their shape, their track, and a kernel that suits it."""
     base, track = PRESETS[OBJECTS], objects.track(period)
-    network = dataclasses.replace(base.model.network, shape=objects.shape)
+    network = replace(base.model.network, shape=objects.shape)
     fitting: dict[str, Any] = {"kernel": PERIODIC, "length_scale": 1.0} if period else {}
     fitting |= {"kernel": kernel} if kernel else {}
-    model = dataclasses.replace(base.model, network=network, **fitting)
+    model = replace(base.model, network=network, **fitting)
     views = objects.most_views()
     most = min(MOST_IMAGES // views, MOST_NUMBERS // base.kind.numbers_in_a_step(model, 1, views))
     batch = max(1, min(base.training.batch, most))
-    return dataclasses.replace(
+    return replace(
         base,
         model=model,
-        data=dataclasses.replace(base.data, source=source, views=views, track=track),
-        training=dataclasses.replace(base.training, batch=batch),
+        data=replace(base.data, source=source, views=views, track=track),
+        training=replace(base.training, batch=batch),
     )
 
 
@@ -321,7 +237,7 @@ def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:
             values["model"] = fresh | {k: v for k, v in table.items() if k in fresh} | {leaf: value}
         else:
             table[leaf] = value
-    return dataclasses.replace(from_dict(RunConfig, values), **top)
+    return replace(from_dict(RunConfig, values), **top)
 
 
 def _no_setting(change: str, path: str, config: RunConfig) -> str:

@@ -59,15 +59,15 @@ def _timed_elsewhere(config: RunConfig) -> float:
 
 def seconds_an_epoch(config: RunConfig) -> float:
     """From a few steps in this process."""
-    from fgpvae import runs  # a page that only asks loads nothing that trains
+    from fgpvae import training_data  # a page that only asks loads nothing that trains
     from fgpvae.training import Trainer
 
     # one class of the embedded digits stands for all of the data: a step does not know the others
     stand_in = replace(config.data, classes=config.data.classes[:1], source="embedded")
     if config.data.split == CUBES:
-        source = runs.figure_source(config, STAND_IN)
+        source = training_data.figure_source(config, STAND_IN)
     else:
-        source, _ = runs.build_source(replace(config, data=stand_in))
+        source, _ = training_data.build_source(replace(config, data=stand_in))
     trainer = Trainer(config, source)
     began = time.perf_counter()
     trainer.model.start_epoch(source.everything, 1.0)  # where a model has phases, its last one

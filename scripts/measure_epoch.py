@@ -22,7 +22,7 @@ BEFORE = "4d0292e"
 TRAINING = """
 import sys, time
 from fgpvae.presets import preset
-from fgpvae.runs import build_source
+from fgpvae.training_data import build_source
 from fgpvae.training import Trainer
 config = preset(sys.argv[1])
 trainer = Trainer(config, build_source(config)[0])

@@ -13,8 +13,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fgpvae import evaluation, presets
-from fgpvae.runs import build_source
 from fgpvae.training import Trainer
+from fgpvae.training_data import build_source
 
 PUBLISHED = 0.0284  # test MSE of the paper's FGP-VAE
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
 
-from fgpvae import presets, runs  # noqa: E402
+from fgpvae import presets, training_data  # noqa: E402
 from fgpvae.memory import peak_mb  # noqa: E402
 from fgpvae.training import Trainer  # noqa: E402
 
@@ -48,7 +48,7 @@ def main() -> None:
     options = parser.parse_args()
     changes = [f"data.source={json.dumps(options.directory)}", "data.views=16"]
     config = presets.preset("best", changes)
-    source, _ = runs.build_source(config)
+    source, _ = training_data.build_source(config)
     figures: dict[str, Any] = {
         "digits": source.digits,
         "images_an_epoch": source.digits * config.data.views,

@@ -32,7 +32,7 @@ SCENES = {"same batch in all": lambda count: BATCH, "same batch each": lambda co
 
 def work(batch: int) -> None:
     """In a worker: some steps of the networks of `best`."""
-    from fgpvae import distributed, presets, runs
+    from fgpvae import distributed, presets, training_data
     from fgpvae.training import Trainer
 
     changes = ["data.source=embedded", f"data.views={VIEWS}", f"training.batch={batch}"]
@@ -40,7 +40,7 @@ def work(batch: int) -> None:
     with distributed.join() as workers:
         workers.begun = True
         left = note_buckets(distributed)
-        trainer = Trainer(config, runs.build_source(config)[0], workers)
+        trainer = Trainer(config, training_data.build_source(config)[0], workers)
         for _ in range(WARM_UP):
             trainer.advance()
         sent, talked = workers.bytes, workers.seconds

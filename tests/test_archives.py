@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from fgpvae import archives, background, runs
+from fgpvae import archives, background, recorder, runs
 from fgpvae.checkpoints import load_pretrained
 from fgpvae.errors import UserError
 from tests import tiny
@@ -37,7 +37,7 @@ def test_a_downloaded_run_comes_back_and_can_be_used_but_not_resumed(packed, tmp
     with pytest.raises(UserError, match="cannot be trained further"):
         background.resume(run, 3)
     with pytest.raises(UserError, match="cannot be trained further"):
-        next(runs.execute(run.path, epochs=3))
+        next(recorder.execute(run.path, epochs=3))
     assert background.zip_run(run) == packed
     with pytest.raises(UserError, match="already"):
         background.add(tmp_path, "again", archives.unpack(packed, "seedling.zip"))

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
-from fgpvae import batches, models, posterior, presets, runs
+from fgpvae import batches, models, posterior, presets, recorder, training_data
 from fgpvae.batches import FixedViews
 from fgpvae.checkpoints import load_run
 from fgpvae.errors import UserError
@@ -170,7 +170,7 @@ def test_a_part_has_from_no_view_to_all_but_one():
 
 def trainer(*changes):
     config = presets.preset("quick", [*SMALL, "training.epochs=2", "training.batch=10", *changes])
-    return Trainer(config, FixedViews(runs.build_source(config)[0].views[:40], 10, 0))
+    return Trainer(config, FixedViews(training_data.build_source(config)[0].views[:40], 10, 0))
 
 
 def test_a_run_learns_by_it():
@@ -182,10 +182,10 @@ def test_a_run_learns_by_it():
 def test_a_run_begins_with_the_weights_that_it_is_told(tmp_path):
     config = presets.preset("quick", [*SMALL, "training.epochs=1", "training.batch=90"])
     first, second = tmp_path / "first", tmp_path / "second"
-    for _ in runs.execute(first, config):
+    for _ in recorder.execute(first, config):
         pass
     start = replace(config.training, start=str(first), learning_rate=1e-12)
-    for _ in runs.execute(second, replace(config, training=start)):
+    for _ in recorder.execute(second, replace(config, training=start)):
         pass
     before, after = (load_run(path)[0].state_dict() for path in (first, second))
     for name in before:

@@ -21,7 +21,9 @@ from fgpvae import (
     figure_view,
     models,
     presets,
+    recorder,
     runs,
+    training_data,
 )
 from fgpvae.__main__ import main
 from fgpvae.batches import TurnedFigures
@@ -66,7 +68,7 @@ def few():
 @pytest.fixture(scope="module")
 def run(few, tmp_path_factory):
     directory = tmp_path_factory.mktemp("runs") / "cubes"
-    for _ in runs.execute(directory, small("training.epochs=2")):
+    for _ in recorder.execute(directory, small("training.epochs=2")):
         pass
     return directory
 
@@ -100,7 +102,7 @@ def test_workers_draw_the_views_that_one_alone_would(few):
 @pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
 def test_every_model_of_the_experiment_takes_a_few_steps(few, changes):
     config = small("training.batch=32", "training.epochs=6", "training.warmup=0", *changes)
-    trainer = Trainer(config, runs.build_source(config)[0])
+    trainer = Trainer(config, training_data.build_source(config)[0])
     first, *_, last = [step.mse for step in trainer.steps()]
     assert last < first
     assert evaluation.evaluate_cubes(trainer.result())["figures"] == len(
@@ -125,10 +127,10 @@ def test_settings_that_figures_cannot_have_get_one_sentence(change, word):
 
 
 def test_a_run_that_is_stopped_ends_with_the_same_weights(few, run, tmp_path):
-    training = runs.execute(tmp_path, small("training.epochs=2"))
+    training = recorder.execute(tmp_path, small("training.epochs=2"))
     next(training)
     training.close()
-    for _ in runs.execute(tmp_path):
+    for _ in recorder.execute(tmp_path):
         pass
     first, second = (load_run(path)[0].state_dict() for path in (run, tmp_path))
     assert all(torch.equal(first[name], second[name]) for name in first)
@@ -199,7 +201,7 @@ def test_bands_are_fitted_on_validation_figures_and_hold_there(few, run):
     assert model.calibration.views == cubes.GIVEN
     images = cubes.views_of(cubes.turned_copies(few.validation)[:: calibration.FIGURES_EACH])
     for given in cubes.GIVEN:
-        shares = cube_cards.coverage(model, images, given)
+        shares = cards.coverage(model, calibration.cube_residuals(model, images, given), given)
         assert shares["calibrated_coverage_50"] == pytest.approx(0.5, abs=0.01)
         assert shares["calibrated_coverage_90"] == pytest.approx(0.9, abs=0.01)
 
@@ -218,13 +220,11 @@ def test_the_card_has_what_was_measured(few, run):
 @pytest.mark.slow
 def test_the_experiment_has_a_curve_for_each_model(few, tmp_path, monkeypatch):
     changes = (*SMALL[:2], "training.epochs=1", "training.batch=256")
-    experiment = Experiment(
-        1, tmp_path / "runs", tmp_path, ("cvae",), changes, progress=lambda said: None
-    )
+    experiment = Experiment(1, tmp_path / "runs", tmp_path, ("cvae",), changes=changes)
 
     def trained(self, preset, seed, changes=(), tag=""):
         directory = self.runs / f"{preset}{tag}-{seed}"
-        for _ in runs.execute(directory, presets.preset(preset, (*changes, *self.changes))):
+        for _ in recorder.execute(directory, presets.preset(preset, (*changes, *self.changes))):
             pass
         return runs.open_run(directory)
 

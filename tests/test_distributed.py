@@ -17,7 +17,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fgpvae import data, distributed, posterior, presets, randomness, runs
+from fgpvae import data, distributed, posterior, presets, randomness, runs, training_data
 from fgpvae.batches import FixedViews, FreshViews, random_context
 from fgpvae.checkpoints import WEIGHTS, load_model
 from fgpvae.distributed import Workers
@@ -51,7 +51,7 @@ def record(out: str, *changes: str) -> None:
     config = presets.preset("quick", changes)
     with distributed.join() as workers:
         workers.begun = True  # all know what to do
-        trainer = Trainer(config, runs.build_source(config)[0], workers)
+        trainer = Trainer(config, training_data.build_source(config)[0], workers)
         modules = {"model": trainer.model, "objective": trainer.objective}
         steps = []
         for step in trainer.steps():
@@ -157,7 +157,7 @@ def flat(state, path="") -> dict[str, torch.Tensor]:
 
 def test_dropout_is_refused_with_a_sentence():
     config = presets.preset("quick", [*TINY, "model.network.dropout=0.1"])
-    source = runs.build_source(config)[0]
+    source = training_data.build_source(config)[0]
     Trainer(config, source)
     with pytest.raises(UserError, match=r"set model\.network\.dropout to 0\."):
         Trainer(config, source, Workers(1, 2))
@@ -166,7 +166,7 @@ def test_dropout_is_refused_with_a_sentence():
 def test_mps_is_refused_with_a_sentence():
     config = presets.preset("quick", TINY)
     with pytest.raises(UserError, match=r"use --device cpu\."):
-        Trainer(config, runs.build_source(config)[0], Workers(1, 2), "mps")
+        Trainer(config, training_data.build_source(config)[0], Workers(1, 2), "mps")
 
 
 @pytest.mark.parametrize(
@@ -437,7 +437,7 @@ def test_bfloat16_is_for_the_networks_alone(kind, model, monkeypatch):
     losses, products = {}, {}
     for precision in ("float32", "bfloat16"):
         config = presets.preset("quick", [*TINY, *changes, f"training.precision={precision}"])
-        trainer = Trainer(config, runs.build_source(config)[0])
+        trainer = Trainer(config, training_data.build_source(config)[0])
         layer = next(m for m in trainer.model.encoder.modules() if isinstance(m, torch.nn.Linear))
         layer.register_forward_hook(lambda m, i, out, p=precision: products.update({p: out.dtype}))
         losses[precision] = [step.loss for step in trainer.steps()]
@@ -454,7 +454,7 @@ def test_bfloat16_is_for_the_networks_alone(kind, model, monkeypatch):
 def test_the_gp_is_the_same_to_the_last_bit_within_autocast(Q):
     """What keeps it in float64 is that autocast leaves float64 alone."""
     config = presets.preset("quick", ["training.precision=bfloat16"])
-    trainer = Trainer(config, runs.build_source(config)[0])
+    trainer = Trainer(config, training_data.build_source(config)[0])
     generator = torch.Generator().manual_seed(0)
     mu, var = torch.randn(2, 3, Q, 28, generator=generator)
     w = torch.rand(3, Q, dtype=torch.float64, generator=generator)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from fgpvae import background, data, evaluation, models, presets, runs
+from fgpvae import background, data, evaluation, models, presets, recorder, runs
 from fgpvae.__main__ import main
 from fgpvae.checkpoints import CONFIG, load_config, load_objects, load_pretrained
 from fgpvae.configs import DataConfig, RunConfig, from_dict
@@ -492,10 +492,10 @@ def test_a_periodic_set_takes_the_periodic_kernel(tmp_path, capsys):
 def test_an_interrupted_run_ends_as_an_uninterrupted_one(trained, tmp_path):
     config, found = load_config(trained), load_objects(trained)
     runs.keep_objects(tmp_path / "again", found)
-    training = runs.execute(tmp_path / "again", config)
+    training = recorder.execute(tmp_path / "again", config)
     next(training)
     training.close()
-    for _ in runs.execute(tmp_path / "again"):
+    for _ in recorder.execute(tmp_path / "again"):
         pass
     ours, theirs = load_pretrained(trained), load_pretrained(tmp_path / "again")
     for name, value in ours.state_dict().items():
@@ -524,7 +524,7 @@ def test_a_path_in_a_foreign_config_is_never_opened(trained, tmp_path):
     with pytest.raises(UserError, match="a link"):
         load_objects(run)
     with pytest.raises(UserError, match="a link"):
-        for _ in runs.execute(run):
+        for _ in recorder.execute(run):
             pass
 
 

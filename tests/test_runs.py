@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from fgpvae import files, runs
+from fgpvae import files, recorder, runs
 from fgpvae.checkpoints import CONFIG, WEIGHTS, load_config, load_model, save_config
 from fgpvae.configs import DataConfig, RunConfig, TrainingConfig
 from fgpvae.errors import UserError
@@ -42,7 +42,7 @@ def tiny(epochs: int = 3, **changes) -> RunConfig:
 
 
 def train(directory: Path, config: RunConfig | None = None, **options) -> runs.Run:
-    for _ in runs.execute(directory, config, **options):
+    for _ in recorder.execute(directory, config, **options):
         pass
     return runs.open_run(directory)
 
@@ -180,7 +180,7 @@ def test_a_signal_stops_between_two_steps_and_keeps_everything(number, forks, tm
 
 def test_the_stop_file_stops_a_run(forks, tmp_path):
     directory = tmp_path / "run"
-    for _ in runs.execute(directory, tiny(1)):
+    for _ in recorder.execute(directory, tiny(1)):
         break
     child = forks.start("train", "--resume", "--run-dir", directory, "--epochs", 100_000, **OFTEN)
     while not runs.open_run(directory).active:
@@ -230,7 +230,7 @@ def test_a_finished_run_is_left_alone_and_can_be_lengthened(tmp_path):
 
 
 def test_closing_the_generator_keeps_what_was_trained(tmp_path):
-    with closing(runs.execute(tmp_path / "run", tiny())) as steps:
+    with closing(recorder.execute(tmp_path / "run", tiny())) as steps:
         for progress in steps:
             if progress.step.step == 8:
                 break
@@ -243,7 +243,7 @@ def test_closing_the_generator_keeps_what_was_trained(tmp_path):
 def test_a_run_that_diverges_stops_with_the_cause_and_keeps_the_last_good_weights(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(runs, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(recorder, "CHECKPOINT_SECONDS", 0.0)
     deep = FGPVAEConfig(latents=4, local=2, network=NetworkConfig("dense", widths=(64,) * 8))
     config = tiny(200, model=deep, training=TrainingConfig(200, 60, learning_rate=1.0))
     with pytest.raises(UserError, match=r"stopped at step \d+: .* finite .*checkpoint is kept"):
@@ -256,7 +256,7 @@ def test_a_run_that_diverges_stops_with_the_cause_and_keeps_the_last_good_weight
 
 
 def test_metrics_are_the_means_over_an_epoch(tmp_path):
-    steps = [progress.step for progress in runs.execute(tmp_path / "run", tiny(2))]
+    steps = [progress.step for progress in recorder.execute(tmp_path / "run", tiny(2))]
     lines = runs.open_run(tmp_path / "run").metrics()
     for epoch, line in enumerate(lines):
         mine = steps[6 * epoch : 6 * epoch + 6]
@@ -282,7 +282,7 @@ def test_a_model_that_cannot_take_new_digits_cannot_be_validated_on_them(tmp_pat
 
 @pytest.fixture
 def stopped(tmp_path) -> Path:
-    with closing(runs.execute(tmp_path / "run", tiny())) as steps:
+    with closing(recorder.execute(tmp_path / "run", tiny())) as steps:
         next(steps)
         next(steps)
     return tmp_path / "run"
@@ -315,7 +315,7 @@ def test_a_damaged_state_is_refused_and_the_weights_can_still_be_used(stopped, t
     for wrong in damaged:
         state.write_bytes(wrong)
         try:
-            with closing(runs.execute(stopped)) as steps:
+            with closing(recorder.execute(stopped)) as steps:
                 next(steps)
             intact += 1  # a flip in a name or a gap between the parts
             state.write_bytes(good)
@@ -457,7 +457,7 @@ def small_disk(tmp_path):
 
 
 def test_a_disk_that_fills_up_or_turns_read_only(small_disk):
-    with closing(runs.execute(small_disk / "run", tiny())) as steps:
+    with closing(recorder.execute(small_disk / "run", tiny())) as steps:
         next(steps)
     with suppress(OSError), (small_disk / "ballast").open("ab", buffering=0) as file:
         while file.write(bytes(4096)):

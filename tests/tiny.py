@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fgpvae import runs
+from fgpvae import recorder
 from fgpvae.configs import RunConfig
 from fgpvae.presets import preset
 
@@ -17,6 +17,6 @@ def config(*changes: str, epochs: int = 1) -> RunConfig:
 
 def train(root: Path, name: str, *changes: str, epochs: int = 1) -> Path:
     """A finished run, trained here and now."""
-    for _ in runs.execute(root / name, config(*changes, epochs=epochs)):
+    for _ in recorder.execute(root / name, config(*changes, epochs=epochs)):
         pass
     return root / name

@@ -18,7 +18,7 @@ from pathlib import Path
 def serve() -> None:
     import torch._dynamo  # noqa: F401  # what the first optimiser of a process would import
 
-    from fgpvae import data, runs
+    from fgpvae import data, recorder
     from fgpvae.__main__ import main
 
     data.factorized()  # rotated once for all children
@@ -35,7 +35,7 @@ def serve() -> None:
             os.dup2(out, 1)
             os.dup2(out, 2)
             for name, value in request["constants"].items():
-                setattr(runs, name, value)
+                setattr(recorder, name, value)
             os.environ.update(request["environment"])
             code = 1
             try:

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load, save
 
-from fgpvae import background, checkpoints, models, runs
+from fgpvae import background, checkpoints, models, recorder, runs
 from fgpvae.checkpoints import CONFIG, WEIGHTS, load_model, load_pretrained, save_model
 from fgpvae.configs import to_dict
 from fgpvae.errors import UserError
@@ -73,7 +73,7 @@ class Place:
         self.root, self.secret, self.bait = folder / "runs", folder / "secret", folder / "bait"
         self.secret.write_text(SECRET)
         self.run = self.root / "good"
-        with closing(runs.execute(self.run, tiny())) as steps:
+        with closing(recorder.execute(self.run, tiny())) as steps:
             for progress in steps:
                 if progress.step.step == 8:
                     break
@@ -349,12 +349,12 @@ def configs_of(place: Place, outcome: Outcome, number: int) -> None:
 def states_of(place: Place, outcome: Outcome, number: int) -> None:
     """state.pt: the run goes on as it would have, or says why it cannot; weights stay usable."""
     good = place.good[runs.STATE]
-    with closing(runs.execute(place.run)) as steps:
+    with closing(recorder.execute(place.run)) as steps:
         expected = next(steps).step
     place.restore()
 
     def resumes() -> bool:
-        with closing(runs.execute(place.run)) as steps:
+        with closing(recorder.execute(place.run)) as steps:
             step = next(steps).step
         return step == expected
 
@@ -444,7 +444,7 @@ def directories_of(place: Place, outcome: Outcome) -> None:
     def used() -> bool:
         run = background.find(place.root, "good")
         run.summary()
-        with closing(runs.execute(place.run)) as steps:
+        with closing(recorder.execute(place.run)) as steps:
             next(steps, None)
         background.zip_run(run)
         return True

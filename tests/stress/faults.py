@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from fgpvae import background, files, runs
+from fgpvae import background, files, recorder, runs
 from fgpvae.errors import UserError
 from tests.browser import ROOT
 from tests.stress.table import Row, none
@@ -123,7 +123,7 @@ def refusals(root: Path, run: runs.Run) -> tuple[list[str], list[str]]:
     for name, action in {
         "start": lambda: background.start(root, "new", tiny()),
         "resume": lambda: background.resume(run),
-        "train": lambda: list(runs.execute(run.path)),
+        "train": lambda: list(recorder.execute(run.path)),
         "advance": lambda: background.advance_queue(root),
         "look": lambda: runs.open_run(run.path).summary(),
         "list": lambda: runs.list_runs(root),
@@ -149,7 +149,7 @@ def disks(folder: Path) -> tuple[list[str], list[str]] | None:
                 return None
             root = disk / "runs"
             background.start(root, "run", tiny())
-            with closing(runs.execute(root / "run")) as steps:
+            with closing(recorder.execute(root / "run")) as steps:
                 next(steps)
             run = runs.open_run(root / "run")
             before = {path.name: path.read_bytes() for path in run.path.iterdir()}
@@ -167,9 +167,9 @@ def disks(folder: Path) -> tuple[list[str], list[str]] | None:
             for name in (runs.STATE, "model.safetensors", "config.json"):
                 if (run.path / name).read_bytes() != before[name]:
                     wrong.append(f"{name} was changed")
-            for _ in runs.execute(run.path):
+            for _ in recorder.execute(run.path):
                 pass
-            for _ in runs.execute(folder / "whole", tiny()):
+            for _ in recorder.execute(folder / "whole", tiny()):
                 pass
             if not same_weights(run.path, folder / "whole"):
                 wrong.append("other weights after a full and a read-only disk")
@@ -195,10 +195,10 @@ def clocks(folder: Path) -> list[str]:
     def jumping() -> float:
         return stream.choice([0.0, 1.0, 1e9, 4e9, 9e12])
 
-    with mock.patch.object(runs.time, "time", jumping), mock.patch.multiple(runs, **OFTEN):
-        for _ in runs.execute(folder / "jumping", tiny()):
+    with mock.patch.object(recorder.time, "time", jumping), mock.patch.multiple(recorder, **OFTEN):
+        for _ in recorder.execute(folder / "jumping", tiny()):
             pass
-    for _ in runs.execute(folder / "calm", tiny()):
+    for _ in recorder.execute(folder / "calm", tiny()):
         pass
     if not same_weights(folder / "jumping", folder / "calm"):
         wrong.append("other weights")
@@ -266,10 +266,10 @@ def settle(root: Path, folder: Path) -> list[str]:
             continue
         epochs = int(runs.open_run(run.path).epoch) + 2
         with suppress(UserError):  # one that never began has its epochs still
-            for _ in runs.execute(run.path, epochs=epochs):
+            for _ in recorder.execute(run.path, epochs=epochs):
                 pass
         alone = folder / f"alone-{run.name}"
-        for _ in runs.execute(alone, tiny(epochs, seed=ord(run.name[0]))):
+        for _ in recorder.execute(alone, tiny(epochs, seed=ord(run.name[0]))):
             pass
         if not same_weights(run.path, alone):
             wrong.append(f"'{run.name}' has other weights than one that was left alone")

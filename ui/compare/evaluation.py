@@ -9,7 +9,7 @@ from threading import Lock
 
 import streamlit as st
 
-from fgpvae import UserError, comparison, runs
+from fgpvae import UserError, comparison, runs, training_data
 from fgpvae.configs import RunConfig
 from fgpvae.experiments.common import seconds_an_epoch, title
 from ui.catalog import Choice
@@ -143,7 +143,7 @@ def _measure_figures(choice: Choice, progress: Callable[[float], None]) -> Measu
 def _digits(config: RunConfig) -> int | None:
     """How many digits a run was trained on, where that is known."""
     known = config.data.source == "embedded"
-    return runs.build_source(config)[0].digits if known else None
+    return training_data.build_source(config)[0].digits if known else None
 
 
 def own_curve(found: Measured) -> Curve:
