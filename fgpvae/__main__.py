@@ -121,7 +121,7 @@ def _own_objects(options: argparse.Namespace, top: dict[str, Any]) -> RunConfig:
         raise UserError("The preset objects needs --data: a NumPy archive or a folder of images.")
     if options.classes:
         raise UserError("--classes chooses digits; own objects are all learned.")
-    objects = data.objects.load(options.data)
+    objects = data.object_files.load(options.data)
     base = presets.for_objects(objects, Path(options.data).name, options.period, options.kernel)
     config = presets.changed(base, _settings(options), **top)
     runs.keep_objects(Path(options.run_dir), objects)

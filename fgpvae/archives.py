@@ -1,4 +1,4 @@
-"""A run from an archive, as `background.zip_run` writes it; from whoever it comes, it is data.
+"""A run as an archive, and from one; from whoever it comes, it is data.
 
 Nothing in it is unpickled, no path in it is opened, and no file has more bytes than its kind may.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fgpvae import checkpoints, files, runs
 from fgpvae.checkpoints import CONFIG, OBJECTS_FILE, WEIGHTS
 from fgpvae.configs import OBJECTS, RunConfig
-from fgpvae.data import objects
+from fgpvae.data import object_files
 from fgpvae.errors import UserError
 
 LARGEST = 50 * 2**20  # bytes of an archive
@@ -32,6 +32,23 @@ class Archive:
     files: dict[str, bytes]
 
 
+def pack(run: runs.Run) -> bytes:
+    """An archive that `load_pretrained` takes: the config, the newest weights, the metrics."""
+    weights = files.read(run.path / WEIGHTS, checkpoints.LARGEST_FILE)
+    checkpoints.parse_model(weights, WEIGHTS)
+    content = {CONFIG: files.read(run.path / CONFIG, files.LARGEST_JSON), WEIGHTS: weights}
+    if (run.path / runs.METRICS).exists():
+        content[runs.METRICS] = files.read(run.path / runs.METRICS, runs.LARGEST_METRICS)
+    if run.config.data.split == OBJECTS:
+        content[OBJECTS_FILE] = object_files.pack(checkpoints.load_objects(run.path))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, part in content.items():
+            method = zipfile.ZIP_STORED if name == WEIGHTS else zipfile.ZIP_DEFLATED
+            archive.writestr(zipfile.ZipInfo(name), part, method)
+    return buffer.getvalue()
+
+
 def unpack(content: bytes, name: str) -> Archive:
     """Check an archive and take it apart; whatever is wrong with it is one sentence."""
     if len(content) > LARGEST:
@@ -44,7 +61,7 @@ def unpack(content: bytes, name: str) -> Archive:
     if (config.data.split == OBJECTS) != (OBJECTS_FILE in parts):
         raise UserError(f"'{name}' must hold {OBJECTS_FILE} just if its run is on own objects.")
     if OBJECTS_FILE in parts:
-        own = objects.parse(parts[OBJECTS_FILE], f"{name}/{OBJECTS_FILE}")
+        own = object_files.parse(parts[OBJECTS_FILE], f"{name}/{OBJECTS_FILE}")
         if own.shape != config.model.network.shape:
             raise UserError(f"The objects in '{name}' are not those that its model was made for.")
     epoch = _last_epoch(parts.get(runs.METRICS, b""), config.training.epochs)

@@ -4,7 +4,6 @@ A run that is to be trained is put on disk as queued; whoever looks next starts 
 room for. All that is known about a run is in its directory, so servers come and go.
 """
 
-import io
 import os
 import re
 import secrets
@@ -13,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -25,15 +23,9 @@ from fgpvae import files, runs
 from fgpvae.archives import Archive
 from fgpvae.checkpoints import (
     CONFIG,
-    LARGEST_FILE,
-    OBJECTS_FILE,
-    WEIGHTS,
-    load_objects,
-    parse_model,
     save_config,
 )
-from fgpvae.configs import OBJECTS, RunConfig, network_weights
-from fgpvae.data import objects
+from fgpvae.configs import RunConfig, network_weights
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.runs import Run
@@ -202,23 +194,6 @@ def rename(run: Run, name: str) -> Run:
         with files.explained(run.path, "renamed"):
             os.rename(run.path, folder / name)
     return runs.open_run(folder / name)
-
-
-def zip_run(run: Run) -> bytes:
-    """An archive that `load_pretrained` takes: the config, the newest weights, the metrics."""
-    weights = files.read(run.path / WEIGHTS, LARGEST_FILE)
-    parse_model(weights, WEIGHTS)
-    content = {CONFIG: files.read(run.path / CONFIG, files.LARGEST_JSON), WEIGHTS: weights}
-    if (run.path / runs.METRICS).exists():
-        content[runs.METRICS] = files.read(run.path / runs.METRICS, runs.LARGEST_METRICS)
-    if run.config.data.split == OBJECTS:
-        content[OBJECTS_FILE] = objects.pack(load_objects(run.path))
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, part in content.items():
-            method = zipfile.ZIP_STORED if name == WEIGHTS else zipfile.ZIP_DEFLATED
-            archive.writestr(zipfile.ZipInfo(name), part, method)
-    return buffer.getvalue()
 
 
 def advance_queue(root: Path) -> list[str]:

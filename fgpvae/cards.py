@@ -9,6 +9,7 @@ import torch
 from fgpvae import calibration, data, evaluation, metrics
 from fgpvae.configs import CUBES, RunConfig
 from fgpvae.data import ANGLES, Digits
+from fgpvae.disentanglement import disentanglement_scores
 from fgpvae.evaluation import one_view_task, score, views_task
 from fgpvae.models import Model
 from fgpvae.recogniser import centred
@@ -127,7 +128,7 @@ def disentanglement(model: Model, digits: Digits) -> dict[str, float | None]:
     views = data.task(some, ANGLES, ANGLES[:1]).context
     mu, _ = model.encode(views.images, views.angles, views.observed)
     z, local = mu.double().numpy(), model.blocks["local"].stop
-    scores = metrics.disentanglement(z[..., :local], z[..., local:], views.angles.numpy())
+    scores = disentanglement_scores(z[..., :local], z[..., local:], views.angles.numpy())
     kept = ("angle_error_local_degrees", "angle_error_global_degrees", "invariance_ratio_global")
     return {"digits": len(some)} | {name: scores[name] for name in (*kept, "dci_disentanglement")}
 

@@ -26,7 +26,7 @@ from fgpvae.configs import (
     upgrade_model,
     upgrade_run,
 )
-from fgpvae.data import objects
+from fgpvae.data import object_files
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.files import write_json
@@ -229,10 +229,10 @@ def load_objects(run: Path) -> Objects:
             f"'{OBJECTS_FILE}' of '{run.name}' is a link to elsewhere, which is not read."
         )
     try:
-        content = read_part(run, OBJECTS_FILE, objects.LARGEST_ARCHIVE)
+        content = read_part(run, OBJECTS_FILE, object_files.LARGEST_ARCHIVE)
     except UserError as error:
         raise UserError(f"The objects of '{run.name}' are gone: {error}") from None
-    return objects.parse(content, f"{run.name}/{OBJECTS_FILE}")
+    return object_files.parse(content, f"{run.name}/{OBJECTS_FILE}")
 
 
 def shipped_config(name: str) -> RunConfig:

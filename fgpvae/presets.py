@@ -45,17 +45,17 @@ def _told(
     widths: tuple[int, ...],
     length_scale: float = 1.0,
     gated: bool = True,
+    harmonics: int = 16,
     **network: Any,
 ) -> FGPVAEConfig:
     """The FGP-VAE with dense networks, a prior mean, and an encoder that is told the angle."""
-    network = {"widths": widths, "gated": gated, "harmonics": 16} | network
     return FGPVAEConfig(
         latents=latents,
         local=local,
         amplitude=0.1,
         length_scale=length_scale,
         mean_function=True,
-        network=NetworkConfig("dense", **network),
+        network=NetworkConfig("dense", widths=widths, gated=gated, harmonics=harmonics, **network),
     )
 
 

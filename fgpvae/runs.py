@@ -23,7 +23,7 @@ from typing import Any
 from fgpvae import files
 from fgpvae.checkpoints import CONFIG, OBJECTS_FILE, WEIGHTS, load_config, save_config
 from fgpvae.configs import RunConfig
-from fgpvae.data import objects as own_objects
+from fgpvae.data import object_files
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 
@@ -43,7 +43,7 @@ def keep_objects(directory: Path, objects: Objects) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     with locked(directory):
         _refuse_second(directory)
-        files.write(directory / OBJECTS_FILE, own_objects.pack(objects))
+        files.write(directory / OBJECTS_FILE, object_files.pack(objects))
 
 
 def create(directory: Path, config: RunConfig) -> None:

@@ -14,7 +14,7 @@ from tests import tiny
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
     path = tiny.train(tmp_path_factory.mktemp("packed"), "seedling", "data.views=2", epochs=2)
-    return background.zip_run(runs.open_run(path))
+    return archives.pack(runs.open_run(path))
 
 
 def repacked(content, **changes):
@@ -38,7 +38,7 @@ def test_a_downloaded_run_comes_back_and_can_be_used_but_not_resumed(packed, tmp
         background.resume(run, 3)
     with pytest.raises(UserError, match="cannot be trained further"):
         next(recorder.execute(run.path, epochs=3))
-    assert background.zip_run(run) == packed
+    assert archives.pack(run) == packed
     with pytest.raises(UserError, match="already"):
         background.add(tmp_path, "again", archives.unpack(packed, "seedling.zip"))
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 import torch
 
-from fgpvae import background, checkpoints, files, runs, timing
+from fgpvae import archives, background, checkpoints, files, runs, timing
 from fgpvae.checkpoints import CONFIG, WEIGHTS, load_pretrained
 from fgpvae.configs import DataConfig, to_dict
 from fgpvae.errors import UserError
@@ -242,10 +242,10 @@ def test_free_names_count_up(root, no_slot):
 def test_an_archive_of_a_run_is_the_run(root, no_slot, tmp_path):
     run = background.start(root, "run", tiny(1))
     with pytest.raises(UserError, match=r"model\.safetensors' does not exist"):
-        background.zip_run(run)
+        archives.pack(run)
     train(run.path)
     packed = tmp_path / "download.zip"
-    packed.write_bytes(background.zip_run(run))
+    packed.write_bytes(archives.pack(run))
     model, original = load_pretrained(packed), load_pretrained(run.path)
     for name, value in original.state_dict().items():
         assert torch.equal(model.state_dict()[name], value)

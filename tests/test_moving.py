@@ -21,7 +21,7 @@ from fgpvae.checkpoints import (
     save_config,
     save_model,
 )
-from fgpvae.data import objects
+from fgpvae.data import object_files, objects
 from scripts.make_sprites import make
 from tests.browser import ROOT, Watch, click_point, serve, settle
 from ui.catalog.objects import ObjectSet
@@ -50,7 +50,7 @@ def write(root: Path, name: str, local: int = 3, as_name: str = "", called: str 
     made = make(objects=12, views=8, **options)
     made["object"] = np.array([called + each for each in made["object"].tolist()])
     np.savez(content, **made)
-    found = objects.parse(content.getvalue(), name)
+    found = object_files.parse(content.getvalue(), name)
     config = presets.changed(
         presets.for_objects(found, name, 360.0 if options.get("circle") else 0.0, kernel),
         [
@@ -72,7 +72,7 @@ def write(root: Path, name: str, local: int = 3, as_name: str = "", called: str 
     path.mkdir(parents=True)
     save_config(config, path)
     save_model(model, path / WEIGHTS)
-    (path / OBJECTS_FILE).write_bytes(objects.pack(found))
+    (path / OBJECTS_FILE).write_bytes(object_files.pack(found))
 
 
 @pytest.fixture(scope="module")

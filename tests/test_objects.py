@@ -10,16 +10,16 @@ import pytest
 import torch
 from PIL import Image
 
-from fgpvae import background, data, evaluation, models, presets, recorder, runs
+from fgpvae import archives, data, evaluation, models, presets, recorder, runs
 from fgpvae.__main__ import main
 from fgpvae.checkpoints import CONFIG, load_config, load_objects, load_pretrained
 from fgpvae.configs import DataConfig, RunConfig, from_dict
-from fgpvae.data import objects as own
+from fgpvae.data import object_files, objects
 from fgpvae.data.objects import Track
 from fgpvae.errors import UserError
 from fgpvae.kernels import ON_A_LINE
 from fgpvae.models import FGPVAEConfig
-from fgpvae.models.fgpvae import MeanOnALine
+from fgpvae.models.mean_functions import MeanOnALine
 from scripts.make_sprites import make
 from tests.configs import model_config
 
@@ -39,7 +39,7 @@ def archive(path, **arrays):
 
 def refused(path, *words):
     with pytest.raises(UserError) as caught:
-        own.load(path)
+        object_files.load(path)
     sentence = str(caught.value)
     assert sentence.endswith(".")
     assert sentence.count(". ") == 0
@@ -55,7 +55,7 @@ def refused(path, *words):
 @pytest.mark.parametrize("grey", [False, True])
 def test_an_archive_is_what_was_saved(tmp_path, grey):
     arrays = sprites(grey=grey)
-    found = own.load(archive(tmp_path / "s.npz", **arrays))
+    found = object_files.load(archive(tmp_path / "s.npz", **arrays))
     assert found.shape == ((1, 9, 14) if grey else (3, 9, 14))
     assert np.array_equal(found.images, arrays["images"])
     assert np.array_equal(found.view, arrays["view"])
@@ -64,7 +64,7 @@ def test_an_archive_is_what_was_saved(tmp_path, grey):
     for number, mine in enumerate(found.by_object):
         assert set(mine) == set(np.flatnonzero(found.index == number))
         assert np.all(np.diff(found.view[mine]) >= 0)
-    again = own.parse(own.pack(found), "again")
+    again = object_files.parse(object_files.pack(found), "again")
     assert np.array_equal(again.images, found.images)
     assert np.array_equal(again.index, found.index)
     assert again.names == found.names
@@ -85,7 +85,7 @@ def test_other_kinds_of_numbers_are_taken_as_pixels(tmp_path, kind):
         "images": given[..., None],
         "object": np.unique(arrays["object"], return_inverse=True)[1],
     }
-    found = own.load(archive(tmp_path / "s.npz", **arrays))
+    found = object_files.load(archive(tmp_path / "s.npz", **arrays))
     assert np.array_equal(found.images, pixels)
     assert found.images.dtype == np.uint8
 
@@ -105,8 +105,8 @@ def folder(path, arrays, order=("file", "object", "view")):
 @pytest.mark.parametrize("grey", [False, True])
 def test_a_folder_holds_the_same_as_an_archive(tmp_path, grey):
     arrays = sprites(objects=5, grey=grey)
-    ours = own.load(folder(tmp_path / "set", arrays, order=("view", "file", "object")))
-    theirs = own.load(archive(tmp_path / "s.npz", **arrays))
+    ours = object_files.load(folder(tmp_path / "set", arrays, order=("view", "file", "object")))
+    theirs = object_files.load(archive(tmp_path / "s.npz", **arrays))
     assert ours.names == theirs.names
     for name in ("images", "index", "view"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name))
@@ -115,7 +115,7 @@ def test_a_folder_holds_the_same_as_an_archive(tmp_path, grey):
 def test_what_is_transparent_is_black(tmp_path):
     path = folder(tmp_path / "set", sprites(objects=4, views=2))
     Image.new("RGBA", (14, 9), (255, 0, 0, 0)).save(path / "0.png")
-    assert own.load(path).images[0].max() == 0
+    assert object_files.load(path).images[0].max() == 0
 
 
 # Bad input: one sentence each
@@ -277,12 +277,12 @@ def test_a_track_and_back(track):
 
 
 def test_nothing_is_both_trained_on_and_asked_for(tmp_path):
-    found = own.load(archive(tmp_path / "s.npz", **sprites(objects=30)))
+    found = object_files.load(archive(tmp_path / "s.npz", **sprites(objects=30)))
     track = found.track()
-    split = own.split(found, track, seed=3)
-    again = own.split(found, track, seed=3)
+    split = objects.split(found, track, seed=3)
+    again = objects.split(found, track, seed=3)
     assert torch.equal(split.train.images, again.train.images)
-    assert split.unseen != own.split(found, track, seed=4).unseen
+    assert split.unseen != objects.split(found, track, seed=4).unseen
     assert len(split.unseen) == 3
     assert set(split.train.ids.tolist()) == set(range(30)) - set(split.unseen)
 
@@ -371,8 +371,8 @@ def line_model(kernel="matern52", shape=(3, 9, 14)):
 
 @pytest.mark.parametrize("kernel", ON_A_LINE)
 def test_padding_has_no_influence_on_a_line(tmp_path, kernel):
-    found = own.load(archive(tmp_path / "s.npz", **sprites()))
-    views = own.split(found, found.track()).train
+    found = object_files.load(archive(tmp_path / "s.npz", **sprites()))
+    views = objects.split(found, found.track()).train
     assert not bool(views.observed.all())
     model = line_model(kernel)
     torch.manual_seed(1)
@@ -447,7 +447,7 @@ def test_evaluate_reports_every_figure_with_its_references(trained, capsys):
     assert main(["evaluate", str(trained), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     config, found = load_config(trained), load_objects(trained)
-    split = own.split(found, config.data.track, config.seed)
+    split = objects.split(found, config.data.track, config.seed)
     model = load_pretrained(trained)
     for name in ("test_mse", "extrapolation_mse", "one_view_mse"):
         task, total, nearest = split.tasks[name], [], []
@@ -468,7 +468,7 @@ def test_evaluate_reports_every_figure_with_its_references(trained, capsys):
 
 
 def test_two_views_an_object_leave_none_to_hold_out(tmp_path):
-    found = own.load(archive(tmp_path / "s.npz", **sprites(views=2)))
+    found = object_files.load(archive(tmp_path / "s.npz", **sprites(views=2)))
     config = presets.for_objects(found)
     figures = evaluation.evaluate_objects(models.build(config.model).eval(), found, config.data)
     assert figures["test_mse"] is figures["test_mse_sampled"] is None
@@ -504,7 +504,7 @@ def test_an_interrupted_run_ends_as_an_uninterrupted_one(trained, tmp_path):
 
 def test_an_archive_of_a_run_holds_its_objects(trained, tmp_path, capsys):
     path = tmp_path / "line.zip"
-    path.write_bytes(background.zip_run(runs.open_run(trained)))
+    path.write_bytes(archives.pack(runs.open_run(trained)))
     assert np.array_equal(load_objects(path).images, load_objects(trained).images)
     assert main(["evaluate", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["test_mse"] > 0
@@ -580,7 +580,7 @@ def test_it_learns_where_things_are():
     """A few seconds of training beat the mean image and the nearest view."""
     buffer = io.BytesIO()
     np.savez(buffer, **sprites(objects=60, views=8, height=8, width=16))
-    found = own.parse(buffer.getvalue(), "s")
+    found = object_files.parse(buffer.getvalue(), "s")
     config = presets.changed(
         presets.for_objects(found),
         [

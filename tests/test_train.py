@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import UserError, background, checkpoints, runs, timing
+from fgpvae import UserError, archives, background, checkpoints, runs, timing
 from fgpvae.configs import CUBES, RunConfig
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
@@ -333,7 +333,7 @@ def test_a_name_with_spaces_is_accepted(root):
 
 def test_a_downloaded_run_is_brought_back(own, root):
     app = train()
-    content = background.zip_run(runs.open_run(own))
+    content = archives.pack(runs.open_run(own))
     app.file_uploader(key="train.archive.0").set_value(("seedling.zip", content, ZIP)).run()
     assert not app.exception
     assert (root / "seedling-2" / checkpoints.WEIGHTS).exists()

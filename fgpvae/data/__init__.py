@@ -13,10 +13,11 @@ A task is a context of views and what is to be imagined from it:
 >>> task.context.images.shape, task.at.shape, task.targets.shape
 (torch.Size([40, 11, 28, 28]), torch.Size([40, 1]), torch.Size([40, 1, 28, 28]))
 
-One's own objects are in `data.objects`, figures of cubes in `data.cubes`.
+One's own objects are in `data.objects` and read by `data.object_files`; figures of cubes are in
+`data.cubes`.
 """
 
-from . import cubes, objects
+from . import cubes, object_files, objects
 from .augment import warp
 from .digits import (
     CLASS_COUNTS,
@@ -69,6 +70,7 @@ __all__ = [
     "leave_one_out",
     "load_idx",
     "load_openml",
+    "object_files",
     "objects",
     "one_view",
     "other_than_unseen",

@@ -7,12 +7,13 @@ import torch
 
 from fgpvae import data, latents, metrics
 from fgpvae.data import ANGLES, Views
+from fgpvae.disentanglement import disentanglement_scores
 from fgpvae.experiments.common import MODELS, Experiment, by_preset, gather, spread, title
 from fgpvae.models import Model
 
 
 def disentanglement(experiment: Experiment) -> dict[str, Any]:
-    """The figures of `metrics.disentanglement` and the swap error, on the 40 unseen digits."""
+    """The figures of `fgpvae.disentanglement` and the swap error, on the 40 unseen digits."""
     views = unseen_views()
 
     def row(preset: str) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float |
     """All figures of one model on some views."""
     z = encoder_means(model, views)
     j = model.blocks.get("local", slice(0, 0)).stop  # without a division all is global
-    scores = metrics.disentanglement(z[..., :j], z[..., j:], views.angles.numpy(), seed=seed)
+    scores = disentanglement_scores(z[..., :j], z[..., j:], views.angles.numpy(), seed=seed)
     swap = swap_error(model, views) if "local" in model.blocks else None
     return scores | {"swap_error": swap}
 

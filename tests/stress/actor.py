@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from fgpvae import background, runs
+from fgpvae import archives, background, runs
 from fgpvae.errors import UserError
 from fgpvae.runs import PREPARING, RUNNING
 from tests.test_runs import tiny
@@ -38,7 +38,7 @@ def act(root: Path, stream: random.Random) -> None:
         case "delete" if stream.random() < 0.3:
             background.delete(run)
         case "zip":
-            background.zip_run(run)
+            archives.pack(run)
         case _:
             run.summary()
             background.advance_queue(root)

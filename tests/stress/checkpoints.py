@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load, save
 
-from fgpvae import background, checkpoints, models, recorder, runs
+from fgpvae import archives, background, checkpoints, models, recorder, runs
 from fgpvae.checkpoints import CONFIG, WEIGHTS, load_model, load_pretrained, save_model
 from fgpvae.configs import to_dict
 from fgpvae.errors import UserError
@@ -446,7 +446,7 @@ def directories_of(place: Place, outcome: Outcome) -> None:
         run.summary()
         with closing(recorder.execute(place.run)) as steps:
             next(steps, None)
-        background.zip_run(run)
+        archives.pack(run)
         return True
 
     odd: dict[str, Callable[[Path], object]] = {

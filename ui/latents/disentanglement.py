@@ -9,6 +9,7 @@ import streamlit as st
 
 from fgpvae import UserError, latents, metrics
 from fgpvae.data import ANGLES
+from fgpvae.disentanglement import disentanglement_scores
 from fgpvae.experiments.disentanglement import swap_error
 from ui.catalog import Choice, models
 from ui.latents.codes import encoded, shown
@@ -157,7 +158,7 @@ def scores(choice: Choice) -> dict[str, float | None]:
     rows = latents.evenly(shown(choice), MEASURED)
     model, views = choice.load(), shown(choice)[rows]
     local, rest = latents.parts(encoded(choice), rows)
-    figures = metrics.disentanglement(local, rest, ANGLES)
+    figures = disentanglement_scores(local, rest, ANGLES)
     if model.divides_channels:
         figures["swap_error"] = swap_error(model, views)
     made = latents.generated(model, views)

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from fgpvae import UserError, background, files, runs
+from fgpvae import UserError, archives, background, files, runs
 from fgpvae.checkpoints import WEIGHTS
 from fgpvae.configs import CUBES, OBJECTS, RunConfig, network_weights
 from fgpvae.models import MODELS
@@ -150,7 +150,7 @@ def actions(run: Run) -> None:
         button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=why)
         st.download_button(
             "Download",
-            lambda: background.zip_run(run),
+            lambda: archives.pack(run),
             f"{run.name}.zip",
             "application/zip",
             key="train.action.download",

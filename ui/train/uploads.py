@@ -7,7 +7,7 @@ import streamlit as st
 
 from fgpvae import UserError, archives, background
 from fgpvae.configs import RunConfig
-from fgpvae.data import objects
+from fgpvae.data import object_files
 from fgpvae.data.objects import Objects
 from fgpvae.kernels import ON_A_LINE
 from fgpvae.presets import for_objects
@@ -109,4 +109,4 @@ def own_objects() -> Brought | None:
 def _parsed(content: bytes, name: str) -> Objects:
     if len(content) > archives.LARGEST:
         raise UserError(f"'{name}' is too large: at most {LARGEST_MB} MB are read.")
-    return objects.parse(content, name)
+    return object_files.parse(content, name)
