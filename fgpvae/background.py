@@ -307,9 +307,14 @@ def _step_back(pid: int, nice: int) -> None:
     """
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, pid, nice)
-        session = Path(f"/proc/{pid}/autogroup")
-        if session.exists():
-            session.write_text(str(nice))
+    session = Path(f"/proc/{pid}/autogroup")
+    with suppress(OSError):
+        while session.exists():
+            try:
+                session.write_text(str(nice))
+                break
+            except BlockingIOError:  # one such change in a tenth of a second, unless by root
+                time.sleep(0.1)
 
 
 def _fail(run: Run, message: str) -> None:

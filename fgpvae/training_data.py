@@ -21,7 +21,7 @@ def build_source(
     if settings.split == OBJECTS:
         if directory is None:
             raise UserError("Own objects are kept with their run: it needs a directory.")
-        return _object_source(config, load_objects(directory)), None
+        return object_source(config, load_objects(directory)), None
     if settings.split == CUBES:
         return figure_source(config), None
     if config.model.network.shape != (1, 28, 28):
@@ -51,7 +51,7 @@ def build_source(
     return FixedViews(views, size, config.seed, settings.warp), task
 
 
-def _object_source(config: RunConfig, objects: Objects) -> FixedViews:
+def object_source(config: RunConfig, objects: Objects) -> FixedViews:
     if objects.shape != config.model.network.shape:
         raise UserError(
             f"The images of these objects have the shape {list(objects.shape)}: set "

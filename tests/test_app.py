@@ -15,7 +15,7 @@ import torch
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import checkpoints, data, runs
+from fgpvae import background, checkpoints, data, runs
 from fgpvae.configs import CUBES, DataConfig, RunConfig
 from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.kernels import Periodic
@@ -174,6 +174,18 @@ def test_a_run_that_is_watched_drives_no_other_model_out_of_memory(tmp_path, mon
         os.utime(weights, (version, 10_000 + version))
         models.find("runs/turning").load()
     assert kept.load() is model
+
+
+def test_a_run_that_took_the_name_of_another_is_not_shown_as_that(tmp_path, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    small_runs.make(tmp_path, "turning", "cvae")
+    os.utime(tmp_path / "cvae" / checkpoints.WEIGHTS, (1, 1))  # older
+    chosen = models.find("runs/turning")
+    assert chosen.load().title == "FGP-VAE"
+    background.delete(background.find(tmp_path, "turning"))
+    background.rename(background.find(tmp_path, "cvae"), "turning")
+    assert models.find("runs/turning").load().title == "CVAE"
+    assert chosen.load().title == "CVAE"  # a page that has not looked again
 
 
 def test_models_that_are_not_used_leave_memory(tmp_path):

@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -68,6 +69,27 @@ def state(root: Path, name: str) -> str:
 
 
 # Processes
+
+
+def test_a_session_steps_back_also_right_after_another(monkeypatch):
+    """Linux refuses a second change within a tenth of a second, unless it is by root."""
+    child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    session, write, refused = Path(f"/proc/{child.pid}/autogroup"), Path.write_text, []
+
+    def once_refused(path, text):
+        if not refused:
+            refused.append(path)
+            raise BlockingIOError
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", once_refused)
+    monkeypatch.setattr(os, "setpriority", Mock(side_effect=PermissionError))
+    try:
+        background._step_back(child.pid, 7)
+        assert not session.exists() or session.read_text().split()[-1] == "7"
+    finally:
+        child.kill()
+        child.wait()
 
 
 def test_a_run_trains_in_the_background_stops_goes_on_and_ends_as_it_would_here(root, one_slot):

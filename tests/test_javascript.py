@@ -187,6 +187,48 @@ def test_arrows_lead_through_tiles_and_enter_and_space_choose(page: Page):
     page.evaluate("tiles.root.remove()")
 
 
+UPRIGHT = """(() => {
+  const root = document.createElement("div"), sent = [];
+  root.innerHTML = a.html;
+  document.body.append(root);
+  const show = (data) => m.default({
+    data: { drawing: "", cycle: ["red"], said: true, answered: null, ...data },
+    parentElement: root, setStateValue: null, setTriggerValue: (_, value) => sent.push(value),
+  });
+  const typed = root.querySelector(".typed");
+  const type = (number) => {
+    typed.value = number;
+    typed.dispatchEvent(new Event("input"));
+    typed.dispatchEvent(new Event("change"));
+  };
+  const shown = () => Number(root.querySelector(".hold").getAttribute("aria-valuenow"));
+  show({ angle: 40 });
+  const found = [shown()];
+  for (const step of a.steps) {
+    if ("typed" in step) type(step.typed);
+    const answered = step.answers ? sent.at(-1).sent : null;
+    if ("angle" in step) show({ angle: step.angle, answered });
+    found.push(shown());
+  }
+  root.remove();
+  return { found, sent: sent.map(({ angle }) => Math.round(10 * angle) / 10) };
+})()"""
+
+
+def test_a_picture_turned_by_hand_stays_until_it_is_answered_and_then_follows(page: Page):
+    steps = [
+        {"typed": -33.3},
+        {"angle": 40},  # from a run that was under way
+        {"angle": 120, "answers": True},  # another angle was clicked before this was answered
+        {"angle": 90},
+        {"typed": 45},
+        {"angle": 45, "answers": True},
+    ]
+    html = (COMPONENTS / "upright" / "upright.html").read_text()
+    made = call(page, "upright/upright.js", UPRIGHT, {"html": html, "steps": steps})
+    assert made == {"found": [40, 326.7, 326.7, 120, 90, 45, 45], "sent": [326.7, 45]}
+
+
 def test_an_axis_that_was_moved_by_hand_stays_and_others_go_along(page: Page):
     axis = {"range": [0, 1]}
     a = {

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from fgpvae import archives, data, evaluation, models, presets, recorder, runs
+from fgpvae import archives, data, evaluation, models, presets, recorder, runs, training_data
 from fgpvae.__main__ import main
 from fgpvae.checkpoints import CONFIG, load_config, load_objects, load_pretrained
 from fgpvae.configs import DataConfig, RunConfig, from_dict
@@ -20,6 +20,7 @@ from fgpvae.errors import UserError
 from fgpvae.kernels import ON_A_LINE
 from fgpvae.models import FGPVAEConfig
 from fgpvae.models.mean_functions import MeanOnALine
+from fgpvae.training import Trainer
 from scripts.make_sprites import make
 from tests.configs import model_config
 
@@ -591,8 +592,8 @@ def test_it_learns_where_things_are():
             "training.learning_rate=0.004",
         ],
     )
-    source = runs._object_source(config, found)
-    trainer = runs.Trainer(config, source)
+    source = training_data.object_source(config, found)
+    trainer = Trainer(config, source)
     for _ in trainer.steps():
         pass
     figures = evaluation.evaluate_objects(trainer.result(), found, config.data, config.seed)

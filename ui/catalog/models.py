@@ -216,8 +216,11 @@ class ModelCache:
     def load(self, choice: Choice) -> fgpvae.Model:
         with self._lock:
             version, model = self._kept.get(choice.path, (None, None))
-            if model is None or version is None or version < choice.version:
-                model, version = checkpoints.load_model(choice.path), choice.version
+            if model is None or version != choice.version:
+                # the run has gone on since it was chosen, or another has taken its name
+                now = _choice(choice.name, choice.path) or choice
+                if model is None or version != now.version:
+                    model, version = checkpoints.load_model(choice.path), now.version
             self._kept[choice.path] = version, model
             self._kept.move_to_end(choice.path)
             while len(self._kept) > self.most:

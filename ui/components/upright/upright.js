@@ -8,7 +8,7 @@ const LEAST = 8; // pixels from the centre, where a pointer has a direction
 
 class Upright {
   angle = 0; // degrees
-  sent = null; // what the server has not yet answered
+  sent = null; // when an angle was sent that the server has not answered
 
   constructor(root) {
     const $ = (name) => root.querySelector(name);
@@ -25,21 +25,22 @@ class Upright {
     on(this.hold, "pointermove", (event) => this.move(event));
     for (const end of ["pointerup", "pointercancel"]) on(this.hold, end, (event) => this.lift(event));
     on(this.hold, "keydown", (event) => this.key(event));
-    on(this.unsay, "click", () => this.send({ angle: null }));
+    on(this.unsay, "click", () => this.tell(null));
     this.degrees.listen(on, (angle) => this.turn(angle), () => this.commit(), () => this.draw());
   }
 
   update(data, _, trigger) {
-    this.send = (value) => trigger("turned", value);
+    this.trigger = trigger;
     if (this.turning.dataset.drawing !== data.drawing) {
       this.turning.dataset.drawing = data.drawing;
       this.turning.innerHTML = data.drawing;
     }
-    if (this.sent === null || this.sent === data.angle) this.sent = null;
-    if (this.sent === null && !this.pressed && !this.typing) this.angle = data.angle;
-    this.said = data.said;
-    this.unsay.style.visibility = data.said ? "visible" : "hidden";
     this.degrees.colour(data.cycle);
+    if (this.sent !== null && data.answered !== this.sent) return; // of before it was turned
+    this.sent = null;
+    this.unsay.style.visibility = data.said ? "visible" : "hidden";
+    if (this.pressed || this.typing) return;
+    Object.assign(this, { angle: data.angle, said: data.said });
     this.draw();
   }
 
@@ -95,8 +96,12 @@ class Upright {
   commit() {
     clearTimeout(this.typing);
     this.typing = null;
-    this.sent = this.angle;
-    this.send({ angle: this.angle });
+    this.tell(this.angle);
+  }
+
+  tell(angle) {
+    this.sent = performance.now();
+    this.trigger("turned", { angle, sent: this.sent });
   }
 
   draw() {
