@@ -109,6 +109,15 @@ def test_links_lead_somewhere(page):
             assert anchor in _anchors(target.read_text()), f"{link}#{anchor}"
 
 
+@every_page
+def test_files_named_in_documentation_exist(page):
+    if page.name == "CONTRIBUTING.md":
+        return  # it shows files that are to be written
+    folders = "docs|fgpvae|pages|results|scripts|tests|ui"
+    named = re.findall(rf"`((?:{folders})/[\w./-]+)`", page.read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def _anchors(text: str) -> set[str]:
     """As GitHub makes them of headings."""
     heads = re.findall(r"^#+ (.+)$", text, re.M)
