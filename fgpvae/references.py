@@ -53,14 +53,9 @@ def rotated_view(task: Task) -> Array:
 
 
 def trivial_predictions(
-    upright: ArrayLike,
-    train: ArrayLike,
-    test: ArrayLike,
-    angle: float = float(ANGLES[HELD_OUT_INDEX]),
-    step: float = float(ANGLES[1]),
-    components: Sequence[int] = (8, 16, 32),
+    upright: ArrayLike, train: ArrayLike, test: ArrayLike, components: Sequence[int] = (8, 16, 32)
 ) -> tuple[dict[str, Array], Array]:
-    """What needs no model, for the `test` digits at `angle`: ({name: [T, 28, 28]}, the truth).
+    """What needs no model, for `test` digits at 157.5 degrees: ({name: [T, 28, 28]}, the truth).
 
     `upright` [P, 28, 28] are the digits at angle 0; `train` and `test` index them.
 
@@ -74,6 +69,7 @@ def trivial_predictions(
 
     upright = np.asarray(upright, dtype=np.float64)
     train, test = np.asarray(train), np.asarray(test)
+    angle, step = ANGLES[HELD_OUT_INDEX], ANGLES[1]
     around = np.array([angle - step, angle, angle + step])
     before, truth, after = np.moveaxis(rotate(upright[test], around).astype(np.float64), 1, 0)
     mean = mean_image(upright[train], [angle])
@@ -91,16 +87,9 @@ def trivial_predictions(
     return predictions, truth
 
 
-def trivial_predictors(
-    upright: ArrayLike,
-    train: ArrayLike,
-    test: ArrayLike,
-    angle: float = float(ANGLES[HELD_OUT_INDEX]),
-    step: float = float(ANGLES[1]),
-    components: Sequence[int] = (8, 16, 32),
-) -> dict[str, float]:
-    """Mean squared error of each of `trivial_predictions`."""
-    predictions, truth = trivial_predictions(upright, train, test, angle, step, components)
+def trivial_predictors(upright: ArrayLike, train: ArrayLike, test: ArrayLike) -> dict[str, float]:
+    """Mean squared error of each of `trivial_predictions` at the held-out angle."""
+    predictions, truth = trivial_predictions(upright, train, test)
     return {name: mse(predicted, truth) for name, predicted in predictions.items()}
 
 

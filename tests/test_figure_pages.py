@@ -17,6 +17,7 @@ from fgpvae.digit_view import turn
 from fgpvae.figure_view import figure_of, imagine
 from fgpvae.presets import PRESETS
 from tests.browser import PATIENCE, ROOT, serve, settle
+from tests.test_rotate import linked, open_page
 from ui.catalog import figures, models, objects
 from ui.components.builder.builder import _checked
 from ui.inference import downloads, figure
@@ -28,19 +29,6 @@ MOVES = "x3 y2 -z2 x2"
 @pytest.fixture(autouse=True)
 def no_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
-
-
-def open_page(page: str, **link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    return app if page == "rotate" else app.switch_page(f"pages/{page}.py").run()
-
-
-def linked(app: AppTest, name: str) -> str:
-    value = app.query_params[name]
-    return value[0] if isinstance(value, list) else value
 
 
 def said(app: AppTest) -> str:

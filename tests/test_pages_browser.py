@@ -18,6 +18,7 @@ from fgpvae.data import ANGLES
 from fgpvae.digit_view import turn, verdict
 from fgpvae.style_directions import PROPERTIES
 from tests.browser import PATIENCE, ROOT, Watch, serve, settle
+from tests.test_dial import point
 from ui.catalog import digits, models
 from ui.inference import context_views, style_names
 
@@ -85,15 +86,6 @@ def picture(page: Page) -> np.ndarray:
         }"""
     )
     return np.array(values)
-
-
-def point(page: Page, degrees: float, radius: float = 0.43) -> tuple[float, float]:
-    """Where on the screen an angle of the dial is."""
-    box = page.locator(".stage").bounding_box()
-    w = np.deg2rad(degrees)
-    x = box["x"] + box["width"] * (0.5 - radius * np.sin(w))
-    y = box["y"] + box["height"] * (0.5 - radius * np.cos(w))
-    return float(x), float(y)
 
 
 def drag(page: Page, start: float, end: float) -> None:
