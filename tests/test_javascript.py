@@ -146,7 +146,7 @@ TILES = """(() => {
   const sent = [];
   const tile = (name) => ({ name, hint: name, image: "data:,", selected: name === "b" });
   const data = { layout: "strip", label: "Tiles", single: true, tiles: [..."abcd"].map(tile) };
-  m.default({ data, parentElement: root, setTriggerValue: (_, name) => sent.push(name) });
+  m.default({ data: [data], parentElement: root, setTriggerValue: (_, name) => sent.push(name) });
   window.tiles = { root, sent };
   return true;
 })()"""

@@ -60,8 +60,8 @@ def sentence(app: AppTest) -> str:
 
 def sent(app: AppTest, part: str) -> list[dict]:
     """What components with this entry were given."""
-    found = [json.loads(each.proto.json or "{}") for each in app.get("bidi_component")]
-    return [each for each in found if part in each]
+    found = [json.loads(each.proto.json or "[{}]") for each in app.get("bidi_component")]
+    return [each for [each] in found if part in each]
 
 
 def html(app: AppTest, part: str) -> list[str]:

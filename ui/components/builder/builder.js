@@ -194,7 +194,7 @@ class Builder {
 
 const builders = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   if (!builders.has(parentElement)) builders.set(parentElement, new Builder(parentElement));
   builders.get(parentElement).update(data, (built) => setTriggerValue("built", built));
 }

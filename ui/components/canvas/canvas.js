@@ -82,7 +82,7 @@ class Drawing {
   }
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   if (!canvases.has(parentElement)) canvases.set(parentElement, new Drawing(parentElement));
   canvases.get(parentElement).update(data, (strokes) => setTriggerValue("drawn", { strokes }));
 }

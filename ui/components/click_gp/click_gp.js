@@ -338,7 +338,7 @@ class ClickGP {
 
 const shown = new WeakMap();
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data: [data], parentElement, setStateValue }) {
   const gp = shown.get(parentElement) ?? new ClickGP(parentElement, data);
   shown.set(parentElement, gp);
   gp.send = (state) => setStateValue("state", state);

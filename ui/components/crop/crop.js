@@ -159,7 +159,7 @@ class Cropping {
   }
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   if (!croppings.has(parentElement)) croppings.set(parentElement, new Cropping(parentElement));
   croppings.get(parentElement).update(data, (edges) => setTriggerValue("cropped", { edges }));
 }

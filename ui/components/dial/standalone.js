@@ -9,6 +9,6 @@ export function start() {
   const bytes = Uint8Array.from(atob(weights), (letter) => letter.charCodeAt(0));
   hub.networks.set(header.id, { header, weights: floats(new Uint16Array(bytes.buffer)) });
   const root = (id) => document.getElementById(id).shadowRoot;
-  dial({ data, parentElement: root("dial"), setStateValue: () => {} }); // nobody listens
-  if (sliders) styleSliders({ data: sliders, parentElement: root("sliders") });
+  dial({ data: [data], parentElement: root("dial"), setStateValue: () => {} }); // nobody listens
+  if (sliders) styleSliders({ data: [sliders], parentElement: root("sliders") });
 }

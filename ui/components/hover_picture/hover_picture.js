@@ -52,7 +52,7 @@ function start(state) {
 }
 
 const mounted = new WeakMap();
-export default function ({ data, parentElement }) {
+export default function ({ data: [data], parentElement }) {
   if (!mounted.has(parentElement)) {
     const state = { data };
     mounted.set(parentElement, { state, end: start(state) });

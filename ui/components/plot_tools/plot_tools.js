@@ -32,7 +32,7 @@ class Tools {
 
 const served = new WeakMap();
 
-export default function ({ data, parentElement }) {
+export default function ({ data: [data], parentElement }) {
   if (!served.has(parentElement)) served.set(parentElement, new Tools(parentElement));
   const tools = served.get(parentElement);
   tools.update(data);

@@ -32,14 +32,19 @@ class Component:
         self.mount: Any = None
 
     def __call__(self, *, key: str, data: Any, **options: Any) -> None:
-        """Show it; `options` are callbacks on_NAME_change, and the width."""
+        """Show it; `options` are callbacks on_NAME_change, and the width.
+
+        Bytes reach the script as they are, all else as the one entry of a list: in a dictionary
+        Streamlit looks for data frames, for which it loads pandas before the first picture.
+        """
         with _lock:
             manager = get_bidi_component_manager()
             if manager.get_component_asset_root(self.name) is None:
                 manager.register_from_manifest(self.manifest, COMPONENTS)
             if self.mount is None:
                 self.mount = st.components.v2.component(self.name, **self.parts)
-        self.mount(key=key, data=data, **options)
+        sent = data if isinstance(data, bytes) else [data]
+        self.mount(key=key, data=sent, **options)
 
 
 def read(file: str) -> str:

@@ -1,5 +1,5 @@
 const drawn = new WeakMap();
-export default function ({ data, parentElement }) {
+export default function ({ data: [data], parentElement }) {
   const box = parentElement.querySelector(".sketch");
   if (drawn.get(box) !== data.svg) box.innerHTML = data.svg;
   drawn.set(box, data.svg);

@@ -88,7 +88,7 @@ class Tiles {
   }
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   if (!boxes.has(parentElement)) boxes.set(parentElement, new Tiles(parentElement));
   boxes.get(parentElement).update(data, (name) => setTriggerValue("picked", name));
 }
