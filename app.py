@@ -1,10 +1,13 @@
-"""The entry of the app: page config and routing, nothing else."""
+"""The entry of the app: page config and routing; as a module, loaded once: the server."""
 
 import streamlit as st
 
-from ui.shell import frame
+from ui.shell import frame, warm_up
 
-st.set_page_config(
-    page_title="fgpvae", page_icon=frame.ICON, layout="wide", initial_sidebar_state=232
-)
-frame.run()
+if __name__ == "__main__":  # a visit
+    st.set_page_config(
+        page_title="fgpvae", page_icon=frame.ICON, layout="wide", initial_sidebar_state=232
+    )
+    frame.run()
+else:
+    app = st.App(__file__, lifespan=warm_up.lifespan("ui.rotate.ahead"))

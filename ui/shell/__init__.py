@@ -1,6 +1,6 @@
 """What surrounds every page: frame, notices, query parameters, palette; what all sessions share."""
 
-from ui.shell import about, frame, garbage, kept, notices, numbers, palette, query_params
+from ui.shell import about, frame, garbage, kept, notices, numbers, palette, query_params, warm_up
 
 __all__ = [
     "about",
@@ -11,4 +11,5 @@ __all__ = [
     "numbers",
     "palette",
     "query_params",
+    "warm_up",
 ]

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 
-from ui.shell import about, garbage
+from ui.shell import about, garbage, warm_up
 from ui.shell.palette import CYCLE
 
 ROOT = Path(__file__).parents[2]
@@ -68,6 +68,7 @@ def run() -> None:
                 st.page_link(each, label=each.title)
         if st.button("About", key="shell.about", type="tertiary"):
             about.about()
+    warm_up.wait()
     try:
         page.run()
     finally:
