@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.browser import executable_path
 
 ROOT = Path(__file__).parent.parent
-# two files at a time, in the order of tests/conftest.py
-TESTS = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "15"]
+# three files at a time, as those with a browser often wait; in the order of tests/conftest.py
+TESTS = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "15"]
 
 
 def install_chromium() -> None:
@@ -31,7 +31,7 @@ def main() -> int:
     if executable_path() is None:
         install_chromium()
     python = [sys.executable, "-m"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}  # two workers, a thread each
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}  # a thread each
     for command in (
         [*python, "ruff", "check", "."],
         [*python, "ruff", "format", "--check", "."],
