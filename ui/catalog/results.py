@@ -163,7 +163,7 @@ def terms(table: dict[str, Any] | None, block: str) -> str:
             "model; rate and schedule chosen in one way, on views kept back of training digits."
         )
     return (
-        "Each model as it was published: epochs, averaging and schedule differ, and with them "
+        "Each model with its own settings: epochs, averaging and schedule differ, and with them "
         "part of the margin."
     )
 

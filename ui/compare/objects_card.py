@@ -48,7 +48,7 @@ def objects() -> None:
                 for key, name in NAMES.items()
             ]
             show(
-                lambda: charts.error_by_views(every),
+                partial(charts.error_by_views, every),
                 "compare.chart.objects",
                 charts.VIEWS_HEIGHT,
                 falling(every),

@@ -9,7 +9,8 @@ from fgpvae import UserError
 from fgpvae.configs import CUBES, OBJECTS, RunConfig, from_dict, to_dict
 from fgpvae.data import cubes
 from fgpvae.models import MODELS
-from ui.train.settings import DRAWN, GROUPS, SETTINGS, Setting, Values, option_name, own_settings
+from ui.train.labels import DRAWN, option_name
+from ui.train.settings import GROUPS, SETTINGS, Setting, Values, own_settings
 
 COLUMNS = 3
 STORE = "train.settings"  # in the session state

@@ -6,7 +6,7 @@ from fgpvae import UserError, background, runs
 from fgpvae.configs import OBJECTS, RunConfig
 from fgpvae.presets import PRESETS
 from ui.shell import frame
-from ui.train import estimates, form, settings, uploads
+from ui.train import estimates, form, labels, settings, uploads
 from ui.train.run_state import redraw, redrawn, say, select
 
 FIRST = "quick"
@@ -44,7 +44,7 @@ def new_run() -> None:
             bind="query-params",
             persist_state="session",
         )
-        st.caption(settings.preset_line(preset))
+        st.caption(labels.preset_line(preset))
         base = PRESETS[preset]
         if preset == OBJECTS:
             brought = uploads.own_objects()
