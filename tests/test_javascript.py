@@ -192,7 +192,7 @@ UPRIGHT = """(() => {
   root.innerHTML = a.html;
   document.body.append(root);
   const show = (data) => m.default({
-    data: { drawing: "", cycle: ["red"], said: true, answered: null, ...data },
+    data: [{ drawing: "", cycle: ["red"], said: true, answered: null, ...data }],
     parentElement: root, setStateValue: null, setTriggerValue: (_, value) => sent.push(value),
   });
   const typed = root.querySelector(".typed");
