@@ -37,7 +37,7 @@ def serve(
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", module, "run", str(script), "--server.port", str(port)]
-    command += ["--server.headless", "true", "--server.fileWatcherType", "none"]
+    command += ["--server.headless", "true"]
     paths = [str(root), os.environ.get("PYTHONPATH", "")]
     server = subprocess.Popen(
         command,
