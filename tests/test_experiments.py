@@ -43,7 +43,7 @@ def experiment(tmp_path_factory):
 def table(experiment):
     rates = sys.modules[choose.__module__]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rates, "CANDIDATES", (("constant", 1e-5), ("cosine", 0.003)))
+        patch.setattr(rates, "CANDIDATES", (("cosine", 1e-5), ("constant", 0.004)))
         patch.setattr(rates, "KEPT_BACK", 20)
         yield table1(experiment)
 
@@ -60,10 +60,11 @@ def test_equal_block_has_a_rate_chosen_on_views_kept_back(experiment, table):
     (row,) = table["equal"]["rows"]
     slow, fast = (each["validation_mse"]["mean"] for each in row["choice"]["tried"])
     assert fast < slow
-    assert (row["choice"]["schedule"], row["choice"]["rate"]) == ("cosine", 0.003)
+    assert (row["choice"]["schedule"], row["choice"]["rate"]) == ("constant", 0.004)
     run = open_run(experiment.runs / "paper-paper-equal-0")
-    assert run.config.training.learning_rate == 0.003
-    assert run.config.training.average
+    training = run.config.training
+    assert (training.schedule, training.learning_rate) == ("constant", 0.004)  # not the preset's
+    assert training.average
     assert (run.config.data.split, run.config.data.validation) == ("shuffled", 0)
     assert row["cpu_seconds"]["mean"] > 0
     by_views = extrapolation(experiment)["curves"][0]["mse"]
