@@ -12,7 +12,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,7 +28,24 @@ from fgpvae.paper_networks import UpConv
 MAX_HARMONICS = 256
 POINTS = 64  # of a table, in a length scale: straight lines between them are about 3e-5 off
 MOST_POINTS = 2048
+MOST_SCENES = 32  # of a model that are kept
 NEGLIGIBLE = 1e-7  # of the largest coefficient; harmonics beyond which all are smaller are not sent
+
+
+T = TypeVar("T")
+Kept = WeakKeyDictionary[Model, tuple[int, T]]  # with the version of the weights it is of
+_networks: "Kept[Network]" = WeakKeyDictionary()
+_scenes: "Kept[dict[bytes, Scene]]" = WeakKeyDictionary()
+_lock = Lock()
+
+
+def _kept(memory: Kept[T], model: Model, make: Callable[[], T]) -> T:
+    """What is there for a model with its present weights, or is made now."""
+    version = sum(each._version for each in (*model.parameters(), *model.buffers()))
+    with _lock:
+        if model not in memory or memory[model][0] != version:
+            memory[model] = version, make()
+        return memory[model][1]
 
 
 @dataclass(frozen=True)
@@ -75,7 +93,6 @@ def _points(model: Model) -> int:
     return max(min(round(2 * POINTS / model.config.length_scale), MOST_POINTS) + 1, 3)
 
 
-@torch.no_grad()
 def scene(
     model: Model,
     views: Tensor | np.ndarray,
@@ -86,13 +103,30 @@ def scene(
     """What `model` believes of one digit given its views [Q, H, W] at angles [Q] radians.
 
     Only views that are `observed` [Q] count; the others are angles at which one could look.
-    `ids` [1] says which training digit it is, for a model that knows no others.
+    `ids` [1] says which training digit it is, for a model that knows no others. The last scenes of
+    a model are kept: many people look at the same digits.
     """
     images = torch.as_tensor(views, dtype=torch.float32)[None]
     w = torch.as_tensor(angles, dtype=torch.float64)[None]
     mask = torch.ones(w.shape, dtype=torch.bool)
     if observed is not None:
         mask = torch.as_tensor(observed, dtype=torch.bool)[None]
+    given = (images, w, mask) if ids is None else (images, w, mask, ids)
+    name = hashlib.sha256(
+        b"".join(each.detach().cpu().numpy().tobytes() for each in given)
+    ).digest()
+    scenes: dict[bytes, Scene] = _kept(_scenes, model, dict)
+    found = scenes.get(name) or _scene(model, images, w, mask, ids)
+    with _lock:
+        scenes.pop(name, None)
+        scenes[name] = found  # the newest
+        for oldest in list(scenes)[:-MOST_SCENES]:
+            del scenes[oldest]
+    return found
+
+
+@torch.no_grad()
+def _scene(model: Model, images: Tensor, w: Tensor, mask: Tensor, ids: Tensor | None) -> Scene:
     harmonics = model.harmonics()
     posterior = model.infer(images, w, mask, ids)
     period = model.config.period
@@ -167,21 +201,18 @@ def _array(tensor: Tensor) -> np.ndarray:
 
 # --- the decoder ------------------------------------------------------------------------------
 
-_networks: WeakKeyDictionary[Model, tuple[int, Network]] = WeakKeyDictionary()
-
 
 def network(model: Model) -> Network:
     """The decoder of a model, packed once as long as its weights do not change."""
-    version = sum(parameter._version for parameter in model.parameters())
-    if model not in _networks or _networks[model][0] != version:
-        _networks[model] = version, pack(model.get_submodule("decoder"), model.config.network.shape)
-    return _networks[model][1]
+    decoder, shape = model.get_submodule("decoder"), model.config.network.shape
+    return _kept(_networks, model, lambda: pack(decoder, shape))
 
 
 def pack(decoder: nn.Module, shape: tuple[int, int, int]) -> Network:
-    """Blob: header length as 4 bytes, JSON header padded to a multiple of 4, float32 weights.
+    """Blob: header length as 4 bytes, JSON header padded to a multiple of 4, weights.
 
-    Everything little-endian; an array is named in the header by its offset and length in floats.
+    Everything little-endian; an array is named in the header by its offset and length in numbers.
+    These are float32, or float16 where that says the same, as of most models that are shipped.
     """
     arrays: list[np.ndarray] = []
 
@@ -192,7 +223,11 @@ def pack(decoder: nn.Module, shape: tuple[int, int, int]) -> Network:
 
     with torch.no_grad():
         header: dict[str, Any] = {"shape": shape, "layers": layers(decoder, store)}
-    weights = b"".join(array.tobytes() for array in arrays)
+    numbers = np.concatenate(arrays)
+    with np.errstate(over="ignore"):
+        halves = numbers.astype("<f2")
+    header["half"] = bool((halves == numbers).all())
+    weights = (halves if header["half"] else numbers).tobytes()
     text = json.dumps(header, separators=(",", ":")).encode()
     header["id"] = hashlib.sha256(text + weights).hexdigest()[:20]
     text = json.dumps(header, separators=(",", ":")).encode()

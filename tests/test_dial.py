@@ -169,6 +169,22 @@ def test_weights_are_packed_once_and_again_when_they_change():
     assert len(second.blob) == len(first.blob)
 
 
+def test_scenes_are_kept_until_the_weights_change():
+    model, views = dial_app.build("wide"), dial_app.views(3)
+    first = scenes.scene(model, views, ANGLES)
+    assert scenes.scene(model, views.copy(), ANGLES) is first
+    fewer = scenes.scene(model, views, ANGLES, ANGLES < 2)
+    assert not np.allclose(fewer.own, first.own)
+    for other in range(scenes.MOST_SCENES):
+        scenes.scene(model, views * (0.5 + other / 100), ANGLES)
+    again = scenes.scene(model, views, ANGLES)
+    assert again is not first
+    assert np.array_equal(again.code, first.code)
+    with torch.no_grad():
+        next(model.encoder.parameters()).add_(1)
+    assert not np.allclose(scenes.scene(model, views, ANGLES).own, first.own)
+
+
 def test_unknown_layers_are_named():
     with pytest.raises(UserError, match="GELU"):
         scenes.pack(nn.Sequential(nn.Linear(3, 4), nn.GELU()), (1, 2, 2))

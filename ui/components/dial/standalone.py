@@ -82,8 +82,9 @@ def _address(name: str) -> str:
 def _halved(blob: bytes) -> tuple[dict[str, Any], str]:
     """Header and weights of a packed decoder; the weights in half precision, as base64."""
     start = 4 + int.from_bytes(blob[:4], "little")
-    halves = np.frombuffer(blob[start:], "<f4").astype("<f2")
-    return json.loads(blob[4:start]), base64.b64encode(halves.tobytes()).decode()
+    header = json.loads(blob[4:start])
+    weights = np.frombuffer(blob[start:], "<f2" if header["half"] else "<f4")
+    return header, base64.b64encode(weights.astype("<f2").tobytes()).decode()
 
 
 def _json(value: Any) -> str:
