@@ -522,3 +522,12 @@ def test_the_best_of_each_column_of_the_table_is_marked():
     style = made.to_html().partition("</style>")[0]
     columns = [made.data.columns.get_loc(title) for title in results.METRICS.values()]
     assert re.findall(r"row(\d+)_col(\d+)", style) == [("0", str(column)) for column in columns]
+
+
+def test_sessions_share_no_table_that_streamlit_writes_into(monkeypatch):
+    rows, shown = [Row("a", "VAE", False, {name: Spread((0.1,)) for name in results.METRICS})], []
+    monkeypatch.setattr(tables.st, "dataframe", lambda made, **options: shown.append(made))
+    for _ in range(2):
+        tables.show(rows)
+    assert len({id(each) for each in (*shown, tables.styled(rows))}) == 3
+    assert all(each.data.equals(tables.styled(rows).data) for each in shown)

@@ -68,7 +68,8 @@ assert choice.name == "best"
 def never(*_): raise AssertionError("fitted again")
 style_names.style_directions.style_directions = never
 assert style_names.names(choice, digits.first(choice).label)
-late = {"pandas", "sklearn", "torch._dynamo", "ui.charts.drawn", "fgpvae.bench"} & set(sys.modules)
+late = {"pandas", "sklearn", "torch._dynamo", "ui.charts.drawn", "fgpvae.training"}
+late &= set(sys.modules)
 assert not late, late
 """
 
