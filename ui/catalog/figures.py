@@ -85,8 +85,8 @@ def kind(moves: str) -> str:
     shape = figure_of(moves).shape
     if any(each.shape == shape for each in _shapes().training):
         return "training"
-    kept = (*_shapes().unseen, *_shapes().validation)
-    return "unseen" if any(each.shape == shape for each in kept) else "other"
+    back = (*_shapes().unseen, *_shapes().validation)
+    return "unseen" if any(each.shape == shape for each in back) else "other"
 
 
 @st.cache_resource(show_spinner="Drawing figures")

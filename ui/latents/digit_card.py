@@ -56,9 +56,9 @@ def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.nd
             alt=f"digit {digit} at sixteen angles, true and generated",
         )
     )
-    w, kept = float(ANGLES[view]), remembered(model, mine.ids)
+    w, known = float(ANGLES[view]), remembered(model, mine.ids)
     mean = mean_image(int(mine.labels[0]), w)
-    turned = DigitView(model, truth, ANGLES, mask(kept) if kept else given).geometric(w)
+    turned = DigitView(model, truth, ANGLES, mask(known) if known else given).geometric(w)
     error = ((made - truth) ** 2).mean((1, 2))
     st.html(
         numbers.numbers(
