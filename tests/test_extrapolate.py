@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 from streamlit.testing.v1 import AppTest
 
-from fgpvae import digit_view, models, orientation, picture_scores
-from fgpvae.data import ANGLES, rotate
+from fgpvae import digit_view, load_pretrained, models, orientation, picture_scores
+from fgpvae.data import ANGLES, rotate, unseen
 from fgpvae.errors import UserError
 from fgpvae.images import Options, digit_boxes
 from fgpvae.models import FGPVAE, FGPVAEConfig
@@ -235,6 +235,15 @@ def test_what_more_views_would_change_is_drawn_where_it_is_much_and_said_where_i
     app = open_page("extrapolate", model="paper", digit="new-3-2")
     assert "More views, less doubt" in [each.value for each in app.header]
     assert not app.exception
+
+
+def test_any_number_of_views_has_a_name():
+    """Two pictures, and all copies of the first: one more than there are words for."""
+    views = [View(unseen((3,)).images[0], angle, "") for angle in (0.0, 1.0)]
+    made = user_views.ring(views)
+    every = range(len(made.angles))
+    said = doubt.same(load_pretrained("paper"), made, every, every)
+    assert "from 17 views" in said
 
 
 def test_which_digit_it_is_can_be_said():

@@ -39,7 +39,7 @@ def same(model: Model, ring: Ring, seen: Sequence[int], order: Sequence[int]) ->
     """How well a pixel is known now, and how well with all views that could be added."""
     now, then = (_spread(model, ring, some) for some in (seen, order))
     few, many = (
-        f"{captions.COUNTS[len(some)]} view{'s' * (len(some) > 1)}" for some in (seen, order)
+        f"{captions.count(len(some))} view{'s' * (len(some) > 1)}" for some in (seen, order)
     )
     held = " These widths held on digits that it never saw." if model.calibration else ""
     return (

@@ -12,6 +12,11 @@ COUNTS = (
 )  # fmt: skip
 
 
+def count(number: int) -> str:
+    """A number as a word, as far as there is one."""
+    return COUNTS[number] if number < len(COUNTS) else str(number)
+
+
 def rotating(
     model: Model, digit: Digit, views: int, style: Sequence[float] | None, known: bool | None
 ) -> str:
@@ -53,8 +58,8 @@ def extrapolating(model: Model, views: int, copies: int, whose: str) -> str:
             "A plain VAE has no notion of an angle: it redraws the picture it is given, and "
             "anywhere else draws the same mean picture."
         )
-    given = "one picture" if views == 1 else f"{COUNTS[views]} pictures"
-    turned = f"{COUNTS[copies]} turned {'copies' if copies > 1 else 'copy'}"
+    given = "one picture" if views == 1 else f"{count(views)} pictures"
+    turned = f"{count(copies)} turned {'copies' if copies > 1 else 'copy'}"
     more = f" and {turned}" if views and copies else ""
     given = given if views else turned
     return f"Drag the ring. From {given} of {whose}{more} the model imagines every other angle."
@@ -110,8 +115,8 @@ def _this(digit: Digit, known: bool | None) -> str:
 
 
 def _dotted(views: int) -> str:
-    return f"{COUNTS[views]} dotted angle{'s' * (views != 1)}"
+    return f"{count(views)} dotted angle{'s' * (views != 1)}"
 
 
 def _views(views: int) -> str:
-    return f"{COUNTS[views]} view{'s' * (views != 1)}"
+    return f"{count(views)} view{'s' * (views != 1)}"

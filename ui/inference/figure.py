@@ -15,8 +15,7 @@ from ui.catalog import figures
 from ui.catalog.models import Choice
 from ui.components import dial
 from ui.components.turntable import turntable
-from ui.inference import angle_strip, downloads, style_names
-from ui.inference.captions import COUNTS
+from ui.inference import angle_strip, captions, downloads, style_names
 from ui.shell import frame, notices, query_params
 
 LEAD = "What stays the same when the figure turns."
@@ -148,8 +147,7 @@ def chosen(live: str, link: Mapping[str, str]) -> list[int]:
 def words(given: Sequence[int]) -> str:
     """From 30 degrees; from 30 and 210 degrees; from eight sides."""
     if len(given) > 4:
-        count = len(given)
-        return f"from {COUNTS[count] if count < len(COUNTS) else count} sides"
+        return f"from {captions.count(len(given))} sides"
     *most, last = [f"{SIDES[index]}°" for index in given]
     return f"from {', '.join(most)} and {last}" if most else f"from {last} only"
 
