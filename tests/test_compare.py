@@ -333,8 +333,10 @@ def test_a_test_goes_on_while_the_page_is_used(app, monkeypatch):
     monkeypatch.setattr(comparison, "table_figures", slowly)
     compare(app)
     app.multiselect(key="models").set_value(["runs/second"]).run()
+    places = list(app.main.children)
     try:
         evaluate(app)  # returns although nothing is tested yet
+        assert list(app.main.children) == places  # the bar moves no card
         assert next(b for b in app.button if b.label == "Evaluate").disabled
         app.segmented_control(key="compare.metric").set_value("one_view_mse").run()
         assert not app.exception
@@ -498,6 +500,9 @@ def test_the_chart_of_errors_has_seeds_means_bars_published_and_references():
     other = charts.errors([row], "one_view_mse", {})
     assert [len(trace.x) for trace in other.data] == [0, 0, 0]
     assert other.layout.yaxis.ticktext == ("FGP-VAE · paper · takes no new digits",)
+    narrow = charts.errors([row], "test_mse", {}, narrow=True)
+    assert [(name.text, name.y) for name in narrow.layout.annotations] == [("FGP-VAE · paper", 0)]
+    assert not narrow.layout.yaxis.showticklabels
 
 
 def test_own_runs_are_points_in_the_charts_of_cost():

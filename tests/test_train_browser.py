@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from playwright.sync_api import TimeoutError, expect
+from playwright.sync_api import expect
 
 from tests import tiny
 from tests.browser import serve, settle
@@ -61,6 +61,17 @@ def kill_server(address):
     server.wait()
 
 
+# the button notes from now on where it is in every frame
+PLACES = """(button) => {
+  button.places = new Set();
+  const look = () => {
+    button.places.add(button.getBoundingClientRect().x);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
 def shows(page, name, state):
     """Wait until the list says that a run is in a state."""
     entry = page.get_by_role("button", name=re.compile(rf"{name}\s*{state}"))
@@ -69,8 +80,8 @@ def shows(page, name, state):
 
 
 def action(page, label):
-    """The button that can be pressed. While a run changes its state, the page shows for a moment
-    both the old row of buttons and the new one."""
+    """The button that can be pressed. Streamlit draws a button that has a help twice, for wide and
+    for narrow screens; the one that is hidden has no role."""
     actions = page.locator(".st-key-train-actions")
     button = actions.get_by_role("button", name=label, exact=True, disabled=False)
     expect(button).to_have_count(1, timeout=PATIENCE)
@@ -79,15 +90,6 @@ def action(page, label):
 
 def press(page, label):
     action(page, label).click()
-    if label == "Delete":
-        # a run that has just ended makes the page run again as a whole, and Streamlit may lose a
-        # click that comes in between: a person clicks again
-        dialog = page.get_by_role("dialog")
-        try:
-            dialog.wait_for(timeout=30_000)
-        except TimeoutError:
-            action(page, label).click()
-            dialog.wait_for(timeout=PATIENCE)
 
 
 def press_at_once(pages, label):
@@ -153,12 +155,12 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, browse
         page.locator(".st-key-train-links").get_by_text("Compare").click()
         chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
         expect(chosen).to_be_visible(timeout=PATIENCE)
-        page.get_by_role("button", name="Evaluate", exact=True).click()
+        of_digits = page.locator(".st-key-compare-evaluate-models")
+        of_digits.get_by_role("button", name="Evaluate", exact=True).click()
         chart = page.get_by_role("figure", name=re.compile("^Mean squared error of every model"))
         expect(chart).to_have_attribute("aria-label", re.compile("runs/mine"), timeout=PATIENCE)
         settle(page)
-        # after a run of one card Streamlit may still hold its buttons of before
-        picture = page.locator(".st-key-compare-download-digits-png button:visible").first
+        picture = page.locator(".st-key-compare-download-digits-png").get_by_role("button")
         assert saved(page, picture).startswith(b"\x89PNG")
         for name in ("latents", "rotate"):
             page.goto(f"{address}/{name}?model=runs/mine")
@@ -194,10 +196,19 @@ def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, browser
         reached = epochs_done(run)
         press(page, "Resume")
         shows(page, "long", "training")
+        delete = page.locator(".st-key-train-actions").get_by_role(
+            "button", name="Delete", exact=True
+        )
+        expect(delete).to_be_disabled(timeout=PATIENCE)
+        delete.evaluate(PLACES)
         press(page, "Stop")
         shows(page, "long", "stopped")
         assert epochs_done(run) >= reached
 
+        # what is about to be clicked is neither replaced nor moved by the end of the run
+        expect(delete).to_be_enabled(timeout=PATIENCE)
+        settle(page)
+        assert len(delete.evaluate("button => [...button.places]")) == 1
         press(page, "Delete")
         expect(page.get_by_role("dialog")).to_contain_text("removed for good", timeout=PATIENCE)
         page.get_by_role("button", name="Keep it", exact=True).click()

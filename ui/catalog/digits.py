@@ -180,6 +180,7 @@ def gallery(
             required=True,
             key=f"{key}.class.{'-'.join(map(str, classes))}",
             label_visibility="collapsed",
+            wrap=True,  # on a phone, where the last would be out of sight
         )
         new = True
         if takes_new and not new_only:

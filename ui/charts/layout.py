@@ -7,7 +7,6 @@ when the theme changes. So nothing here names a colour of text or of the ground.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -132,11 +131,14 @@ def log_axis(values: Sequence[float]) -> dict[str, Any]:
     decades = math.log10(high / low)
     steps = (1, 2, 5) if decades < 2 else (1,)
     powers = range(first, last + 1, 3 if decades > 7 else 1)
-    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+    marks = [(step, power) for power in powers for step in steps]
+    ticks = [float(f"{step}e{power}") for step, power in marks]
     if sum(low <= tick <= high for tick in ticks) < 2:
         return {"type": "log"}  # too short for these: Plotly finds its own
-    names = [f"{tick:g}" if 1e-4 <= tick < 1e5 else f"10<sup>{tick:.0e}" for tick in ticks]
-    names = [re.sub(r">1e\+?(-?)0*(\d+)$", r">\1\2</sup>", name) for name in names]
+    names = [
+        f"{tick:g}" if 1e-4 <= tick < 1e5 else f"{step}·10<sup>{power}</sup>".removeprefix("1·")
+        for tick, (step, power) in zip(ticks, marks, strict=True)
+    ]
     return {"type": "log", "tickvals": ticks, "ticktext": names}
 
 

@@ -98,10 +98,15 @@ def errors(
         range=[len(rows) - 0.6, -0.9],
         tickvals=list(range(len(rows))),
         ticktext=names,
-        ticklabelposition="inside top" if narrow else "outside",
+        showticklabels=not narrow,
         showgrid=True,
         zeroline=False,
     )
+    for at, name in enumerate(names if narrow else ()):
+        # not as labels of the axis: where these are inside, Plotly hides the numbers below
+        made.add_annotation(
+            text=name, x=0, xref="paper", xanchor="left", y=at, yanchor="bottom", showarrow=False
+        )
     return made.update_layout(showlegend=True)
 
 

@@ -42,6 +42,7 @@ def ask(classes: list[int]) -> Question:
         required=True,
         format_func=ASK.__getitem__,
         key="compare.ask",
+        wrap=True,
         **KEEP,
     )
     views, angle = 11, HELD_OUT_INDEX
@@ -73,6 +74,7 @@ def sort(columns: list[picture_matrix.Column]) -> np.ndarray:
         required=True,
         format_func=SORTS.__getitem__,
         key="compare.sort",
+        wrap=True,
         **KEEP,
     )
     if by == BY_NUMBER:

@@ -23,8 +23,11 @@ def choose(figures: bool = False) -> list[Choice]:
         return []
     gone = st.session_state.setdefault(f"compare.gone.{key}", [])
     gone += [name for name in st.query_params.get_all(key) if name not in every]
-    for name in dict.fromkeys(gone):
-        notices.problem(models.missing(name))
+    # Messages and the bar have places of their own. Without these they would move the cards below,
+    # and Streamlit drops a click on a card that is no longer where it was.
+    with st.container():
+        for name in dict.fromkeys(gone):
+            notices.problem(models.missing(name))
     if key not in st.session_state and key not in st.query_params:
         held = every.get(st.session_state.get("model", ""))  # on the page that one comes from
         mine = [held.name] if held is not None and held.own else []
@@ -65,11 +68,12 @@ def choose(figures: bool = False) -> list[Choice]:
         args=(missing,),
         key=f"compare.evaluate.{key}",
     )
-    for test in tests:
-        if test.error:
-            st.error(frame.plain(f"{test.choice.name} could not be tested: {test.error}"))
-    if going:
-        st.fragment(progress, run_every=TICK)(chosen, len(going))
+    with st.container():
+        for test in tests:
+            if test.error:
+                st.error(frame.plain(f"{test.choice.name} could not be tested: {test.error}"))
+        if going:
+            st.fragment(progress, run_every=TICK)(chosen, len(going))
     return chosen
 
 

@@ -89,7 +89,8 @@ def chart(records: Sequence[Record], columns: int) -> go.Figure:
         made.update_yaxes(title_text=panel.unit, nticks=4, **where)
         if every:
             made.update_yaxes(**axis(every, panel.logarithmic), **where)
-    made.update_xaxes(range=[0, max(record.epochs for record in records)])
+    # upright numbers, few enough for the narrow panels of a phone
+    made.update_xaxes(range=[0, max(each.epochs for each in records)], nticks=4, tickangle=0)
     made.update_xaxes(title_text="epoch", row=rows)
     return made.update_layout(showlegend=len(records) > 1)
 

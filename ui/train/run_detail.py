@@ -25,6 +25,8 @@ LOST_NOTHING = (
     "Its process ended before the run did. Nothing is lost: it goes on from where it was."
 )
 CLONE, AGAIN = "Put them into the form above.", "Bring the data again, under your own data."
+STOP_FIRST, GO_ON = "Stop it first.", "It goes on from where it was."
+FIRST_WIDTH = 130  # pixels, for Stop, Resume and More epochs alike
 UPLOADED = "It came as a file, without what is needed to train further: clone its settings instead."
 
 
@@ -38,12 +40,12 @@ def detail(run: Run, others: list[Run]) -> None:
             f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share}">'
             f'<div style="width:{share}%"></div></div>{STYLE}'
         )
-        with st.container():  # so that the buttons below stay where they are
+        actions(run)
+        with st.container():  # below the buttons, which stay where they are
             if run.state == runs.FAILED:
                 st.error(frame.plain(run.message or "The run failed; its log says why."))
             elif run.state == runs.INTERRUPTED:
                 st.warning(frame.plain(LOST_NOTHING + last_words(run)))
-        actions(run)
         strip(run)
         history(run, lines, others)
 
@@ -121,33 +123,20 @@ def summary(run: Run, lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 def actions(run: Run) -> None:
+    """What can be done with a run.
+
+    Buttons neither move nor are replaced when the run changes its state, or a click at that moment
+    would come to nothing: the first has one width, and all have a help, without which Streamlit
+    draws a button in another way.
+    """
     busy = run.active or run.state == runs.QUEUED
-    uploaded = (run.path / WEIGHTS).exists() and not (run.path / runs.STATE).exists()
     with st.container(horizontal=True, vertical_alignment="center", key="train.actions"):
-        if busy:
-            stopping = state(run) == STOPPING
-            button("Stop", "train.action.stop", act, background.stop, run, disabled=stopping)
-        elif run.state in RESUMABLE:
-            button(
-                "Resume",
-                "train.action.resume",
-                act,
-                background.resume,
-                run,
-                type="primary",
-                disabled=uploaded,
-                help=UPLOADED if uploaded else None,
-            )
-        else:
-            more = UPLOADED if uploaded else None
-            button(
-                "More epochs", "train.action.more", ask, "more", run, disabled=uploaded, help=more
-            )
+        go_on_or_stop(run, busy)
         own = run.config.data.split == OBJECTS
         clone = AGAIN if own else CLONE
         button("Clone settings", "train.action.clone", copy_settings, run, disabled=own, help=clone)
-        why = "Stop it first." if busy else None
-        button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=why)
+        rename, delete = (STOP_FIRST, STOP_FIRST) if busy else ("Asks for a name.", "Asks first.")
+        button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=rename)
         st.download_button(
             "Download",
             lambda: archives.pack(run),
@@ -158,7 +147,7 @@ def actions(run: Run) -> None:
             disabled=not (run.path / WEIGHTS).exists(),
             help="Settings, weights and curves. It can be brought back above.",
         )
-        button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=why)
+        button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=delete)
     if run.epoch > 0:
         with st.container(horizontal=True, vertical_alignment="center", key="train.links"):
             st.caption("See it in", width="content")
@@ -166,6 +155,21 @@ def actions(run: Run) -> None:
             for page in frame.pages():
                 if page.title in links:
                     st.page_link(page, label=page.title, query_params=links[page.title])
+
+
+def go_on_or_stop(run: Run, busy: bool) -> None:
+    """The first of the buttons."""
+    uploaded = (run.path / WEIGHTS).exists() and not (run.path / runs.STATE).exists()
+    options: dict[str, Any] = {"disabled": uploaded, "width": FIRST_WIDTH}
+    if busy:
+        options |= {"disabled": state(run) == STOPPING, "help": "It can go on later."}
+        button("Stop", "train.action.stop", act, background.stop, run, **options)
+    elif run.state in RESUMABLE:
+        options |= {"type": "primary", "help": UPLOADED if uploaded else GO_ON}
+        button("Resume", "train.action.resume", act, background.resume, run, **options)
+    else:
+        options |= {"help": UPLOADED if uploaded else GO_ON}
+        button("More epochs", "train.action.more", ask, "more", run, **options)
 
 
 def uses(run: Run) -> dict[str, dict[str, Any]]:
