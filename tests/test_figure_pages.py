@@ -290,6 +290,10 @@ def test_truth_and_possibilities_turn_with_the_dial_and_a_click_adds_a_cube(
     true = cubes.draw([figure_of(MOVES)], figures.AROUND[None, [12]])[0, 0]
     assert tables.first.evaluate(PIXELS) == true.reshape(-1).tolist()
 
+    page.get_by_label("Angle in degrees", exact=True).fill("45")
+    for table in tables.all():
+        page.wait_for_function(f"e => ({COLUMN})(e) === 6", arg=table.element_handle())
+    expect(page.locator(".reading .angle")).to_have_text("45.0°")
     page.locator(".grab[role=slider]").press("Home")
     for table in tables.all():
         page.wait_for_function(f"e => ({COLUMN})(e) === 0", arg=table.element_handle())

@@ -71,7 +71,7 @@ def test_a_config_comes_back_from_the_form_as_it_was(name):
         ("data.classes", [], "at least one class"),
         ("seed", "-1", "Seed must be from 0"),
         ("data.views", "99", "15 angles to draw views (Q) from"),
-        ("model.local", "99", "Local channels (J) must be from 0"),
+        ("model.local", "99", "Local channels (J) must be from 0 to Channels (L), not 99"),
         ("training.validate_every", "0", "Validate every at least 1"),
         ("data.source", "/etc", "IDX files are for the command line."),
         ("data.source", "", "IDX files are for the command line."),

@@ -99,7 +99,7 @@ def show(
         subject=(choice.name, moves),
         size=size,
         lead=LEAD,
-        scale=dial.Scale(0, 360),
+        scale=dial.Scale(0, 360, degrees=True),
         places=(places.dial, places.style),
     )
     with state.below, frame.card("Against the truth", key="inference.truth"):

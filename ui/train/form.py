@@ -105,6 +105,7 @@ def _in_words(sentence: str) -> str:
         dotted = rf"\b(config\.)?{re.escape(path)}\b" if "." in path else rf"\bconfig\.{path}\b"
         sentence = re.sub(dotted, called, sentence)
         sentence = re.sub(rf"^{leaf}( \(\w+\))?(?= must)", called, sentence)
+        sentence = re.sub(rf"(?<= to ){leaf}(?=,)", called, sentence)
         if "_" in leaf:
             sentence = re.sub(rf"\b{leaf}\b", called, sentence)
     return sentence

@@ -84,6 +84,7 @@ export class Dial {
     this.card.style.setProperty("--size", `${data.size}px`);
     this.card.style.setProperty("--warm", data.heldOutColour);
     this.card.classList.toggle("whole", Boolean(data.scale));
+    this.card.classList.toggle("own-unit", Boolean(data.scale && !data.scale.degrees));
     if (data.scale) {
       this.grab.setAttribute("aria-label", "View of the object");
       this.picture.canvas.setAttribute("aria-label", "The object as the model draws it");
@@ -120,7 +121,7 @@ export class Dial {
   // the reading: degrees, or in the unit of one's own views
   words(angle) {
     const { scale } = this.data;
-    if (scale) return inUnit(scale, scale.low + (angle / this.shape.span) * (scale.high - scale.low));
+    if (scale && !scale.degrees) return inUnit(scale, scale.low + (angle / this.shape.span) * (scale.high - scale.low));
     const shown = plain(angle);
     return `${shown.includes(".") ? shown : `${shown}.0`}°`;
   }
@@ -169,7 +170,8 @@ export class Dial {
     const shown = plain(angle);
     this.degrees?.show(shown, this.root.activeElement);
     this.grab.setAttribute("aria-valuenow", shown);
-    const said = this.data.scale ? text : `${shown} degrees`;
+    const { scale } = this.data;
+    const said = scale && !scale.degrees ? text : `${shown} degrees`;
     this.grab.setAttribute("aria-valuetext", `${said}, ${caption}`);
   }
 

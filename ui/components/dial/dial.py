@@ -78,6 +78,7 @@ class Scale:
 
     low: float
     high: float
+    degrees: bool = False  # an angle, with a slider and a number below the ring as for a digit
 
 
 @dataclass(frozen=True)

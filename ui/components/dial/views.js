@@ -40,7 +40,7 @@ export class Views {
       button.className = held && !seen ? "view held" : "view";
       button.disabled = !editable || held;
       button.setAttribute("aria-pressed", seen);
-      const where = scale ? this.words(angles[index]) : `${angles[index]}°`;
+      const where = scale && !scale.degrees ? this.words(angles[index]) : `${angles[index]}°`;
       const name = `View at ${where.replace("°", " degrees")}`;
       const state = seen ? "observed" : held ? heldOutText : "not observed";
       button.setAttribute("aria-label", `${name}, ${state}`);
