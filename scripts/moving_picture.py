@@ -62,12 +62,13 @@ class Film:
     link: str
     cards: tuple[str, ...]
     play: Callable[[Page, FloatRect, int], Iterator[Image.Image]]
+    width: int = 1200  # of the window, pixels
 
 
 def take(browser: Browser, address: str, film: Film, scheme: str, frames: int) -> list[Image.Image]:
     """The frames of a film."""
     context = browser.new_context(
-        viewport={"width": 1200, "height": 1200}, color_scheme=scheme, reduced_motion="reduce"
+        viewport={"width": film.width, "height": 1200}, color_scheme=scheme, reduced_motion="reduce"
     )
     page = context.new_page()
     page.goto(address + film.link)
@@ -112,7 +113,10 @@ FROM = 30  # degrees at which the object is seen first
 CARD = ".st-key-shell-card-inference-{}"
 FILMS = {
     "rotate": Film(
-        "/?digit=new-3-1", ("section.card:has(.stage)", "section.card:has(.sliders)"), a_digit
+        "/?digit=new-3-1",
+        ("section.card:has(.stage)", "section.card:has(.sliders)"),
+        a_digit,
+        1400,  # here both cards end at the same height
     ),
     "objects": Film(
         f"/?model=cubes&angle={FROM}&views={FROM // 15}",

@@ -120,7 +120,9 @@ def test_points_are_where_the_projection_says(spatial):
 @pytest.mark.parametrize(("closed", "length"), [(True, 4), (False, 3)])
 def test_what_was_picked_is_a_loop_and_its_view_has_a_ring(closed, length):
     space = cloud(closed=closed)
-    *_, first, second, ring = charts.cloud(space, [2, 1], 1, False, 300).data
+    made = charts.cloud(space, [2, 1], 1, False, 300)
+    assert made.layout.legend.traceorder == "normal"  # ten classes side by side leave it its height
+    *_, first, second, ring = made.data
     for trace, p in ((first, 2), (second, 1)):
         np.testing.assert_allclose(trace.x[:3], space.points[p, :, 0], atol=1e-5)
         assert len(trace.x) == length

@@ -69,7 +69,9 @@ def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool, height:
         made.update_yaxes(scaleanchor="x", scaleratio=1)
         made.update_xaxes(zeroline=False, showgrid=True)
     several = len(set(space.groups)) > 1
-    return made.update_layout(showlegend=several, legend_itemsizing="constant")
+    # side by side: in the order of groups, of which one is there, they would be one below the other
+    legend = {"itemsizing": "constant", "traceorder": "normal"}
+    return made.update_layout(showlegend=several, legend=legend)
 
 
 def _trace(points: np.ndarray, spatial: bool, **options: Any) -> go.Scatter | go.Scatter3d:
