@@ -89,7 +89,7 @@ def action(page, label):
 
 
 def press(page, label):
-    action(page, label).click()
+    action(page, label).click(timeout=PATIENCE)
 
 
 def press_at_once(pages, label):
