@@ -124,8 +124,8 @@ _PRESETS = {
         training=replace(
             _ONE_VIEW,
             start="runs/cubes",
-            epochs=40,
-            learning_rate=1e-3,
+            epochs=150,
+            learning_rate=2e-3,
             warmup=50,
             average=0.995,
             context_dropout=0.0,
