@@ -18,7 +18,7 @@ from scipy import ndimage
 
 from fgpvae.data import unseen
 from fgpvae.errors import UserError
-from fgpvae.images import Options, normalise, read_picture, strip, to_gif, to_png
+from fgpvae.images import Options, normalise, read_picture, squares, strip, to_gif, to_png
 
 PEN = {  # strokes of a digit in the unit square
     "0": [[(0.5, 0), (0.1, 0.3), (0.1, 0.7), (0.5, 1), (0.9, 0.7), (0.9, 0.3), (0.5, 0)]],
@@ -340,6 +340,20 @@ def test_broken_strokes_are_one_digit(picture: Image.Image) -> None:
     width = np.ptp(np.nonzero(labels)[1])
     assert pieces == 1 or any("one digit" in note for note in found.notes)
     assert box(found.digit)[0] / box(found.digit)[1] == pytest.approx(height / width, rel=0.25)
+
+
+def test_squares_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(0)
+    for shape in ((30, 47), (12, 90)):
+        image = rng.random(shape)
+        for side in (3, 4, 7, 11):
+            wide = np.pad(image, side, mode="edge")
+            closed = ndimage.grey_closing(wide, (side, side))[side:-side, side:-side]
+            assert np.array_equal(squares.closing(image, side), closed)
+        assert np.array_equal(squares.opening(image, 11), ndimage.grey_opening(image, (11, 11)))
+        assert np.array_equal(squares.largest_nearby(image), ndimage.maximum_filter(image, 3))
+        mask = image > 0.2
+        assert np.array_equal(squares.rim(mask), mask & ~ndimage.binary_erosion(mask))
 
 
 def test_one_of_several_digits_by_crop() -> None:

@@ -15,7 +15,7 @@ from tests.photographs.__main__ import turned_sizes
 from tests.photographs.judge import judge
 from tests.photographs.measure import measure
 from tests.photographs.scenes import PAPERS, draw_scene, take
-from tests.photographs.sets import TUNING, samples
+from tests.photographs.sets import TUNING, samples, training_digits
 from tests.test_images import alike, drawn
 
 PLAIN = replace(
@@ -103,7 +103,23 @@ def test_photographs_depend_on_their_number_alone() -> None:
         assert picture.format == "JPEG"
 
 
+@pytest.mark.parametrize("font", [*pens.TUNING_FONTS, *pens.REPORT_FONTS])
+def test_every_font_has_digits_and_letters(font: str) -> None:
+    glyphs = [pens.printed(text, font).field for text in "0123456789" + strangers.LETTERS]
+    different = {glyph.tobytes() for glyph in glyphs}
+    assert len(different) == len(glyphs)  # what a font lacks is an empty box
+
+
 # --- several digits
+
+
+@pytest.mark.parametrize("number", [1325, 1980, 2104, 2109])
+def test_a_digit_in_two_parts_is_one_digit_at_any_angle(number: int) -> None:
+    shape = pens.written(training_digits().images[number])
+    turns = np.deg2rad([0, 90, 200, 290])
+    views = [strangers.turned_drawing(shape, turn, half=0.05) for turn in turns]
+    ink = [0.0 if view is None else float(view.sum()) for view in views]  # None: several digits
+    np.testing.assert_allclose(ink, np.mean(ink), rtol=0.15)
 
 
 def test_boxes_of_several_digits_in_reading_order() -> None:

@@ -10,6 +10,7 @@ from scipy import ndimage
 from fgpvae.errors import UserError
 from fgpvae.images.pieces import gaps, without_hair
 from fgpvae.images.ruling import find_ruling
+from fgpvae.images.squares import closing, largest_nearby, rim
 
 WORK_SIDE = 384  # longest side of the arrays that are worked on
 _LUMINANCE = np.array([0.299, 0.587, 0.114])
@@ -242,7 +243,7 @@ def _in_order(
 def _edges(light: np.ndarray) -> np.ndarray:
     """Relative change of light over a pixel, the largest nearby."""
     slope = ndimage.gaussian_gradient_magnitude(np.log(np.maximum(light, 0.1)), 1.0)
-    return ndimage.maximum_filter(slope, 3)
+    return largest_nearby(slope)
 
 
 def _sharp_pieces(
@@ -250,14 +251,14 @@ def _sharp_pieces(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The pieces that are not soft like a shadow, the outline of large ones, the edges there."""
     labels, count = ndimage.label(mask, np.ones((3, 3)))
-    rim = mask & ~ndimage.binary_erosion(mask)
+    at_rim = rim(mask)
     index = np.arange(1, count + 1)
-    sharpness = ndimage.mean(edges[rim], labels[rim], index)
+    sharpness = ndimage.mean(edges[at_rim], labels[at_rim], index)
     mass = ndimage.sum_labels(level, labels, index)
     main = int((mass * sharpness**2).argmax())
     soft = (sharpness < _SOFT * sharpness[main]) & (index - 1 != main)
     kept = np.concatenate([[False], ~soft])[labels]
-    outline = rim & np.concatenate([[False], ~soft & (mass > 0.1 * mass[main])])[labels]
+    outline = at_rim & np.concatenate([[False], ~soft & (mass > 0.1 * mass[main])])[labels]
     return kept, outline, edges[outline]
 
 
@@ -320,9 +321,7 @@ def _flat_paper(grey: np.ndarray) -> float | None:
 
 def _uneven_paper(light: np.ndarray, width: float) -> np.ndarray:
     """Paper under dark ink: a closing removes every dark thing narrower than the width."""
-    reach = max(3, round(width))
-    calm = np.pad(light, reach, mode="edge")
-    return ndimage.grey_closing(calm, (reach, reach))[reach:-reach, reach:-reach]
+    return closing(light, max(3, round(width)))
 
 
 def _soft_threshold(swallowed: np.ndarray, sure_paper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from fgpvae.errors import UserError
 from fgpvae.images.ink import Ink, find_ink
 from fgpvae.images.pieces import find_digit, find_sheet, gaps, stroke_width
 from fgpvae.images.reading import MIN_SIDE, as_picture
+from fgpvae.images.squares import rim
 
 SIDE = 28
 BOX = 20  # the longer side of an upright digit's bounding box, about
@@ -49,9 +50,23 @@ class Normalised:
     digit: np.ndarray  # [28, 28] float32 in 0..1, white ink on black
     steps: tuple[Step, ...]
     notes: tuple[str, ...]
+    # left, top, right, bottom of what these pixels show, as shares of the sides of the picture; a
+    # digit near its edge has a square that reaches beyond
+    window: tuple[float, float, float, float]
 
 
 _DECIDE_BY_ITSELF = Options()
+_Pixels = tuple[int, int, int, int]  # left, top, right, bottom
+
+
+@dataclass(frozen=True)
+class _Located:
+    """The digit in a part of the picture."""
+
+    ink: Ink
+    digit: np.ndarray  # [H, W] bool
+    box: _Pixels  # of the part, in the whole picture
+    notes: tuple[str, ...]
 
 
 def normalise(
@@ -60,12 +75,14 @@ def normalise(
     """Find the one digit in a picture and bring it to MNIST's form; UserError says why not."""
     _check(options)
     whole = _unenlarged(as_picture(picture))
-    part = _cropped(whole, options.crop)
-    ink, digit, notes = _locate(part, options.invert)
+    part = _part(whole, options.crop)
+    found = _locate(whole, part, options.invert)
+    ink, digit = found.ink, found.digit
     shape = _cut_out(ink.level, digit)  # [h, w], tight
     stroked, stroke_notes = _with_stroke_width(shape, options.thickness)
     final = _centred(stroked)
-    if part.size == (SIDE, SIDE) and options.thickness == 0 and _is_normalised(ink.level):
+    small = part[2] - part[0] == part[3] - part[1] == SIDE
+    if small and options.thickness == 0 and _is_normalised(ink.level):
         final = ink.level.astype(np.float32)
         stroke_notes = ["The picture already has the form of an MNIST digit."]
     steps = (
@@ -77,7 +94,8 @@ def normalise(
         Step("Strokes", "Strokes about as wide as the model knows them.", _shown(stroked)),
         Step("Digit", "28 x 28: the size of MNIST, centre of mass in the middle.", _shown(final)),
     )
-    return Normalised(final, steps, (*notes, *stroke_notes))
+    window = _window(found, _size(shape), whole.size)
+    return Normalised(final, steps, (*found.notes, *stroke_notes), window)
 
 
 def _check(options: Options) -> None:
@@ -107,27 +125,28 @@ def _is_normalised(level: np.ndarray) -> bool:
     return extent == BOX and np.abs(np.array(ndimage.center_of_mass(level)) - CENTRE).max() < 0.6
 
 
-def _cropped(picture: Image.Image, crop: tuple[float, float, float, float] | None) -> Image.Image:
-    if crop is None:
-        return picture
+def _part(picture: Image.Image, crop: tuple[float, float, float, float] | None) -> _Pixels:
+    """The part of the picture that is in use."""
     width, height = picture.size
+    if crop is None:
+        return 0, 0, width, height
     left, top, right, bottom = crop
-    part = picture.crop(
-        (round(left * width), round(top * height), round(right * width), round(bottom * height))
-    )
-    if min(part.size) < MIN_SIDE:
+    part = round(left * width), round(top * height), round(right * width), round(bottom * height)
+    if min(part[2] - part[0], part[3] - part[1]) < MIN_SIDE:
         raise UserError("The crop is too small to show a digit.")
     return part
 
 
-def _locate(part: Image.Image, invert: bool | None) -> tuple[Ink, np.ndarray, tuple[str, ...]]:
+def _locate(whole: Image.Image, box: _Pixels, invert: bool | None) -> _Located:
     """Ink and digit; a sheet on a table, or a small digit, is looked at again, closer."""
+    part = whole.crop(box)
     ink = find_ink(part, invert)
     digit, notes = find_digit(ink.mask, ink.level)
     notes = (*ink.notes, *notes)
     sheet = None if ink.dark else find_sheet(digit)
     if sheet is not None:
-        part = _only(part, sheet)
+        part, inner = _only(part, sheet)
+        box = _inside(box, inner)
         ink = find_ink(part)
         digit, notes = find_digit(ink.mask, ink.level)
         notes = ("A sheet was found in the picture, and the digit on it.", *ink.notes, *notes)
@@ -135,17 +154,17 @@ def _locate(part: Image.Image, invert: bool | None) -> tuple[Ink, np.ndarray, tu
     extent = max(rows.stop - rows.start, columns.stop - columns.start)
     scale = max(part.size) / max(digit.shape)
     if extent >= _FINE or scale < 1.5:
-        return ink, digit, notes
+        return _Located(ink, digit, box, notes)
     margin = 0.5 * extent
-    box = (
+    inner = (
         max(0, round((columns.start - margin) * scale)),
         max(0, round((rows.start - margin) * scale)),
         min(part.width, round((columns.stop + margin) * scale)),
         min(part.height, round((rows.stop + margin) * scale)),
     )
-    closer = find_ink(part.crop(box), ink.dark, 2.5 * scale * stroke_width(digit))
+    closer = find_ink(part.crop(inner), ink.dark, 2.5 * scale * stroke_width(digit))
     # only what was found before, seen better
-    left, top, right, bottom = (side / scale for side in box)
+    left, top, right, bottom = (side / scale for side in inner)
     shape = closer.mask.shape
     at = np.ix_(
         np.linspace(top, bottom, shape[0], endpoint=False).astype(int).clip(0, digit.shape[0] - 1),
@@ -153,7 +172,26 @@ def _locate(part: Image.Image, invert: bool | None) -> tuple[Ink, np.ndarray, tu
     )
     near = ndimage.binary_dilation(digit, np.ones((3, 3)), 2)[at]
     found, _ = find_digit(_with_gaps(closer, near), closer.level)
-    return closer, found, notes
+    return _Located(closer, found, _inside(box, inner), notes)
+
+
+def _inside(outer: _Pixels, inner: _Pixels) -> _Pixels:
+    """A box that is given from the corner of another."""
+    left, top = outer[:2]
+    return inner[0] + left, inner[1] + top, inner[2] + left, inner[3] + top
+
+
+def _window(
+    found: _Located, size: float, whole: tuple[int, int]
+) -> tuple[float, float, float, float]:
+    """The square that a digit of that size is given, its centre of mass in the middle."""
+    first, last = np.reshape(found.box, (2, 2))  # [2] x and y
+    scale = (last - first) / found.digit.shape[::-1]
+    mass = ndimage.center_of_mass(np.where(found.digit, found.ink.level, 0))[::-1]
+    middle = first + (np.array(mass) + 0.5) * scale
+    half = 0.5 * SIDE / BOX * size * scale
+    left, top, right, bottom = np.concatenate([middle - half, middle + half]) / (*whole, *whole)
+    return float(left), float(top), float(right), float(bottom)
 
 
 def _with_gaps(ink: Ink, near: np.ndarray) -> np.ndarray:
@@ -164,28 +202,30 @@ def _with_gaps(ink: Ink, near: np.ndarray) -> np.ndarray:
     kept = ink.mask & near
     kept |= gaps(kept, ink.mask)
     labels, count = ndimage.label(ink.mask & ~kept)
-    if not count or not kept.any():
+    beside = np.bincount(labels[ndimage.binary_dilation(kept)], minlength=count + 1)[1:] > 0
+    if not beside.any():
         return kept
     index = np.arange(1, count + 1)
     darkness = ndimage.mean(ink.contrast, labels, index) / ink.contrast[kept].mean()
     wide = ndimage.maximum(ndimage.distance_transform_edt(labels), labels, index)
-    beside = ndimage.maximum(ndimage.binary_dilation(kept), labels, index) > 0
     alike = beside & (np.abs(np.log(darkness)) < _AS_DARK) & (wide > 0.4 * stroke_width(kept))
     # a shadow is soft
     slope = ndimage.gaussian_gradient_magnitude(ink.contrast, 1.0)
-    rim = ink.mask & ~ndimage.binary_erosion(ink.mask)
-    sharpness = ndimage.sum_labels(slope[rim], labels[rim], index)
-    sharpness /= np.maximum(1, ndimage.sum_labels(rim, labels, index))
-    alike &= sharpness > _AS_SHARP * slope[rim & kept].mean()
+    at_rim = rim(ink.mask)
+    sharpness = ndimage.sum_labels(slope[at_rim], labels[at_rim], index)
+    sharpness /= np.maximum(1, ndimage.sum_labels(at_rim, labels, index))
+    alike &= sharpness > _AS_SHARP * slope[at_rim & kept].mean()
     return kept | np.concatenate([[False], alike])[labels]
 
 
-def _only(picture: Image.Image, region: np.ndarray) -> Image.Image:
-    """The bounding box of a region, with its typical colour where the region is not."""
+def _only(picture: Image.Image, region: np.ndarray) -> tuple[Image.Image, _Pixels]:
+    """A region in its bounding box, with its typical colour where the region is not; the box."""
     mask = Image.fromarray(region).resize(picture.size, Image.Resampling.NEAREST)
     colour = ImageStat.Stat(picture, mask).median
     ground = Image.new("RGB", picture.size, tuple(colour))
-    return Image.composite(picture, ground, mask).crop(mask.getbbox())
+    box = mask.getbbox()
+    assert box is not None
+    return Image.composite(picture, ground, mask).crop(box), box
 
 
 def _bounds(mask: np.ndarray) -> tuple[slice, slice]:
@@ -194,8 +234,8 @@ def _bounds(mask: np.ndarray) -> tuple[slice, slice]:
 
 def _cut_out(level: np.ndarray, digit: np.ndarray) -> np.ndarray:
     """Soft ink of the digit and its rim, without the empty margin."""
-    rim = 1 if max(level.shape) < 100 else 2
-    soft = np.where(ndimage.binary_dilation(digit, np.ones((3, 3)), rim), level, 0)
+    width = 1 if max(level.shape) < 100 else 2
+    soft = np.where(ndimage.binary_dilation(digit, np.ones((3, 3)), width), level, 0)
     rows, columns = _bounds(soft > (0 if max(level.shape) < 100 else 0.1))
     return soft[rows, columns]
 
@@ -243,9 +283,7 @@ def _enlarged(shape: np.ndarray) -> np.ndarray:
 
 def _size(shape: np.ndarray) -> float:
     """How long the longer side of the box would be if the digit stood upright, in pixels."""
-    rim = shape > 0.1
-    rim &= ~ndimage.binary_erosion(rim)
-    y, x = np.nonzero(rim)
+    y, x = np.nonzero(rim(shape > 0.1))
     spans = np.array([np.ptp(x * np.cos(turn) + y * np.sin(turn)) + 1 for turn in _TURNS])
     longest = spans.max()
     features = 1, np.log(spans.min() / longest), np.log(spans.mean() / longest)

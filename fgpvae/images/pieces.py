@@ -6,11 +6,14 @@ import numpy as np
 from scipy import ndimage
 
 from fgpvae.errors import UserError
+from fgpvae.images.squares import rim
 
 _FULL_OF_MARKS = (
     "The picture is full of marks or noise; please crop it to one digit on plain paper."
 )
 _EIGHT = np.ones((3, 3), bool)
+_TURNS = np.deg2rad(np.arange(0, 180, 15))
+_DIRECTIONS = np.stack([np.sin(_TURNS), np.cos(_TURNS)])  # [2, n]
 _HAIR, _PALE = 0.5, 0.9  # width and darkness against those of a stroke below which a line is none
 _MOST_PIECES, _MOST_HOLES = 40, 10  # beyond these a picture is a texture and not writing
 
@@ -43,17 +46,31 @@ def gaps(ink: np.ndarray, more: np.ndarray) -> np.ndarray:
     """What of more ink [H, W] fills gaps of the ink: its rim is at ink rather than at paper."""
     labels, count = ndimage.label(more & ~ink)
     index = np.arange(1, count + 1)
-    rim = (labels > 0) & ~ndimage.binary_erosion(labels > 0, border_value=1)
-    at_ink = ndimage.sum_labels(rim & ndimage.binary_dilation(ink), labels, index)
-    at_paper = ndimage.sum_labels(rim & ndimage.binary_dilation(~(more | ink)), labels, index)
+    edge = (labels > 0) & ~ndimage.binary_erosion(labels > 0, border_value=1)
+    at_ink = ndimage.sum_labels(edge & ndimage.binary_dilation(ink), labels, index)
+    at_paper = ndimage.sum_labels(edge & ndimage.binary_dilation(~(more | ink)), labels, index)
     return np.concatenate([[False], at_ink > at_paper])[labels]
 
 
 def without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
     """[H, W] ink without long lines that are thin and pale against it: what is left of ruling."""
+    window = _box(mask, 1)
+    kept = mask.copy()
+    kept[window] = _without_hair(mask[window], level[window])
+    return kept
+
+
+def _box(mask: np.ndarray, margin: int) -> tuple[slice, ...]:
+    """The box around a mask with a margin, as far as there is one."""
+    box = ndimage.find_objects(mask.astype(np.uint8))[0]
+    return tuple(slice(max(0, side.start - margin), side.stop + margin) for side in box)
+
+
+def _without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
     depth = ndimage.distance_transform_edt(mask)
+    fourth = depth[mask] ** 4
     # half the width of the widest strokes: of one of half width h the two means are as 5 h to 6
-    half = 1.2 * float((depth**5).sum() / (depth**4).sum())
+    half = 1.2 * float((fourth * depth[mask]).sum() / fourth.sum())
     strokes = depth > _HAIR * half
     near_strokes = ndimage.distance_transform_edt(~strokes) <= _HAIR * half + 1
     hairs, count = ndimage.label(mask & ~near_strokes, _EIGHT)
@@ -90,7 +107,9 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
         raise UserError(
             "The picture shows several digits or marks; please crop it to a single digit."
         )
-    digit = np.isin(labels, [piece.label for piece in joined])
+    chosen = np.zeros(labels.max() + 1, bool)
+    chosen[[piece.label for piece in joined]] = True
+    digit = chosen[labels]
     comparable = sum(piece.area > 0.3 * main.area for piece in joined)
     if comparable > 5 or (len(joined) > 12 and main.area < 0.5 * digit.sum()):
         raise UserError(_FULL_OF_MARKS)
@@ -160,11 +179,11 @@ def find_sheet(shape: np.ndarray) -> np.ndarray | None:
     area, written = filled.sum(), filled.sum() - shape.sum()
     if area < max(0.15 * shape.size, 5000) or not 0.003 * area < written < 0.2 * area:
         return None
-    rim = np.argwhere(filled & ~ndimage.binary_erosion(filled))  # [n, 2]
+    outline = np.argwhere(rim(filled))  # [n, 2]
     turns = np.deg2rad(np.arange(0, 90, 5))
     rectangle = min(
-        (np.ptp(rim @ (np.cos(turn), np.sin(turn))) + 1)
-        * (np.ptp(rim @ (-np.sin(turn), np.cos(turn))) + 1)
+        (np.ptp(outline @ (np.cos(turn), np.sin(turn))) + 1)
+        * (np.ptp(outline @ (-np.sin(turn), np.cos(turn))) + 1)
         for turn in turns
     )
     if area < 0.85 * rectangle:
@@ -180,9 +199,10 @@ def _holes(shape: np.ndarray) -> int:
 
 def _edge_width(shape: np.ndarray, level: np.ndarray, stroke: float) -> float:
     """Pixels that the ink level takes to rise from paper to ink at a typical place of the rim."""
-    rim = shape & ~ndimage.binary_erosion(shape)
-    slope = ndimage.gaussian_gradient_magnitude(level, min(max(0.5, 0.1 * stroke), 10))
-    return 1 / max(float(np.median(slope[rim])), 1e-3)
+    sigma = min(max(0.5, 0.1 * stroke), 10)
+    window = _box(shape, round(4 * sigma) + 1)  # all that the slope there depends on
+    slope = ndimage.gaussian_gradient_magnitude(level[window], sigma)
+    return 1 / max(float(np.median(slope[rim(shape)[window]])), 1e-3)
 
 
 def _pieces(labels: np.ndarray) -> list[Extent]:
@@ -237,12 +257,16 @@ def _union(pieces: list[Extent]) -> Extent:
 
 
 def _another_digit(digit: np.ndarray, piece: np.ndarray, gap: float, stroke: float) -> bool:
-    """A piece of comparable size that stands apart; the detached bar of a five does neither."""
+    """A piece of comparable size that stands apart; the detached bar of a five does neither.
+
+    A digit may be turned by any angle, and so may its parts lie in any direction from each other.
+    """
     here, there = np.argwhere(digit), np.argwhere(piece)  # [n, 2], [m, 2]
-    extent, other = np.ptp(here, axis=0).max() + 1, np.ptp(there, axis=0).max() + 1
+    extent, other = _longest(here), _longest(there)
+    ink = len(there) / len(here)
     if gap > 0.3 * extent and gap > 2 * stroke:
-        return len(there) > 0.3 * len(here) and other > 0.4 * extent
-    if len(there) < 0.2 * len(here) or other < 0.7 * extent:
+        return ink > 0.3 and other > 0.4 * extent
+    if ink < 0.2 or other < 0.7 * extent or (ink < 0.5 and other < 0.9 * extent):
         return False
     # spans of both along the line between their centres, and across it
     towards = there.mean(axis=0) - here.mean(axis=0)
@@ -252,9 +276,16 @@ def _another_digit(digit: np.ndarray, piece: np.ndarray, gap: float, stroke: flo
     overlap = along_here.max() - along_there.min()
     if overlap > 0.2 * min(np.ptp(along_here), np.ptp(along_there)):
         return False
-    side_by_side = abs(towards[1]) > abs(towards[0])  # broken digits lie on top of each other
-    if gap > (1.5 if side_by_side else 2.5) * stroke:
+    # digits of a number stand across the line that they are written on
+    upright = [np.ptp(part @ across) / max(np.ptp(part @ towards), 1) for part in (here, there)]
+    if gap > (1.5 if min(upright) > 1 else 2.5) * stroke:
         return True
-    tall = all(np.ptp(part @ across) > 0.8 * np.ptp(part @ towards) for part in (here, there))
+    side_by_side = abs(towards[1]) > abs(towards[0])  # broken digits lie on top of each other
     both = np.concatenate([here, there])
-    return side_by_side and tall and np.ptp(both @ towards) > 1.1 * np.ptp(both @ across)
+    longer = np.ptp(both @ towards) > 1.1 * np.ptp(both @ across)
+    return bool(side_by_side and min(upright) > 0.8 and longer)
+
+
+def _longest(places: np.ndarray) -> float:
+    """The longest span of places [n, 2] in any direction, in pixels."""
+    return float((np.ptp(places @ _DIRECTIONS, axis=0) + 1).max())

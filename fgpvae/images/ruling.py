@@ -6,12 +6,15 @@ from functools import lru_cache
 import numpy as np
 from scipy import ndimage
 
+from fgpvae.images.squares import opening
+
 _SIDE = 256  # lines are looked for in a picture of at most this side
 _LEAST_SIDE = 100  # a smaller picture has no room for ruling
 _WIDEST = 11  # pixels; a wider mark is no line
 _REACH = 12  # pixels to each side in which the course of a line is followed
 _STRIDE = 2  # pixels between the columns in which it is followed
 _MOST = 80  # lines
+_VOTE = 120  # a full vote as a whole number: _SIDE of them fit into 16 bits
 _FAINTEST = 0.02  # contrast of a line that is worth taking out
 
 
@@ -27,7 +30,7 @@ def find_ruling(contrast: np.ndarray) -> np.ndarray | None:
     """[H, W] share of light swallowed -> [H, W] share that the ruling lets pass, None without."""
     if min(contrast.shape) < _LEAST_SIDE:
         return None
-    thin = contrast - ndimage.grey_opening(contrast, (_WIDEST, _WIDEST))
+    thin = contrast - opening(contrast, _WIDEST)
     level, upright = _lines(contrast, thin), _lines(contrast.T, thin.T)
     if not level and not upright:
         return None
@@ -90,18 +93,18 @@ def _sums_along_lines(votes: np.ndarray) -> np.ndarray:
     their width doubles each time. Rows from -_SIDE on are kept as rows modulo 2 _SIDE.
     """
     height, width = votes.shape
-    strips = np.zeros((_SIDE, 1, 2 * _SIDE), np.float32)  # [strip, shift, row]
-    strips[:width, 0, :height] = votes.T
+    strips = np.zeros((_SIDE, 1, 2 * _SIDE), np.int16)  # [strip, shift, row]
+    strips[:width, 0, :height] = np.rint(_VOTE * votes.T)
     while len(strips) > 1:
         left, right = strips[0::2], strips[1::2]
-        joined = np.empty((len(left), 2 * left.shape[1], 2 * _SIDE), np.float32)
+        joined = np.empty((len(left), 2 * left.shape[1], 2 * _SIDE), np.int16)
         for shift in range(joined.shape[1]):
             half, step = shift // 2, (shift + 1) // 2
             joined[:, shift, : 2 * _SIDE - step] = right[:, half, step:]
             joined[:, shift, 2 * _SIDE - step :] = right[:, half, :step]
             joined[:, shift] += left[:, half]
         strips = joined
-    return strips[0][:, :_SIDE]
+    return strips[0][:, :_SIDE] / np.float32(_VOTE)
 
 
 @lru_cache(maxsize=8)
@@ -128,7 +131,7 @@ def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Li
         seen = ndimage.uniform_filter1d(seen, 5, axis=0)
         weight = seen.max(axis=1) * inside
         middle = course + seen.argmax(axis=1) - reach
-        trusted = weight > 0.3 * np.percentile(weight[inside], 60)
+        trusted = weight > 0.3 * _quantile(weight[inside], 0.6)
         powers = _powers(width, degree)
         for _ in range(3):
             if trusted.sum() < 0.3 * width:
@@ -142,10 +145,16 @@ def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Li
         return None
     seen = _sampled(contrast, course[:, None] + offsets[None], columns)  # [W, 2 _REACH + 1]
     profile = np.median(seen[inside], axis=0)
-    profile = np.maximum(profile - max(np.median(profile), np.percentile(profile, 30)), 0)
+    profile = np.maximum(profile - np.median(profile), 0)
     if not _is_line(seen, inside, profile):
         return None
     return _Line(np.interp(np.arange(whole), columns, course), profile)
+
+
+def _quantile(values: np.ndarray, share: float) -> float:
+    """The nearest of the values [n]: without interpolation it takes a tenth of the time."""
+    index = round(share * (len(values) - 1))
+    return float(np.partition(values, index)[index])
 
 
 @lru_cache(maxsize=32)
@@ -178,11 +187,9 @@ def _sampled(image: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 def _draw(line: _Line, passed: np.ndarray) -> None:
     """Let a line swallow its share of the light; where lines cross, the darker one counts."""
     columns = np.arange(passed.shape[1])
-    nearest = np.rint(line.course).astype(np.intp)
     offsets = np.arange(-_REACH, _REACH + 1)
-    for offset in offsets:
-        rows = nearest + offset
-        ok = (rows >= 0) & (rows < passed.shape[0])
-        light = 1 - np.interp(rows - line.course, offsets, line.profile)
-        at = rows[ok], columns[ok]
-        passed[at] = np.minimum(passed[at], light[ok])
+    rows = np.rint(line.course).astype(np.intp) + offsets[:, None]  # [2 _REACH + 1, W]
+    light = 1 - np.interp(rows - line.course, offsets, line.profile)
+    inside = (rows >= 0) & (rows < passed.shape[0])
+    at = rows[inside], np.broadcast_to(columns, rows.shape)[inside]
+    passed[at] = np.minimum(passed[at], light[inside])

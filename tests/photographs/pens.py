@@ -14,7 +14,7 @@ _FOLD = 4  # a pixel of MNIST is this many of the field
 _ALIKE = 0.72  # overlap of a digit with its redrawn line from which on the line is the digit
 # fonts that come with Streamlit, beside Pillow's own; tuning and reporting share none
 TUNING_FONTS = ("Pillow", "KaTeX_Main-Regular", "KaTeX_SansSerif-Bold", "KaTeX_Typewriter-Regular")
-REPORT_FONTS = ("SourceSansVF-Upright", "SourceSerifVariable-Italic", "KaTeX_Caligraphic-Regular")
+REPORT_FONTS = ("SourceSansVF-Upright", "SourceSerifVariable-Italic", "KaTeX_Main-Italic")
 
 
 @dataclass(frozen=True)
