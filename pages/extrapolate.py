@@ -36,14 +36,12 @@ if not model.takes_new_digits:
     frame.empty("Not with this model", captions.no_new_digits(model))
     st.stop()
 
-bring, result = st.columns([1, 1.1], gap="medium")
+with st.container(key="extrapolate.board"):
+    left, right = st.columns([1, 1.1], gap="medium")
+bring, way = (left.container(key=f"extrapolate.{part}") for part in ("bring", "way"))
+result, style_place = (right.container(key=f"extrapolate.{part}") for part in ("result", "style"))
 digit, shown, seed, pieces, piece, views = None, None, None, [], None, []
-with (
-    bring,
-    frame.card(
-        "Bring a digit", "It stays in memory; nothing is written to disk.", height="stretch"
-    ),
-):
+with bring, frame.card("Bring a digit", "It stays in memory; nothing is written to disk."):
     source = st.segmented_control(
         "Where the digit comes from",
         [EXAMPLE, *BRING, RANDOM],
@@ -60,8 +58,6 @@ with (
         seed = sources.seed(KEY, link)
     elif pieces := picture.normalise(BRING[source]()):
         piece = picture.show(pieces, visible=source == "Draw")
-# on a narrow screen the result comes before the way to it
-way, style_place = st.columns([1, 1.1], gap="medium")
 if digit or any(each.normalised for each in pieces):
     with way, frame.card("As the model gets it"):
         if digit:

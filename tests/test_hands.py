@@ -287,7 +287,8 @@ def test_the_picture_is_turned_upright_by_mouse_keys_and_number(browser: Browser
     expect(digits).not_to_have_count(shown)
     settle(page)
     assert float(own.get_attribute("aria-valuenow")) == pytest.approx(found + 15, abs=1)
-    page.mouse.move(*rim(box, 130), steps=3)
+    own.scroll_into_view_if_needed()  # there are more digits above it
+    page.mouse.move(*rim(own.bounding_box(), 130), steps=3)
     page.mouse.up()
     expect(page).to_have_url(re.compile("said="))
     assert said(page) == pytest.approx(found + 40, abs=1)
@@ -308,10 +309,32 @@ def test_the_picture_is_turned_upright_by_mouse_keys_and_number(browser: Browser
     expect_said(page, 45)
     expect(own).to_have_attribute("aria-valuenow", "45")
 
+    # an angle that the model finds is chosen by a click on the picture as it would stand then
+    found_ones = page.get_by_label("Angles that the model finds").get_by_role("button")
+    other = found_ones.and_(page.locator("[aria-pressed=false]")).last
+    text = other.inner_text()
+    other.click()
+    expect_said(page, float(text.split("°")[0]))
+    expect(found_ones.filter(has_text=text)).to_have_attribute("aria-pressed", "true")
+
     leave.click()
     expect(page).not_to_have_url(re.compile("said="))
     expect(own).to_have_attribute("aria-valuenow", f"{found:g}")
     expect(leave).to_be_hidden()
+    visit.close()
+
+
+def test_buttons_are_large_enough_for_a_finger(browser: Browser, address: str):
+    visit = Visit(browser, address, **PHONE)
+    page = visit.open("/extrapolate?digit=new-3-2&shown=45")
+    board = page.locator(".st-key-extrapolate-board")
+    choices = board.get_by_test_id("stButtonGroup").get_by_role("radio")
+    offered = page.get_by_label("Angles that the model finds").get_by_role("button")
+    assert choices.count() == 15  # where it comes from, and which digit
+    for each in (*choices.all(), *offered.all()):
+        around = each.bounding_box()
+        assert min(around["width"], around["height"]) >= 44
+        assert around["x"] + around["width"] <= PHONE["viewport"]["width"]
     visit.close()
 
 

@@ -2,14 +2,13 @@
 
 import numpy as np
 import streamlit as st
+from PIL import Image
 
 from fgpvae import orientation
-from fgpvae.metrics import circular_error
 from fgpvae.models import Model
 from ui.components.upright import upright
-from ui.extrapolate import belief_ring, familiar, right_way_up, view_angles
+from ui.extrapolate import belief_ring, familiar, own_picture, right_way_up, view_angles
 
-SAME = np.deg2rad(4)
 TURN = "Turn the picture until it is upright: drag it, use the arrow keys, or type its angle."
 UNTOLD = "This model cannot tell an angle from a picture. " + TURN
 
@@ -48,10 +47,13 @@ def say(key: str, degrees: float | None) -> None:
         st.session_state[f"extrapolate.said.{key}"] = degrees % 360
 
 
-def control(key: str, model: Model, image: np.ndarray, truth: float | None = None) -> float:
+def control(
+    key: str, model: Model, image: np.ndarray, own: Image.Image, truth: float | None = None
+) -> float:
     """How likely each angle is, the likely ones to click on, and the picture to turn by hand.
 
-    `truth` in degrees, where it is known. Returns the angle as `taken` does.
+    `image` [H, W] is the digit as the model gets it, `own` as the person knows it; `truth` in
+    degrees, where it is known. Returns the angle as `taken` does.
     """
     familiar.show(model, image)
     said = st.session_state.get(f"extrapolate.said.{key}")
@@ -60,7 +62,7 @@ def control(key: str, model: Model, image: np.ndarray, truth: float | None = Non
     left, right = st.columns([1.1, 1], vertical_alignment="center", gap="small")
     with left:
         upright(
-            belief_ring.belief_ring(found, image),
+            belief_ring.belief_ring(found, own_picture.address(own)),
             round(float(np.rad2deg(w)), 1) % 360,
             key=f"extrapolate.upright.{key}",
             said=said is not None,
@@ -70,25 +72,18 @@ def control(key: str, model: Model, image: np.ndarray, truth: float | None = Non
         if found is None:
             st.caption(UNTOLD)
         else:
+            modes = orientation.modes(found)
             if said is None:
-                right_way_up.ask(image, orientation.modes(found))
+                right_way_up.ask(modes)
             known = "" if truth is None else f" In truth it is {truth:g}°."
             st.caption(f"{TURN} Or click one of the angles that the model finds.{known}")
-            with st.container(horizontal=True, gap="small"):
-                for index, mode in enumerate(orientation.modes(found)):
-                    _offer(key, mode, index, chosen=bool(circular_error(mode.angle, w) < SAME))
+            right_way_up.offer(
+                own,
+                modes,
+                w,
+                key=f"extrapolate.modes.{key}",
+                on_pick=lambda degrees: say(key, degrees),
+            )
             if model.separates_style:
                 view_angles.ask_digit(key)
     return w
-
-
-def _offer(key: str, mode: orientation.Mode, index: int, chosen: bool) -> None:
-    degrees = round(float(np.rad2deg(mode.angle))) % 360
-    share = f"{mode.share:.0%}" if mode.share >= 0.01 else "<1%"
-    st.button(
-        f"{degrees}° · {share}",
-        key=f"extrapolate.mode.{key}.{index}",
-        type="primary" if chosen else "secondary",
-        on_click=say,
-        args=(key, degrees),
-    )

@@ -1,14 +1,15 @@
 """How likely each angle of a picture is, drawn around it."""
 
+from html import escape
+
 import numpy as np
 
-from ui.components import pictures
 from ui.shell import palette
 
 DISC, INNER, LENGTH = 56, 66, 22  # radii of picture and ring; of the likeliest angle beyond it
 
 
-def belief_ring(belief: np.ndarray | None, image: np.ndarray) -> str:
+def belief_ring(belief: np.ndarray | None, picture: str) -> str:
     """A posterior [G] over the angle as petals around a picture; none where there is no belief.
 
     Each petal is where the top of the digit would be: angles run as on the dial, counter-clockwise
@@ -18,7 +19,7 @@ def belief_ring(belief: np.ndarray | None, image: np.ndarray) -> str:
     return (
         '<svg viewBox="-90 -90 180 180" aria-hidden="true">'
         f'<clipPath id="disc"><circle r="{DISC}"/></clipPath><circle r="{DISC}" fill="#000"/>'
-        f'<image href="{pictures.address(image, 8)}" x="-{DISC}" y="-{DISC}" '
+        f'<image href="{escape(picture)}" x="-{DISC}" y="-{DISC}" '
         f'width="{2 * DISC}" height="{2 * DISC}" clip-path="url(#disc)"/>'
         f'<circle class="line" r="{INNER}"/>{"".join(petals)}</svg>'
     )

@@ -13,6 +13,7 @@ from fgpvae.errors import UserError
 from fgpvae.images import Box, Normalised, Options
 from ui.components import pictures
 from ui.components.crop import crop
+from ui.extrapolate import own_picture
 from ui.extrapolate.upload import Brought
 from ui.shell import notices
 
@@ -37,6 +38,7 @@ class Piece:
     number: int  # from 1
     same: int = 0  # pictures before it that are the same
     normalised: Normalised | None = None
+    own: Image.Image | None = None  # the digit close up in its own ink, if there is one
     error: str = ""  # why it could not be
     shown: Shown | None = None  # None if it cannot be read
 
@@ -86,7 +88,9 @@ def attempt(content: bytes, options: Options, shown: Shown | None = None) -> dic
         return {"error": str(error)}
     found: dict[str, Any] = {}
     try:
-        found["normalised"] = images.normalise(picture, options)
+        normalised = images.normalise(picture, options)
+        found["normalised"] = normalised
+        found["own"] = own_picture.of_picture(picture, normalised.window)
     except UserError as error:
         found["error"] = str(error)
     if shown is None:

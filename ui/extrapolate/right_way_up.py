@@ -1,37 +1,57 @@
-"""Where more than one angle is possible: the digit put upright by each, to choose from."""
+"""The angles that the model finds: the picture put upright by each, to choose from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import streamlit as st
+from PIL import Image
 
-from fgpvae.data import rotate
+from fgpvae.metrics import circular_error
 from fgpvae.orientation import Mode
-from ui.components import pictures
+from ui.components.tiles import Tile, tiles
+from ui.extrapolate import own_picture
 
 POSSIBLE = 0.05  # share of the belief that makes an angle possible
+SAME = np.deg2rad(4)
 QUESTION = "Is this the right way up?"
 
 
-def candidates(modes: Sequence[Mode]) -> list[Mode]:
-    """The angles that are possible."""
-    return [mode for mode in modes if mode.share >= POSSIBLE]
+def ask(modes: Sequence[Mode]) -> None:
+    """Say that several angles are possible, where they are."""
+    possible = sum(mode.share >= POSSIBLE for mode in modes)
+    if possible > 1:
+        count = {2: "Two", 3: "Three"}.get(possible, "Several")
+        st.markdown(f"{count} angles are possible. **{QUESTION}**")
 
 
-def ask(image: np.ndarray, modes: Sequence[Mode]) -> None:
-    """Say that several angles are possible, and show the digit as each would have it."""
-    possible = candidates(modes)
-    if len(possible) < 2:
-        return
-    count = {2: "Two", 3: "Three"}.get(len(possible), "Several")
-    st.markdown(f"{count} angles are possible. **{QUESTION}**")
-    upright = rotate(image[None], np.array([-mode.angle for mode in possible]))[0]
-    st.html(
-        pictures.row(
-            *(
-                pictures.framed(turned, f"if {round(np.rad2deg(mode.angle)) % 360}°")
-                for turned, mode in zip(upright, possible, strict=True)
-            ),
-            size=56,
-        )
+def offer(
+    own: Image.Image,
+    modes: Sequence[Mode],
+    angle: float,
+    *,
+    key: str,
+    on_pick: Callable[[float], None],
+) -> None:
+    """Show the picture upright by each angle; `on_pick` gets the degrees of one that is clicked.
+
+    `angle` in radians is the one that is in use.
+    """
+    tiles(
+        [_tile(own, mode, chosen=bool(circular_error(mode.angle, angle) < SAME)) for mode in modes],
+        key=key,
+        label="Angles that the model finds",
+        on_pick=lambda degrees: on_pick(float(degrees)),
+        layout="choice",
+    )
+
+
+def _tile(own: Image.Image, mode: Mode, chosen: bool) -> Tile:
+    degrees = round(float(np.rad2deg(mode.angle))) % 360
+    share = f"{mode.share:.0%}" if mode.share >= 0.01 else "<1%"
+    return Tile(
+        name=str(degrees),
+        image=own_picture.address(own, degrees, side=96),
+        hint=f"Upright if it was turned by {degrees}°, which is likely by {share}",
+        text=f"{degrees}° · {share}",
+        selected=chosen,
     )

@@ -11,7 +11,7 @@ from fgpvae.picture_scores import as_seen
 from ui.catalog import digits
 from ui.catalog.digits import Digit
 from ui.catalog.models import Choice
-from ui.extrapolate import angle_control, picture, view_angles
+from ui.extrapolate import angle_control, own_picture, picture, view_angles
 from ui.extrapolate.picture import Piece
 from ui.extrapolate.user_views import View
 from ui.shell import query_params
@@ -77,7 +77,9 @@ def seed(key: str, link: Mapping[str, str]) -> int:
 
 def of_example(shown: Example, model: Model) -> list[View]:
     """How the model takes an example."""
-    w = angle_control.control(shown.key, model, shown.image, shown.degrees)
+    w = angle_control.control(
+        shown.key, model, shown.image, own_picture.of_digit(shown.image), shown.degrees
+    )
     return [View(shown.image, w, shown.key)]
 
 
@@ -86,7 +88,10 @@ def of_pieces(pieces: list[Piece], piece: Piece, model: Model) -> list[View]:
     view_angles.together(model, {p.key: p.normalised.digit for p in pieces if p.normalised})
     known = dict[str, float]()
     if piece.normalised is not None:
-        known[piece.key] = angle_control.control(piece.key, model, piece.normalised.digit)
+        assert piece.own is not None
+        known[piece.key] = angle_control.control(
+            piece.key, model, piece.normalised.digit, piece.own
+        )
         picture.steps(piece.normalised)
     views = []
     for each in pieces:

@@ -38,7 +38,7 @@ def tiles(
     layout: str = "gallery",
     single: bool = True,
 ) -> None:
-    """Show pictures in a `gallery`, or in a `strip` of one row (two on a narrow screen).
+    """Show pictures in a `gallery`, a `strip` of one row (two on a narrow screen), or a `choice`.
 
     `on_pick` gets the name of a picture that was picked, before the page runs again. `single`:
     a picked picture becomes the selected one at once.

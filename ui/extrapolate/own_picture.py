@@ -1,0 +1,43 @@
+"""What a person has brought, close up: the digit in its own ink and light, turned by any angle."""
+
+import numpy as np
+from PIL import Image
+
+from fgpvae.images import Box
+from ui.components import pictures
+
+SIDE = 192  # pixels of what is seen
+ROOM = 280  # and of what is kept: more than its diagonal, so that it can be turned
+
+
+def of_digit(image: np.ndarray) -> Image.Image:
+    """Of an example [H, W], which is as the model gets it."""
+    levels = np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
+    large = Image.fromarray(levels).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+    own = Image.new("L", (ROOM, ROOM))
+    own.paste(large, ((ROOM - SIDE) // 2, (ROOM - SIDE) // 2))
+    return own
+
+
+def of_picture(picture: Image.Image, window: Box) -> Image.Image:
+    """Of a picture, what its digit shows and some room; beyond its edge the edge goes on."""
+    sides = np.array(picture.size)
+    low, high = np.reshape(window, (2, 2)) * sides  # [2] x and y in pixels
+    scale = SIDE / (high - low).mean()
+    corner = (low + high) / 2 - ROOM / 2 / scale
+    first = np.clip(np.floor(corner), 0, sides - 1).astype(int)
+    last = np.clip(np.ceil(corner + ROOM / scale), first + 1, sides).astype(int)
+    size = np.maximum(1, np.rint(scale * (last - first))).astype(int)
+    part = picture.convert("RGB").crop((*first, *last)).resize(size, Image.Resampling.BICUBIC)
+    before = np.rint(scale * (first - corner)).clip(0).astype(int)
+    after = (ROOM - before - size).clip(0)
+    beyond = [(before[1], after[1]), (before[0], after[0]), (0, 0)]
+    return Image.fromarray(np.pad(np.asarray(part), beyond, mode="edge")[:ROOM, :ROOM])
+
+
+def address(own: Image.Image, degrees: float = 0.0, side: int = SIDE) -> str:
+    """The address of the picture, turned back by an angle at which it shows its digit."""
+    middle, half = ROOM / 2, SIDE / 2
+    upright = own.rotate(-degrees, Image.Resampling.BICUBIC) if degrees else own
+    seen = upright.crop((middle - half, middle - half, middle + half, middle + half))
+    return pictures.photo(seen, side)
