@@ -850,3 +850,12 @@ def test_a_refused_picture_is_let_go_at_once():
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_a_strip_of_a_few_pixels_gets_a_sentence():
+    """Shrunk to a pixel in width, it has no half."""
+    strip = np.full((2000, 8), 255, np.uint8)
+    strip[::9] = 0
+    for each in (strip, strip.T):
+        with pytest.raises(UserError):
+            normalise(each)

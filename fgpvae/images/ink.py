@@ -149,7 +149,7 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
     Too narrow, and parts of wide strokes are taken for paper; too wide, and shadows for ink.
     Right is what has outlines that are edges of the picture, and leaves none of these out.
     """
-    fold = 2 if max(light.shape) > 250 else 1
+    fold = 2 if max(light.shape) > 250 and min(light.shape) > 1 else 1
     small = _halved(light) if fold == 2 else light
     edges = _edges(small)
     tried: list[_Trial] = []

@@ -4,8 +4,9 @@ const EMPTY = "The clipboard holds no picture.";
 const CLOSED = "The browser does not let this page read the clipboard; press Ctrl+V instead.";
 const pastes = new WeakMap();
 
+const within = (event, places) => event.composedPath().some((node) => node.matches?.(places));
 const editable = (event) =>
-  event.composedPath().some((node) => node.isContentEditable || node.matches?.("input:not([type=file]), textarea"));
+  within(event, "input:not([type=file]), textarea") || event.composedPath().some((node) => node.isContentEditable);
 
 class Paste {
   constructor(root) {
@@ -25,8 +26,10 @@ class Paste {
 
   pasted(event) {
     if (editable(event)) return;
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length && within(event, "[data-testid=stFileUploaderDropzone]")) return; // it takes them itself
     event.preventDefault();
-    this.give([...(event.clipboardData?.files ?? [])]);
+    this.give(files);
   }
 
   async read() {
