@@ -38,6 +38,7 @@ class NetworkConfig:
     gated: bool = False  # the decoder also sees the products of local and global channels
     product: bool = False  # the decoder multiplies features of the style by features of the view
     harmonics: int = 0  # Fourier modes through which the encoder is told the angle; 0: it is not
+    residual: int = 0  # units of a block that adds to the features of the style; 0: there is none
     recogniser: int = 0  # filters of a network that reads the angle of a picture; 0: there is none
     shape: tuple[int, int, int] = (1, 28, 28)  # channels, height, width of an image
 
@@ -68,6 +69,8 @@ class NetworkConfig:
             raise UserError("A dense network has from 1 to 8 layers of 1 to 4096 units.")
         if not 0 <= self.recogniser <= 64:
             raise UserError(f"recogniser must be from 0 to 64 filters, not {self.recogniser}.")
+        if not 0 <= self.residual <= 4096:
+            raise UserError(f"residual must be from 0 to 4096 units, not {self.residual}.")
         if not 0 <= self.dropout < 1:
             raise UserError("Dropout must be at least 0 and below 1.")
         if not 0 <= self.harmonics <= 64:
@@ -161,6 +164,21 @@ def complex_product(a: Tensor, b: Tensor) -> Tensor:
     return torch.cat([a_re * b_re - a_im * b_im, a_re * b_im + a_im * b_re], -1)
 
 
+class Residual(nn.Module):
+    """Features plus what two layers make of them: at first nothing, so a model that has learned
+    goes on from where it is."""
+
+    def __init__(self, features: int, hidden: int) -> None:
+        super().__init__()
+        last = nn.Linear(hidden, features)
+        nn.init.zeros_(last.weight)
+        nn.init.zeros_(last.bias)
+        self.layers = nn.Sequential(nn.SiLU(), nn.Linear(features, hidden), nn.SiLU(), last)
+
+    def forward(self, features: Tensor) -> Tensor:
+        return features + self.layers(features)
+
+
 class AngleEncoder(nn.Module):
     """Images and the phases of their views -> local channels from the image alone, global ones
     from the image and its phase.
@@ -190,6 +208,7 @@ class AngleEncoder(nn.Module):
             return nn.Sequential(activation(), nn.Dropout(config.dropout), *layers)
 
         self.local, self.style = head(2 * local), head(2 * (latents - local))
+        self.residual = Residual(features, config.residual) if config.residual else nn.Identity()
         # made at once: arithmetic on the device `meta` would load torch's compiler
         modes = torch.tensor([float(k % config.harmonics) for k in range(features // 2)])
         self.register_buffer("modes", modes, persistent=False)
@@ -200,7 +219,7 @@ class AngleEncoder(nn.Module):
         angle = phase[:, None].to(self.modes) * self.modes  # [N, F / 2]
         turned = complex_product(features, torch.cat([angle.cos(), angle.sin()], -1))
         local_mean, local_log_var = self.local(features).chunk(2, -1)
-        mean, log_var = self.style(turned).chunk(2, -1)
+        mean, log_var = self.style(self.residual(turned)).chunk(2, -1)
         return torch.cat([local_mean, mean, local_log_var, log_var], -1)
 
 
@@ -326,7 +345,9 @@ def _held(layer: nn.Module, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...
         case AngleEncoder():
             first, shape = _held(layer.first, shape)
             heads = _held(layer.local, shape)[0] + _held(layer.style, shape)[0]
-            return first + 3 * math.prod(shape) + heads, shape
+            return first + 3 * math.prod(shape) + _held(layer.residual, shape)[0] + heads, shape
+        case Residual():
+            return _held(layer.layers, shape)[0] + math.prod(shape), shape
         case ProductDecoder():
             style, _ = _held(layer.style, shape)
             turn, shape = _held(layer.turn, shape)

@@ -73,6 +73,8 @@ _ONE_VIEW = replace(
     context_dropout=1.0,
     precision="bfloat16",
 )
+_SAMPLES = ObjectiveConfig("elbo", pixel_variance=0.02, conditional=True)
+_MORE_EPOCHS = replace(_ONE_VIEW, learning_rate=2e-3, warmup=50, average=0.995, context_dropout=0.0)
 
 _PRESETS = {
     # appendix A of the paper but for the rate, which is constant at 0.001 there: docs/tried.md.
@@ -120,15 +122,16 @@ _PRESETS = {
     "cubes-samples": RunConfig(
         model=_CUBES,
         data=_MORE_FIGURES,
-        objective=ObjectiveConfig("elbo", pixel_variance=0.02, conditional=True),
+        objective=_SAMPLES,
+        training=replace(_MORE_EPOCHS, start="runs/cubes", epochs=150),
+    ),
+    # goes on from a run of `cubes-samples` with one more block in the encoder of the style
+    "cubes-deeper": RunConfig(
+        model=replace(_CUBES, network=replace(_CUBES.network, residual=512)),
+        data=_MORE_FIGURES,
+        objective=_SAMPLES,
         training=replace(
-            _ONE_VIEW,
-            start="runs/cubes",
-            epochs=150,
-            learning_rate=2e-3,
-            warmup=50,
-            average=0.995,
-            context_dropout=0.0,
+            _MORE_EPOCHS, start="runs/cubes-samples", epochs=120, learning_rate=1.5e-3
         ),
     ),
     "cubes-quick": RunConfig(

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -286,14 +286,16 @@ class Trainer:
         )
 
     def start_from(self, model: Model) -> None:
-        """Begin with the weights of a model, which has to be one of the same settings."""
-        if model.config != self.config.model:
+        """Begin with the weights of a model of the same settings; a residual block may be new."""
+        config = self.config.model
+        without = replace(config, network=replace(config.network, residual=0))
+        if model.config not in (config, without):
             raise UserError(
                 f"Training cannot start from '{self.config.training.start}': it is a model with "
                 "other settings."
             )
         for own in (self.model, self.averaged):
-            own.load_state_dict(model.state_dict())
+            own.load_state_dict(own.state_dict() | model.state_dict())
 
     def state(self) -> dict[str, Any]:
         """Everything needed to go on from here."""

@@ -193,6 +193,27 @@ def test_a_run_begins_with_the_weights_that_it_is_told(tmp_path):
         torch.testing.assert_close(before[name], after[name], atol=1e-6, rtol=0)
 
 
+def test_a_run_may_begin_with_a_model_without_its_residual_block():
+    plain, deeper = trainer(), trainer("model.network.residual=8")
+    with torch.no_grad():
+        for weight in plain.model.parameters():
+            weight.add_(0.01)
+    deeper.start_from(plain.model)
+    views = plain.source.views[:3]
+    before, after = (
+        run.model.encode(views.images, views.angles, views.observed) for run in (plain, deeper)
+    )
+    for told, expected in zip(after, before, strict=True):
+        torch.testing.assert_close(told, expected, atol=0, rtol=0)
+    block = deeper.model.encoder.layers.residual.layers
+    assert bool((block[-1].weight == 0).all())
+    for _ in deeper.steps():
+        pass
+    assert all(bool((layer.weight != 0).any()) for layer in block if hasattr(layer, "weight"))
+    with pytest.raises(UserError, match="is a model with other settings"):
+        plain.start_from(deeper.model)
+
+
 def test_a_run_cannot_begin_with_another_model(tmp_path):
     run = trainer("training.start=elsewhere")
     with pytest.raises(UserError, match="is a model with other settings"):

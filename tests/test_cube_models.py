@@ -220,7 +220,9 @@ def test_the_card_has_what_was_measured(few, run):
 @pytest.mark.slow
 def test_the_experiment_has_a_curve_for_each_model(few, tmp_path, monkeypatch):
     changes = (*SMALL[:2], "training.epochs=1", "training.batch=256")
-    experiment = Experiment(1, tmp_path / "runs", tmp_path, ("cvae",), changes=changes)
+    experiment = Experiment(
+        seeds=1, runs=tmp_path / "runs", results=tmp_path, models=("cvae",), changes=changes
+    )
 
     def trained(self, preset, seed, changes=(), tag=""):
         directory = self.runs / f"{preset}{tag}-{seed}"
@@ -233,11 +235,12 @@ def test_the_experiment_has_a_curve_for_each_model(few, tmp_path, monkeypatch):
     curve = result["curves"][0]
     assert curve["model"] == "CVAE"
     assert list(curve["mse"]) == ["1", "2", "4", "8"]
+    assert result["curves"][-1]["epochs"] == 110 + 150 + 120  # of cubes, which went on twice
     text = report.markdown(result)
     assert "CVAE (`cvae`)" in text
     assert f"{result['references']['mean_image']:.4f}" in text
     with pytest.raises(UserError, match="none of the models"):
-        objects(Experiment(1, tmp_path / "runs", tmp_path, ("paper",)))
+        objects(Experiment(seeds=1, runs=tmp_path / "runs", results=tmp_path, models=("paper",)))
 
 
 # One figure

@@ -1,12 +1,12 @@
 """Figures of cubes never trained on, from one to eight views, by each model that can be asked."""
 
+from pathlib import Path
 from typing import Any
 
 from fgpvae import checkpoints, evaluation
 from fgpvae.configs import RunConfig
 from fgpvae.errors import UserError
 from fgpvae.experiments.common import MODELS, Experiment, seconds_an_epoch, spread
-from fgpvae.models import Model
 from fgpvae.presets import PRESETS
 
 PRESET = "cubes-quick"
@@ -45,7 +45,8 @@ def objects(experiment: Experiment) -> dict[str, Any]:
     if SHIPPED in checkpoints.pretrained_names():
         model, config = checkpoints.load_pretrained(SHIPPED), checkpoints.shipped_config(SHIPPED)
         experiment.progress(f"evaluating {SHIPPED}")
-        curves.append(_shipped(model, config))
+        found = [evaluation.evaluate_cubes(model)]
+        curves.append(_curve(SHIPPED, model.title, _epochs(config), found))
     return experiment.provenance("objects") | {
         "curves": curves,
         "references": evaluation.cube_references(),
@@ -53,12 +54,11 @@ def objects(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _shipped(model: Model, config: RunConfig) -> dict[str, Any]:
-    """The curve of the shipped model, which went on from a run of the preset of its name."""
-    epochs = config.training.epochs
-    if config.training.start:
-        epochs += PRESETS[SHIPPED].training.epochs
-    return _curve(SHIPPED, model.title, epochs, [evaluation.evaluate_cubes(model)])
+def _epochs(config: RunConfig) -> int:
+    """Those of a run, and of the runs of presets that it went on from."""
+    start = config.training.start
+    before = _epochs(PRESETS[Path(start).name]) if start else 0
+    return before + config.training.epochs
 
 
 def _curve(name: str, title: str, epochs: int, found: list[dict[str, Any]]) -> dict[str, Any]:
