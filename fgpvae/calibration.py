@@ -48,11 +48,20 @@ def fit(model: Model, digits: Digits) -> Calibration:
     return _bands(found, VIEWS, angle)
 
 
-def fit_pictures(model: Model, digits: Digits) -> tuple[float, float, float]:
-    """Fit the belief about people's pictures to upright digits new to a model."""
+def fit_pictures(
+    model: Model, digits: Digits, taken: tuple[Tensor, Tensor] | None = None
+) -> tuple[float, float, float]:
+    """Fit the belief about people's pictures to upright digits new to a model.
+
+    It is made modest on `taken` as well: photographs and drawings [P, H, W], and their angles [P].
+    """
     # every other digit is enough, as to read a picture takes long
-    halves = [(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
-    return _fit_weights(*(_picture_scores(model, some, seed) for some, seed in halves))
+    halves = [pictures(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
+    first, again = (_picture_scores(model, *half) for half in halves)
+    if taken is not None:
+        scores, true = _picture_scores(model, *taken)
+        again = torch.cat([again[0], scores]), torch.cat([again[1], true])
+    return _fit_weights(first, again)
 
 
 def fit_cubes(model: Model) -> Calibration:
@@ -152,10 +161,14 @@ def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tens
     return torch.stack(model.angle_scores(views, _grid()), -1), true
 
 
-def _picture_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+def _picture_scores(model: Model, images: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
     """Scores [P, STEPS, 3] of pictures of digits, and their angles [P]."""
-    images, true = pictures(digits, seed)
     return torch.stack([score(model, image, _grid()).stacked() for image in images]), true
+
+
+def likely_share(right: int, count: int) -> float:
+    """Laplace's rule of succession: few that are all right do not show that nearly all are."""
+    return (right + 1) / (count + 2)
 
 
 def _grid() -> Tensor:
@@ -188,7 +201,7 @@ def _fit_weights(
     for _ in range(MOST_SCALINGS):
         share, right = stated((scores @ weights).softmax(-1), _grid(), true)
         sure = share >= SURE
-        if not bool(sure.any()) or float(right[sure].double().mean()) >= MARGIN:
+        if not bool(sure.any()) or likely_share(int(right[sure].sum()), int(sure.sum())) >= MARGIN:
             break
         weights = 0.95 * weights
     a, b, c = weights.tolist()

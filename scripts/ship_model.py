@@ -10,6 +10,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import torch
+
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fgpvae import calibration
@@ -27,16 +30,22 @@ from fgpvae.data import Digits
 from fgpvae.familiarity import features
 from fgpvae.files import write_json
 from fgpvae.models import Model
-from tests.photographs import familiarity
+from tests.photographs import angles, familiarity
+from tests.photographs.sets import TUNING
+
+TAKEN = 200  # photographs, and as many drawings, on which beliefs are made modest
 
 
 def calibrate_pictures(model: Model, digits: Digits) -> None:
     """Fit the belief about the angle of a picture, and what looks like a digit."""
     assert model.calibration is not None
     weights, limits = familiarity.calibrate(partial(features, model))
+    taken = [*angles.photographs(TUNING, TAKEN), *angles.drawings(TUNING, TAKEN)]
+    images = torch.from_numpy(np.stack([view.image for view in taken]))
+    true = torch.tensor([view.angle for view in taken], dtype=torch.float64)
     model.calibration = replace(
         model.calibration,
-        picture=calibration.fit_pictures(model, digits),
+        picture=calibration.fit_pictures(model, digits, (images, true)),
         unfamiliarity=tuple(map(float, weights)),
         familiar=(limits.fine, limits.unlike),
     )

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ from scipy import ndimage
 
 from fgpvae.data import unseen
 from fgpvae.images import Options, box_at, digit_boxes, normalise
-from tests.photographs import familiarity, pens, strangers
+from tests.photographs import familiarity, pens, sets, strangers
 from tests.photographs.__main__ import turned_sizes
 from tests.photographs.judge import judge
-from tests.photographs.measure import measure
+from tests.photographs.measure import measure, measure_one
 from tests.photographs.scenes import PAPERS, draw_scene, take
 from tests.photographs.sets import TUNING, samples, training_digits
 from tests.test_images import alike, drawn
@@ -69,11 +70,52 @@ def test_thin_strokes_are_made_thicker_without_closing_holes() -> None:
     assert holes == 2
 
 
+def test_grainy_ink_is_not_taken_for_thin_strokes() -> None:
+    photograph = take(
+        eight(), replace(PLAIN, pen=0.13, grain=0.25, ink=(0.3, 0.3, 0.3), noise=0.03)
+    )
+    found = normalise(photograph.file)
+    assert not any("made thicker" in note for note in found.notes)
+    assert not judge(found.digit, photograph.centre).wrong
+
+
+def test_the_widest_stroke_of_a_digit_is_not_taken_for_paper() -> None:
+    y, x = np.mgrid[0:384, 0:384]
+    bar = (y > 110) & (y < 131) & (x > 120) & (x < 250)
+    stem = (np.abs(x - 250 + 0.6 * (y - 110)) < 7) & (y > 110) & (y < 290)
+    ink = np.where(bar | stem, 0.2, 1.0)
+    even, uneven = 0.9 * ink, np.linspace(0.6, 0.9, 384) * ink
+    expected, found = (normalise(Image.fromarray(np.uint8(255 * one))) for one in (even, uneven))
+    assert alike(found.digit, expected.digit) > 0.95
+
+
+def test_paper_half_in_the_shade_is_no_ink() -> None:
+    light = np.where(np.arange(300)[:, None] < 170, 0.52, 0.68) * np.ones((300, 400))
+    light = ndimage.gaussian_filter(light, (4, 0))
+    ink = np.asarray(drawn("5").resize((80, 80)), float) / 255
+    light[200:280, 250:330] *= 0.5 + 0.5 * ink
+    found = normalise(Image.fromarray(np.uint8(255 * light)))
+    assert alike(found.digit, normalise(drawn("5")).digit) > 0.8
+
+
 def test_a_sample_of_the_tuning_set() -> None:
     results = measure(samples(TUNING, 10, largest=1280))
     assert len(results) >= 5
     assert sum(result.digit is None for result in results) == 0
     assert sum(result.wrong for result in results) <= 1
+
+
+def test_a_run_that_was_broken_off_goes_on(tmp_path: Path, monkeypatch) -> None:
+    number = next(i for i in range(99) if max(draw_scene(sets.scene_random(TUNING, i)).size) == 640)
+    first = measure_one(TUNING, None, tmp_path, number)["after"]
+    (kept,) = tmp_path.iterdir()
+    monkeypatch.setattr("tests.photographs.measure.sample_of", None)  # it is not taken again
+    again = measure_one(TUNING, None, tmp_path, number)["after"]
+    np.testing.assert_array_equal(again.digit, first.digit)
+    assert (again.scene, again.seconds) == (first.scene, first.seconds)
+    kept.rename(kept.with_name(f"{TUNING}-{number}-other-sources.pickle"))
+    with pytest.raises(TypeError):
+        measure_one(TUNING, None, tmp_path, number)
 
 
 def test_a_turned_digit_keeps_its_size() -> None:

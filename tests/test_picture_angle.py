@@ -293,3 +293,29 @@ def test_pictures_of_digits_are_turned_as_they_say():
         upright = centred(data.rotate(digit[None], np.array([float(angle)]))[0, 0])
         seen = centred(image.numpy())
         assert np.corrcoef(seen.ravel(), upright.ravel())[0, 1] > 0.85
+
+
+@pytest.mark.parametrize("wrong", [0, 80])
+def test_beliefs_are_as_modest_as_pictures_taken_ask_for(wrong: int, monkeypatch):
+    grid = torch.arange(calibration.STEPS) * (2 * torch.pi / calibration.STEPS)
+
+    def scores(_: Model, images: torch.Tensor, true: torch.Tensor) -> tuple:
+        peaks = 40 * torch.cos(grid - images[:, 0, :1])  # [P, G]: pictures say what they show
+        return torch.stack([peaks, 0 * peaks, 0 * peaks], -1).double(), true
+
+    def pictures(_: data.Digits, seed: int) -> tuple:
+        true = torch.rand(400, generator=torch.Generator().manual_seed(seed)).double() * 6
+        return true.float()[:, None, None], true
+
+    monkeypatch.setattr(calibration, "_picture_scores", scores)
+    monkeypatch.setattr(calibration, "pictures", pictures)
+    images, true = pictures(data.embedded((2,)), 3)
+    true[:wrong] += torch.pi
+    found = calibration.fit_pictures(None, data.embedded((2,)), (images, true))
+    alone = calibration.fit_pictures(None, data.embedded((2,)))
+    assert (found[0] < 0.9 * alone[0]) == bool(wrong)
+
+
+def test_few_beliefs_that_are_right_do_not_show_that_nearly_all_are():
+    assert calibration.likely_share(5, 5) < calibration.MARGIN < calibration.likely_share(50, 50)
+    assert calibration.likely_share(980, 1000) == pytest.approx(0.98, abs=1e-3)

@@ -24,8 +24,11 @@ _WIDTHS = (
 )  # of the widest ink, as a share of the picture's longer side
 _MEETING = 1.7  # width of ink where strokes meet, against that of the widest
 _CLEAR = 0.35  # share of a clear edge from which on an edge is one
+_AS_DARK = 0.25  # log of the contrast against that of the ink up to which more ink is as dark
+_CUT_OFF = 0.25  # as much more of it, against the ink, is a part of the digit
 _SOFT = 0.4  # sharpness against that of the digit below which a mark is a shadow
 _BRIGHT = 0.45  # paper is brighter than this, a blackboard is not
+_RARE = 2  # skewness of a picture from which on what is light in it is rare, as strokes are
 _FAINTEST = 0.07  # contrast of ink against paper below which a page is called blank
 
 
@@ -86,8 +89,7 @@ def _ink_is_dark(grey: np.ndarray, paper: float | None) -> bool:
     if np.percentile(border, 90) < _BRIGHT:
         return bool(third < 0)
     # bright paper, with shadows: only strokes that are rare indeed are light
-    rare = 2 if paper is None else 1
-    return bool(third < rare * squared.mean() ** 1.5)
+    return bool(third < _RARE * squared.mean() ** 1.5)
 
 
 @dataclass(frozen=True)
@@ -201,10 +203,17 @@ class _Trial:
         full = float(np.median(share))
         away = ndimage.distance_transform_edt(~self.outline)
         missed = self._missed(strong & (away < 1.5 * width))
-        if full > 0.85 and missed < 0.52:
+        if full > 0.85 and missed < 0.52 and not self._cut_by(wider):
             return 2
         # less contrast may be a shadow across the digit, if hardly an edge is missed
         return 1 if full > 0.7 and missed < 0.4 else 0
+
+    def _cut_by(self, wider: "_Trial") -> bool:
+        """Whether much of what a wider trial finds besides is as dark: the widest strokes."""
+        usual = float(np.median(wider.contrast[self.mask]))
+        darkness = wider.contrast[wider.mask & ~self.mask] / usual
+        alike = np.abs(np.log(np.maximum(darkness, 1e-3))) < _AS_DARK
+        return bool(alike.sum() > _CUT_OFF * self.mask.sum())
 
     def _missed(self, edges: np.ndarray) -> float:
         around = ndimage.binary_dilation(self.outline, np.ones((3, 3)), 2)

@@ -4,7 +4,8 @@ Prints the shares of refused pictures and wrong shapes, how well a classifier re
 processor time a picture takes, and how much larger or smaller a turned digit comes out.
 `--before DIR` puts the same photographs through the package of another checkout as well.
 `--write docs/photographs.md` replaces the tables there; `--sheet FILE` saves a contact sheet of the
-photographs and their digits, `--bad` of the wrong ones, each as FILE-before too.
+photographs and their digits, `--bad` of the wrong ones, each as FILE-before too. `--keep DIR` keeps
+each result there, so that the same command goes on if it was broken off.
 """
 
 import argparse
@@ -98,15 +99,16 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--write", type=Path)
     parser.add_argument("--before", type=Path, help="another checkout of the package")
+    parser.add_argument("--keep", type=Path, help="where results are kept until the run is whole")
     parser.add_argument("--sheet", type=Path)
     parser.add_argument("--bad", type=Path)
     options = parser.parse_args()
-    samples: list[sets.Sample] = []
     results: dict[str, list[Result]] = {"after": []} | ({"before": []} if options.before else {})
-    one = partial(measure_one, options.set, options.before)
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+    one = partial(measure_one, options.set, options.before, options.keep)
     with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
-        for sample, found in pool.map(one, range(options.count)):
-            samples.append(sample)
+        for found in pool.map(one, range(options.count)):
             for name, result in found.items():
                 results[name].append(result)
     for name, found in results.items():
@@ -114,12 +116,14 @@ def main() -> None:
         print(f"{name}\n\n{text}\n")
         if options.write:
             replace_table(options.write, name, text)
-        if options.sheet:
-            sheet(samples[:100], found[:100]).save(_named(options.sheet, name))
-        if options.bad:
-            bad = [i for i, result in enumerate(found) if result.digit is None or result.wrong]
-            page = sheet([samples[i] for i in bad], [found[i] for i in bad], 5)
-            page.save(_named(options.bad, name))
+        for file, numbers in (
+            (options.sheet, list(range(min(100, options.count)))),
+            (options.bad, [i for i, one in enumerate(found) if one.digit is None or one.wrong]),
+        ):
+            if file:
+                samples = [sets.sample(options.set, i) for i in numbers]
+                columns = 10 if file == options.sheet else 5
+                sheet(samples, [found[i] for i in numbers], columns).save(_named(file, name))
 
 
 def _named(path: Path, name: str) -> Path:

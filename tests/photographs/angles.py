@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fgpvae import data
+from fgpvae import calibration, data
 from fgpvae.errors import UserError
 from fgpvae.images import normalise
 from tests.photographs import pens
 from tests.photographs.scenes import draw_scene, take
-from tests.photographs.sets import TUNING, training_digits
+from tests.photographs.sets import TUNING
 from tests.photographs.strangers import turned_drawing
 
 _SEEDS = {TUNING: 505, "report": 90_909}
@@ -51,7 +51,8 @@ def drawings(which: str, count: int) -> Iterator[Turned]:
 def _drawn(
     which: str, count: int, kind: int
 ) -> Iterator[tuple[int, data.Digits, np.random.Generator]]:
-    digits = training_digits() if which == TUNING else data.unseen()
+    # those to tune on are new to the models
+    digits = calibration.kept_back(range(10)) if which == TUNING else data.unseen()
     order = np.random.default_rng(_SEEDS[which]).permutation(len(digits))
     for number in range(count):
         rng = np.random.default_rng([_SEEDS[which], number, kind])

@@ -1,17 +1,22 @@
 """Put a set of photographs through `fgpvae.images` and count what goes wrong."""
 
+import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
+from fgpvae import files
 from tests.photographs.judge import Verdict, judge, reader
 from tests.photographs.reader import Read, read_here, read_there
 from tests.photographs.scenes import Scene
 from tests.photographs.sets import Sample
 from tests.photographs.sets import sample as sample_of
+
+_ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,34 @@ def _readers(before: Path | None) -> dict[str, Read]:
     return found if before is None else found | {"before": read_there(before)}
 
 
-def measure_one(which: str, before: Path | None, number: int) -> tuple[Sample, dict[str, Result]]:
-    """A photograph by its number, read here and, where it is given, by another checkout."""
+def measure_one(
+    which: str, before: Path | None, keep: Path | None, number: int
+) -> dict[str, Result]:
+    """A photograph by its number, read here and, where it is given, by another checkout.
+
+    Results are kept in a directory, if there is one, under a name that changes with the sources: a
+    run that was broken off goes on where it was.
+    """
+    kept = None if keep is None else keep / f"{which}-{number}-{_sources(before)}.pickle"
+    if kept is not None and kept.exists():
+        return pickle.loads(kept.read_bytes())
     sample = sample_of(which, number)
-    readers = _readers(before)
-    return sample, {name: measure([sample], read)[0] for name, read in readers.items()}
+    found = {name: measure([sample], read)[0] for name, read in _readers(before).items()}
+    if kept is not None:
+        files.write(kept, pickle.dumps(found), durable=False)
+    return found
+
+
+@cache
+def _sources(before: Path | None) -> str:
+    """A digest of all that the results depend on."""
+    digest = sha256()
+    for root in (_ROOT, before):
+        if root is not None:
+            for folder in ("fgpvae/images", "tests/photographs"):
+                for file in sorted((root / folder).glob("*.py")):
+                    digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def table(results: list[Result]) -> str:

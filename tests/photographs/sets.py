@@ -33,14 +33,14 @@ def samples(which: str, count: int, largest: int | None = None) -> Iterator[Samp
     `largest`: without those of which a side has more pixels.
     """
     for number in range(count):
-        scene = draw_scene(_random(which, number))
+        scene = draw_scene(scene_random(which, number))
         if largest is None or max(scene.size) <= largest:
             yield sample(which, number)
 
 
 def sample(which: str, number: int) -> Sample:
     """A photograph by its number."""
-    rng = _random(which, number)
+    rng = scene_random(which, number)
     scene = draw_scene(rng)
     if number % PRINTED_EVERY == PRINTED_EVERY - 1:
         fonts = pens.TUNING_FONTS if which == TUNING else pens.REPORT_FONTS
@@ -54,5 +54,6 @@ def sample(which: str, number: int) -> Sample:
     return Sample(take(pens.written(image), scene), label, image)
 
 
-def _random(which: str, number: int) -> np.random.Generator:
+def scene_random(which: str, number: int) -> np.random.Generator:
+    """What a photograph is drawn with."""
     return np.random.default_rng([_SEEDS[which], number])
