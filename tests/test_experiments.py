@@ -5,6 +5,7 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -107,6 +108,29 @@ def test_rows_with_too_few_seeds_or_other_epochs_are_made_anew(
     monkeypatch.setattr(equal, "EPOCHS", equal.EPOCHS + 1)
     with pytest.raises(pytest.fail.Exception, match="trained"):
         table1(again)
+
+
+@pytest.mark.parametrize(
+    ("errors", "chosen"),
+    [
+        (([0.030], [0.028], [0.027]), 0.006),  # one seed tells no error of its own
+        (([0.0300], [0.028, 0.028], [0.0275, 0.0284]), 0.003),  # level: the lower rate
+        (([0.0275, 0.0276], [0.0274, 0.0276], [0.0269, 0.0271]), 0.006),
+        (([0.0300], [0.0270, 0.0272], [0.0275, 0.0262]), 0.003),  # the first is far behind
+    ],
+)
+def test_of_rates_that_cannot_be_told_apart_the_lowest_is_chosen(errors, chosen, monkeypatch):
+    module = sys.modules[choose.__module__]
+    candidates = (("constant", 0.001), ("cosine", 0.003), ("cosine", 0.006))
+    monkeypatch.setattr(module, "CANDIDATES", candidates)
+    found = {f"{rate:g}": values for (_, rate), values in zip(candidates, errors, strict=True)}
+
+    class Runs:
+        def run(self, preset, seed, changes, tag):
+            value = found[tag.rsplit("-", 1)[-1]][seed]
+            return SimpleNamespace(metrics=lambda: [{"validation_mse": value}])
+
+    assert choose(Runs(), "paper", "paper", (), range(len(errors[-1])))["rate"] == chosen
 
 
 def test_one_view_stands_beside_what_was_published(experiment, table, monkeypatch, tmp_path):

@@ -36,7 +36,7 @@ MODELS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Experiment:
     seeds: int = 5
     runs: Path = Path("runs/experiments")  # finished runs here are reused

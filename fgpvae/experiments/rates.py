@@ -5,14 +5,17 @@ from the digit's other views. So every model is chosen in the same way, also one
 digits but its own.
 """
 
+import math
 from collections.abc import Sequence
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any
 
 from fgpvae.experiments.common import Experiment, spread
 
+# the lowest first
 CANDIDATES = (("constant", 0.001), ("cosine", 0.003), ("cosine", 0.006))
 KEPT_BACK = 90  # digits
+FAR_BEHIND = 1.03  # times the least error; seeds differ by half of that
 
 
 def rates(experiment: Experiment) -> dict[str, Any]:
@@ -27,11 +30,14 @@ def rates(experiment: Experiment) -> dict[str, Any]:
 def choose(
     experiment: Experiment, name: str, preset: str, changes: Sequence[str], seeds: Sequence[int]
 ) -> dict[str, Any]:
-    """Every candidate with its errors on the views kept back, and the one with the lowest mean."""
-    tried: list[dict[str, Any]] = []
-    for schedule, rate in CANDIDATES:
-        errors = []
-        for seed in seeds:
+    """Every candidate with its errors on the views kept back, and the one that is chosen.
+
+    Who is far behind with the first seed is not trained with the others.
+    """
+    errors: dict[tuple[str, float], list[float]] = {candidate: [] for candidate in CANDIDATES}
+    racing = list(CANDIDATES)
+    for seed in seeds:
+        for schedule, rate in racing:
             settings = [
                 *changes,
                 f"data.validation={KEPT_BACK}",
@@ -40,10 +46,24 @@ def choose(
                 *rate_changes(schedule, rate),
             ]
             run = experiment.run(preset, seed, settings, tag=f"-{name}-{schedule}-{rate:g}")
-            errors.append(run.metrics()[-1]["validation_mse"])
-        tried.append({"schedule": schedule, "rate": rate, "validation_mse": spread(errors)})
-    best = min(tried, key=lambda each: mean(each["validation_mse"]["values"]))
-    return {"tried": tried, "schedule": best["schedule"], "rate": best["rate"]}
+            errors[schedule, rate].append(run.metrics()[-1]["validation_mse"])
+        least = min(errors[each][0] for each in racing)
+        racing = [each for each in racing if errors[each][0] <= FAR_BEHIND * least]
+    chosen = _lowest_within_one_standard_error({each: errors[each] for each in racing})
+    tried = [
+        {"schedule": schedule, "rate": rate, "validation_mse": spread(found)}
+        for (schedule, rate), found in errors.items()
+    ]
+    return {"tried": tried, "schedule": chosen[0], "rate": chosen[1]}
+
+
+def _lowest_within_one_standard_error(
+    errors: dict[tuple[str, float], list[float]],
+) -> tuple[str, float]:
+    """The first candidate that the best one does not beat by more than the best one's own error."""
+    best = min(errors.values(), key=mean)
+    limit = mean(best) + (stdev(best) / math.sqrt(len(best)) if len(best) > 1 else 0.0)
+    return next(candidate for candidate, found in errors.items() if mean(found) <= limit)
 
 
 def rate_changes(schedule: str, rate: float) -> list[str]:

@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -230,13 +230,7 @@ def _table1_figure(result: dict[str, Any]) -> go.Figure:
         error_y={"array": [row["published"]["sd"] for row in published]},
         marker_color=INK,
     )
-    for name in ("mean_image", "rotated_neighbour"):
-        figure.add_hline(
-            result["trivial"][name],
-            line_dash="dot",
-            line_color=WARM,
-            annotation_text=name.replace("_", " "),
-        )
+    _add_references(figure, result["trivial"], ("mean_image", "rotated_neighbour"))
     return figure.update_yaxes(title="MSE at 157.5 degrees")
 
 
@@ -246,14 +240,15 @@ def _extrapolation_figure(result: dict[str, Any]) -> go.Figure:
 
 def _objects_figure(result: dict[str, Any]) -> go.Figure:
     figure = _by_views(result)
-    for name in ("mean_image", "nearest_figure"):
-        figure.add_hline(
-            result["references"][name],
-            line_dash="dot",
-            line_color=WARM,
-            annotation_text=name.replace("_", " "),
-        )
+    _add_references(figure, result["references"], ("mean_image", "nearest_figure"))
     return figure.update_yaxes(title="MSE of unseen figures at all other angles")
+
+
+def _add_references(figure: go.Figure, errors: dict[str, float], names: Sequence[str]) -> None:
+    """A dotted line for each answer that needs no model."""
+    for name in names:
+        text = name.replace("_", " ")
+        figure.add_hline(errors[name], line_dash="dot", line_color=WARM, annotation_text=text)
 
 
 def _by_views(result: dict[str, Any]) -> go.Figure:
