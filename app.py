@@ -5,9 +5,11 @@ import streamlit as st
 from ui.shell import frame, warm_up
 
 if __name__ == "__main__":  # a visit
+    from ui.components.dial import opening
+
     st.set_page_config(
         page_title="fgpvae", page_icon=frame.ICON, layout="wide", initial_sidebar_state=232
     )
-    frame.run()
+    frame.run(opening)
 else:
-    app = st.App(__file__, lifespan=warm_up.lifespan("ui.rotate.ahead"))
+    app = st.App(__file__, lifespan=warm_up.lifespan("ui.components.dial", "ui.rotate.ahead"))

@@ -17,7 +17,8 @@ def module(tmp_path, monkeypatch):
     name = f"slow_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{name}.py").write_text(
         textwrap.dedent("""
-            from tests.test_warm_up import IMPORT, PREPARED, READY
+            from tests.test_warm_up import IMPORT, PREPARED, READY, STARTED
+            STARTED.set()
             assert IMPORT.wait(60)
             def prepare():
                 assert READY.wait(60)
@@ -32,19 +33,22 @@ def module(tmp_path, monkeypatch):
         event.set()
 
 
-IMPORT, READY, PREPARED = threading.Event(), threading.Event(), threading.Event()
+STARTED, IMPORT, READY, PREPARED = (threading.Event() for _ in range(4))
 
 
 def test_a_page_waits_for_the_imports_and_not_for_the_rest(module):
     warm_up.wait()  # nothing is being imported
-    thread = warm_up.start(module)
+    assert not warm_up.pending()
+    thread = warm_up.start("math", module)
     waiting = threading.Thread(target=warm_up.wait)
     waiting.start()
     waiting.join(0.2)
     assert waiting.is_alive()
+    assert warm_up.pending()
     IMPORT.set()
     waiting.join(60)
     assert not waiting.is_alive()
+    assert not warm_up.pending()
     assert not PREPARED.is_set()
     READY.set()
     thread.join(60)
@@ -53,8 +57,28 @@ def test_a_page_waits_for_the_imports_and_not_for_the_rest(module):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_page_does_not_wait_for_what_cannot_be_imported():
-    warm_up.start("no.such.module").join(60)
-    warm_up.wait()
+    for names in (("math", "no.such.module"), ("no.such.module", "math")):
+        thread = warm_up.start(*names)
+        warm_up.wait()
+        thread.join(60)
+
+
+def test_the_modules_are_imported_when_a_page_waits_or_after_a_while(module, monkeypatch):
+    STARTED.clear()
+    thread = warm_up.start("math", module)
+    assert not STARTED.wait(0.3)
+    threading.Thread(target=warm_up.wait, daemon=True).start()
+    assert STARTED.wait(60)
+    for event in (IMPORT, READY):
+        event.set()
+    thread.join(60)
+    sys.modules.pop(module)
+
+    STARTED.clear()
+    monkeypatch.setattr(warm_up, "QUIET", 0.1)
+    warm_up.start("math", module).join(60)
+    assert STARTED.is_set()
+    assert PREPARED.is_set()
 
 
 CHECK = """

@@ -1,12 +1,14 @@
 """The frame around every page: routing, the deep-link guard, headings and cards."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.shell import about, garbage, warm_up
 from ui.shell.palette import CYCLE
@@ -51,8 +53,12 @@ def _page(name: str, title: str, **options: Any) -> Page:
     return st.Page(ROOT / "pages" / f"{name}.py", title=title, **({"url_path": name} | options))
 
 
-def run() -> None:
-    """Show the menu and run the chosen page."""
+def run(opening: Callable[[], bool] = lambda: False) -> None:
+    """Show the menu and run the chosen page.
+
+    As long as the modules of pages are not there, `opening` shows what it can of the first page;
+    it says whether it has.
+    """
     st.session_state[FLAG] = True
     page, listed = st.navigation(addresses(), position="hidden"), pages()
     st.set_page_config(page_title=f"{page.title} · fgpvae")
@@ -68,11 +74,23 @@ def run() -> None:
                 st.page_link(each, label=each.title)
         if st.button("About", key="shell.about", type="tertiary"):
             about.about()
-    warm_up.wait()
+    if warm_up.pending():
+        opened = here == 1 and _within(page, opening)
+        warm_up.wait()
+        if opened:
+            st.rerun()
     try:
         page.run()
     finally:
         garbage.keep(page.url_path)
+
+
+def _within(page: Page, show: Callable[[], bool]) -> bool:
+    """Show something as the script of a page would: what it shows later is the same element."""
+    context = get_script_run_ctx()
+    assert context is not None
+    with context.run_with_active_hash(page._script_hash):
+        return show()
 
 
 def guard() -> None:

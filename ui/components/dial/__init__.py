@@ -12,6 +12,7 @@ from ui.components.dial.dial import (
     move,
     pose,
 )
+from ui.components.dial.opening import opening
 from ui.components.dial.standalone import Standalone
 from ui.components.style_sliders import Morph
 
@@ -27,5 +28,6 @@ __all__ = [
     "dial",
     "followed",
     "move",
+    "opening",
     "pose",
 ]

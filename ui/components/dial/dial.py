@@ -8,26 +8,32 @@ sends nothing back. When the person lets go, the pose arrives here and the page 
     state = dial.dial(scene, key="rotate", held_out=[7])
     with state.aside:                                     # below the sliders
         ...
+
+Nothing here loads torch: the first digit is shown before that is there (`opening`).
 """
+
+from __future__ import annotations
 
 import json
 import secrets
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from fgpvae.latents import Styles
-from fgpvae.scenes import Scene
-from fgpvae.style_directions import Style
 from ui.components.dial.standalone import Standalone
 from ui.components.shared import Component, rounded
 from ui.components.style_sliders import Morph, slider_data, style_sliders
 from ui.shell import palette
+
+if TYPE_CHECKING:
+    from fgpvae.latents import Styles
+    from fgpvae.scenes import Scene
+    from fgpvae.style_directions import Style
 
 LEAD = "What stays the same when the digit turns."
 KEEP = "keep"
@@ -137,14 +143,14 @@ def dial(
     """
     record = _record(key)
     held = [held_out] if isinstance(held_out, int) else list(held_out)
-    _give(record, Pose(_degrees(angle), _style(style, scene)), subject, scene)
+    count = len(scene.styles)
+    _give(record, Pose(_degrees(angle), _style(style, count)), subject, count)
     options = {"heldOut": held, "heldOutText": held_out_text, "editable": editable}
     data = _data(scene, beside, followed(styles, beside), options) | {
         "key": key,
         "subject": repr(subject),
         "name": name,
-        # only of a move by the page: the person's own poses are not sent back
-        "pose": {"revision": record.revision, **asdict(record.asked)},
+        "pose": _asked(record),
         "cycle": list(palette.TRACK if scene.line else palette.CYCLE),
         "scale": None if scale is None else asdict(scale),
         "heldOutColour": palette.HELD_OUT,
@@ -154,7 +160,7 @@ def dial(
     sliders = slider_data(scene, key, styles, morph, likely, lead, thing)
     with st.container(gap=None):
         _send_weights(key, scene, beside)
-        left, right = places or st.columns([1.1, 1], gap="medium")
+        left, right = places or _columns()
         with left:
             _mount(_track if scene.line else _dial, key, data)
             below = st.container()
@@ -172,6 +178,16 @@ def dial(
         below=below,
         page=None if scene.line else page,
     )
+
+
+def kept_dial(key: str, subject: Hashable, blob: bytes, data: Mapping[str, Any]) -> None:
+    """A dial at 0 degrees from the messages it once got, where `dial` will put the same later."""
+    record = _record(key)
+    _give(record, Pose(), subject, 0)
+    with st.container(gap=None):
+        _weights(key=f"{key}.weights", data=blob)
+        with _columns()[0]:
+            _mount(_dial, key, {**data, "pose": _asked(record)})
 
 
 def context(key: str, default: Iterable[int]) -> list[int]:
@@ -199,6 +215,10 @@ def move(key: str, angle: float | None = None, style: Sequence[float] | str | No
     _move(_record(key), Pose(turned, None if kept is None else tuple(map(float, kept))))
 
 
+def _columns() -> Sequence[DeltaGenerator]:
+    return st.columns([1.1, 1], gap="medium")
+
+
 def _record(key: str) -> _Record:
     name = f"{key}.record"
     if name not in st.session_state:
@@ -216,10 +236,10 @@ def _mount(component: Component, key: str, data: dict[str, Any]) -> None:
     )
 
 
-def _give(record: _Record, given: Pose, subject: Hashable, scene: Scene) -> None:
-    """The page's arguments of this run."""
+def _give(record: _Record, given: Pose, subject: Hashable, count: int) -> None:
+    """The page's arguments of this run; a style has `count` numbers."""
     wanted = _wanted(record, given, new=subject != record.subject)
-    wanted = Pose(wanted.angle, _style(wanted.style, scene))
+    wanted = Pose(wanted.angle, _style(wanted.style, count))
     if record.given is None or wanted != record.pose:
         _move(record, wanted)
     record.given, record.subject = given, subject
@@ -240,12 +260,17 @@ def _move(record: _Record, to: Pose) -> None:
     record.revision = secrets.token_hex(4)
 
 
+def _asked(record: _Record) -> dict[str, Any]:
+    """Where the page has moved the dial: the person's own poses are not sent back."""
+    return {"revision": record.revision, **asdict(record.asked)}
+
+
 def _degrees(angle: float) -> float:
     return round(float(angle), 2) % 360 if np.isfinite(angle) else 0.0
 
 
-def _style(style: Sequence[float] | None, scene: Scene) -> tuple[float, ...] | None:
-    if style is None or len(style) != len(scene.styles) or not np.isfinite(style).all():
+def _style(style: Sequence[float] | None, count: int) -> tuple[float, ...] | None:
+    if style is None or len(style) != count or not np.isfinite(style).all():
         return None
     return tuple(round(float(value), 3) for value in style)
 

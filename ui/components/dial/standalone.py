@@ -4,6 +4,8 @@ The file holds the same modules that the app loads. An import map gives each of 
 text as a data address, because a module in a file cannot import its neighbour by a relative path.
 """
 
+from __future__ import annotations
+
 import base64
 import json
 import posixpath
@@ -11,12 +13,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fgpvae.scenes import Network
 from ui.components.shared import read
+
+if TYPE_CHECKING:
+    from fgpvae.scenes import Network
 
 ENTRY = "dial/standalone.js"
 DIAL = ("dial/dial.html", ("shared/common.css", "shared/degrees.css", "dial/dial.css"))
