@@ -73,6 +73,12 @@ def check_name(name: str) -> str:
     return name
 
 
+def check_free(root: Path, name: str) -> None:
+    """A UserError if a run has this name."""
+    if os.path.lexists(root / name):
+        raise UserError(f"There is a run '{name}' already; choose another name.")
+
+
 def tidy_name(name: str) -> str:
     """A name as it was typed, with dashes for spaces."""
     return "-".join(name.split())
@@ -138,8 +144,7 @@ def _check_new(root: Path, name: str) -> None:
     most = _setting("FGPVAE_RUNS_KEPT", MOST_KEPT)
     if len(found) + len(broken) >= most:
         raise UserError(f"There are {most} runs already; delete one first.")
-    if os.path.lexists(root / name):
-        raise UserError(f"There is a run '{name}' already; choose another name.")
+    check_free(root, name)
 
 
 def resume(run: Run, epochs: int | None = None) -> Run:
@@ -189,8 +194,7 @@ def delete(run: Run) -> None:
 def rename(run: Run, name: str) -> Run:
     check_name(name)
     with _changing(run.path.parent) as folder, _idle(run):
-        if os.path.lexists(folder / name):
-            raise UserError(f"There is a run '{name}' already; choose another name.")
+        check_free(folder, name)
         with files.explained(run.path, "renamed"):
             os.rename(run.path, folder / name)
     return runs.open_run(folder / name)

@@ -233,18 +233,19 @@ class Styles:
     """A density over the G global channels around the styles of real digits of one kind.
 
     A style is drawn near that of a digit: the noise around each has the covariance of all styles,
-    NEAR times as wide, and the digit's own is drawn towards the mean so that the whole is as wide
+    `near` times as wide, and the digit's own is drawn towards the mean so that the whole is as wide
     as they are.
     """
 
     mean: Array  # [G]
     factor: Array  # [R, G], a row a digit: its style less the mean, over √(R - 1)
     digits: int  # that the mean is of
+    near: float = NEAR
 
     def draw(self, row: NDArray[np.int64], noise: Array) -> Array:
         """Styles [..., G] near the digits of these rows [...], from normal noise [..., R]."""
-        own = np.sqrt((1 - NEAR**2) * (len(self.factor) - 1)) * self.factor[row]
-        return self.mean + own + NEAR * noise @ self.factor
+        own = np.sqrt((1 - self.near**2) * (len(self.factor) - 1)) * self.factor[row]
+        return self.mean + own + self.near * noise @ self.factor
 
 
 def own_styles(model: Model, views: Views) -> Array:

@@ -15,8 +15,10 @@ measured = compare.evaluation.measured()
 own = [found for choice in chosen if (found := measured.get(choice)) is not None]
 missing = [choice for choice in chosen if choice.own and choice not in measured]
 with charts.last():
-    compare.table_card(own)
-    compare.pictures(chosen)
+    table = st.container()
+    compare.pictures(chosen)  # sent first: the browser draws what comes first before all the rest
+    with table:
+        compare.table_card(own)
     compare.one_view()
     compare.context(own, missing)
     compare.objects()

@@ -1,7 +1,7 @@
 """How quickly the app answers a slider, idle and while a run trains: python scripts/measure_ui.py
 
 Moves the slider of Compare in a real browser and waits until the page has followed. Prints one JSON
-object: median milliseconds of both, and their ratio, which should be at most 2.
+object: median milliseconds of both, and their ratio, which should be at most 1.3.
 """
 
 import json

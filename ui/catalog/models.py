@@ -18,7 +18,7 @@ from ui.shell import frame, query_params
 from ui.shell.kept import kept
 
 BEST = "best"  # what pages start with, if it is there
-BASELINES = 3  # shipped models on Compare to begin with
+BASELINES = ("best", "cvae", "gpvae", "cubes")  # shipped models on Compare to begin with
 OWN = "runs/"  # the names of own runs begin with this
 MOST = 12  # models kept in memory
 
@@ -30,6 +30,7 @@ LINES = {  # what each shipped model is
     "cvae": "CVAE for threes: it is told the angle.",
     "vae": "Plain VAE for threes: it knows no angle.",
     "gpvae": "GP-VAE of Casale et al.: it knows its training threes only.",
+    "svgpvae": "SVGP-VAE of Jazbec et al.: it knows its training threes only.",
     "cubes": "FGP-VAE for figures of cubes, which a rotation cannot turn.",
 }
 
@@ -112,8 +113,8 @@ def available(objects: bool = False, figures: bool = False) -> list[Choice]:
 
 def baselines(figures: bool = False) -> list[str]:
     """The shipped models that others of digits, or of figures, are compared with."""
-    shipped = [each for each in available(figures=figures) if not each.own]
-    return [each.name for each in shipped if each.figures == figures][:BASELINES]
+    offered = [each for each in available(figures=figures) if each.figures == figures]
+    return [each.name for each in offered if each.name in BASELINES]
 
 
 def find(name: str) -> Choice | None:

@@ -1,7 +1,7 @@
 """The one charting layer: Plotly figures with one look, and how a page shows them."""
 
 from ui.charts.colours import CLASSES, GREY, faded, several
-from ui.charts.display import last, phone, show
+from ui.charts.display import last, phone, show, table
 from ui.charts.heatmaps import heatmap
 from ui.charts.layout import TURN, band, figure, line, log_axis, panels, words
 from ui.charts.scatter import Cloud, cloud
@@ -27,5 +27,6 @@ __all__ = [
     "phone",
     "several",
     "show",
+    "table",
     "words",
 ]

@@ -1,4 +1,4 @@
-"""How a page shows its charts: space first, the chart after all words and pictures."""
+"""How a page shows charts and tables: space first, the rest after all words and pictures."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 CONFIG = {
     "modeBarButtonsToRemove": ["toImage", "autoScale2d", "tableRotation", "resetCameraLastSave3d"]
 }
+ROW, MOST_ROWS = 35, 10  # pixels of a row; of longer tables the rest is scrolled to
 Draw = Callable[[], None]
 _waiting: ContextVar[list[Draw] | None] = ContextVar("waiting", default=None)
 
 
 @contextmanager
 def last() -> Iterator[None]:
-    """Send the charts that are shown within after all the rest that is.
+    """Send the charts and tables that are shown within after all the rest that is.
 
-    The browser loads several megabytes for its first chart; nothing else has to wait for them.
+    The browser loads several megabytes for its first chart, and more than one for its first table;
+    nothing else has to wait for them.
     """
     waiting: list[Draw] = []
     token = _waiting.set(waiting)
@@ -58,7 +60,6 @@ def show(
     clicked or circled. As long as `live` stays the same, a new figure is put into the chart that is
     there, which keeps its zoom.
     """
-    place = st.container(height=height, border=False, gap=None, key=f"{key}.place")
 
     def draw() -> None:
         from ui.charts.drawn import drawn  # with Plotly, which takes long to load
@@ -74,16 +75,37 @@ def show(
             layout["dragmode"] = False  # a finger scrolls the page
         made = drawn(make, layout)
         first, named = _first(key, live, made, alt) if live else (made, alt)
+        st.plotly_chart(first, key=key, config=CONFIG, alt=named, height=height, **options)
+        newest = made.without_theme if live else ""
+        plot_tools.show(f"{key}.tools", _file(key), alt, newest)
+
+    _reserve(key, height, draw)
+
+
+def table(make: Callable[[], Any], key: str, rows: int, alt: str, **options: Any) -> None:
+    """Reserve the space of `rows` rows and show the data that `make` returns, a dash for none."""
+    options |= {"hide_index": True, "placeholder": "–"}
+    height = ROW * (min(rows, MOST_ROWS) + 1) + 3  # with the names of the columns and the border
+
+    def draw() -> None:
+        st.dataframe(make(), key=key, alt=alt, height=height, **options)
+
+    _reserve(key, height, draw)
+
+
+def _reserve(key: str, height: int, draw: Draw) -> None:
+    """Keep a place and fill it: now, or when the words and pictures of the page are there."""
+    place = st.container(height=height, border=False, gap=None, key=f"{key}.place")
+
+    def fill() -> None:
         with place:
-            st.plotly_chart(first, key=key, config=CONFIG, alt=named, height=height, **options)
-            newest = made.without_theme if live else ""
-            plot_tools.show(f"{key}.tools", _file(key), alt, newest)
+            draw()
 
     waiting = _waiting.get()
     if waiting is None:
-        draw()
+        fill()
     else:
-        waiting.append(draw)
+        waiting.append(fill)
 
 
 def phone() -> bool:

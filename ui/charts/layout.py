@@ -35,7 +35,7 @@ def figure(height: int, x: str = "", y: str = "", top: int = TOP) -> go.Figure:
 
     made = _styled(go.Figure(), height, top)
     made.update_xaxes(title_text=x)
-    made.update_yaxes(title_text=y, title_standoff=8)
+    made.update_yaxes(title_text=y, title_standoff=15)
     return made
 
 
@@ -135,8 +135,9 @@ def log_axis(values: Sequence[float]) -> dict[str, Any]:
     ticks = [float(f"{step}e{power}") for step, power in marks]
     if sum(low <= tick <= high for tick in ticks) < 2:
         return {"type": "log"}  # too short for these: Plotly finds its own
+    most = 1e3 if high >= 1e5 else 1e5  # one way of writing large numbers in an axis
     names = [
-        f"{tick:g}" if 1e-4 <= tick < 1e5 else f"{step}·10<sup>{power}</sup>".removeprefix("1·")
+        f"{tick:g}" if 1e-4 <= tick < most else f"{step}·10<sup>{power}</sup>".removeprefix("1·")
         for tick, (step, power) in zip(ticks, marks, strict=True)
     ]
     return {"type": "log", "tickvals": ticks, "ticktext": names}

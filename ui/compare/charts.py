@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,9 @@ def errors(
     largest += [row.published[key] for _, row in said] + list(lines.values())
     made = charts.figure(errors_height(rows, narrow), "mean squared error of a pixel")
     for index, (name, value) in enumerate(lines.items()):
-        made.add_trace(_reference(f"{name} {value:.4f}", value, len(rows), DASHES[index % 4]))
+        made.add_trace(
+            _reference(f"{name} {value:.4f}", value, len(rows), DASHES[index % 4], narrow)
+        )
     seeds = [(value, at, row) for at, row in known for value in row.errors[metric].values]
     made.add_trace(
         go.Scatter(
@@ -105,16 +108,24 @@ def errors(
     for at, name in enumerate(names if narrow else ()):
         # not as labels of the axis: where these are inside, Plotly hides the numbers below
         made.add_annotation(
-            text=name, x=0, xref="paper", xanchor="left", y=at, yanchor="bottom", showarrow=False
+            text=name,
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=at,
+            yanchor="bottom",
+            yshift=6,  # above the marks of the row
+            showarrow=False,
         )
     return made.update_layout(showlegend=True)
 
 
-def _reference(name: str, value: float, rows: int, dash: str) -> go.Scatter:
-    """What needs no model: a line from top to bottom."""
-    return charts.line(
-        [value, value], [-0.9, rows - 0.6], name, charts.GREY, "", dash=dash, width=1.5
-    )
+def _reference(name: str, value: float, rows: int, dash: str, narrow: bool) -> go.Scatter:
+    """What needs no model: a line from top to bottom, which leaves out names that are inside."""
+    y = [-0.9, rows - 0.6]
+    if narrow:
+        y = [place for at in range(rows) for place in (at - 0.12, at + 0.4, math.nan)]
+    return charts.line([value] * len(y), y, name, charts.GREY, "", dash=dash, width=1.5)
 
 
 def error_by_views(curves: Sequence[Curve]) -> go.Figure:

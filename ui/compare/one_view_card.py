@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from ui import charts
 from ui.catalog import results
 from ui.compare.files import command, foot
 from ui.compare.tables import BEST, to_csv
@@ -32,11 +33,11 @@ def one_view() -> None:
             )
             return
         learned = ours(result) + published(result)
-        st.dataframe(
-            styled(learned),
-            hide_index=True,
-            key="compare.one_view.table",
-            alt="The error from one view of our models and of published ones",
+        charts.table(
+            partial(styled, learned),
+            "compare.one_view.table",
+            len(learned),
+            "The error from one view of our models and of published ones",
             column_config={"Model": st.column_config.TextColumn(pinned=True)},
         )
         turned = ", ".join(

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from fgpvae import comparison
+from ui import charts
 from ui.catalog.results import METRICS, Curve, Row, spread
 from ui.shell.kept import content, kept
 
@@ -21,11 +22,11 @@ CHOSEN, EPOCHS, PROCESSOR, PARAMETERS = "rate, schedule", "epochs", "CPU seconds
 
 def show(rows: Sequence[Row]) -> None:
     """The table, which one can sort and search; the best of each column is marked."""
-    st.dataframe(
-        deepcopy(styled(rows)),  # Streamlit writes into it
-        hide_index=True,
-        key="compare.table",
-        alt="The error of every model in each test, beside the published one",
+    charts.table(
+        lambda: deepcopy(styled(rows)),  # Streamlit writes into it
+        "compare.table",
+        len(rows),
+        "The error of every model in each test, beside the published one",
         column_config={"Model": st.column_config.TextColumn(pinned=True)},
     )
     st.caption("Lower is better in every column of figures; the lowest is marked.")
@@ -33,8 +34,6 @@ def show(rows: Sequence[Row]) -> None:
 
 def show_references(errors: dict[str, float]) -> None:
     """What needs no model, apart from the models: without learning, or with the rotation itself."""
-    import pandas as pd
-
     known = [
         {
             "Without a model": GEOMETRY_LINE if name == GEOMETRY else name,
@@ -43,13 +42,15 @@ def show_references(errors: dict[str, float]) -> None:
         }
         for name, value in errors.items()
     ]
+
+    def made() -> Any:
+        import pandas as pd
+
+        return pd.DataFrame(known).style.format({"Error": "{:.4f}"})
+
     with st.expander("Without a model"):
-        st.dataframe(
-            pd.DataFrame(known).style.format({"Error": "{:.4f}"}),
-            hide_index=True,
-            key="compare.references",
-            alt="The error of what needs no model",
-        )
+        what = "The error of what needs no model"
+        charts.table(made, "compare.references", len(known), what)
 
 
 @kept(16, by=content)

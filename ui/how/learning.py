@@ -137,7 +137,7 @@ def learning() -> None:
                 *([(f"{target:.4f}", "κ², what it aims at")] if target else []),
                 *([(f"{mean_image_error():.4f}", "the mean image at 157.5°")] if threes else []),
                 (f"{line['kl']:.0f}", "KL, nats a digit"),
-                (f"{line['multiplier']:.3g}", "λ"),
+                (multiplier(line["multiplier"]), "λ"),
             ]
         )
     )
@@ -159,6 +159,11 @@ def learning() -> None:
             "fgpvae.objectives.GECO",
         )
         st.caption("The bar is a moving average; λ stays within bounds.")
+
+
+def multiplier(value: float) -> str:
+    """λ to three figures, without an exponent."""
+    return f"{float(f'{value:.3g}'):,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def history(

@@ -1,5 +1,7 @@
 """The page Latents for a model of digits, below its controls."""
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -43,7 +45,7 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
                 st.html(legends.angle_legend(), width=352)
             st.download_button(
                 "CSV",
-                lambda: pca.table(choice, views),
+                partial(pca.table, choice, views, pca.pooled(choice)),
                 "fgpvae-latents.csv",
                 "text/csv",
                 key="latents.download",

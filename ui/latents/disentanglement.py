@@ -207,6 +207,7 @@ def show(measured: dict[str, dict[str, float | None]]) -> None:
         hide_index=True,
         height=height,
         key="latents.disentanglement",
+        placeholder="–",
         column_config=pinned,
         alt="Figures of disentanglement of every model",
     )

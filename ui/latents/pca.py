@@ -52,8 +52,8 @@ def names(views: Views) -> list[str]:
 
 def space(choice: Choice, block: str, views: Views) -> Space:
     """One PCA."""
-    still = _pooled(choice) and block == "global"
-    projection = projected(choice, block, _pooled(choice))
+    still = pooled(choice) and block == "global"
+    projection = projected(choice, block, pooled(choice))
     shares = projection.shares[: 3 if st.session_state["latents.space"] == "3-D" else 2]
     scattered = block == "global" and not still
     channels = encoded(choice).blocks[block]
@@ -76,8 +76,11 @@ def space(choice: Choice, block: str, views: Views) -> Space:
     )
 
 
-def table(choice: Choice, views: Views) -> str:
-    """Every view with its components, as CSV."""
+def table(choice: Choice, views: Views, together: bool) -> str:
+    """Every view with its components, as CSV; `together` is what `pooled` says.
+
+    A download is made outside the run of a page, where the state of the session is not there.
+    """
     import pandas as pd
 
     P, Q = views.angles.shape
@@ -87,7 +90,7 @@ def table(choice: Choice, views: Views) -> str:
         "angle_degrees": np.tile(DEGREES, P),
     }
     for block in encoded(choice).blocks:
-        points = projected(choice, block, _pooled(choice)).points.reshape(P * Q, -1)
+        points = projected(choice, block, together).points.reshape(P * Q, -1)
         columns |= {f"{block}_{k + 1}": points[:, k] for k in range(points.shape[1])}
     return pd.DataFrame(columns).to_csv(index=False)
 
@@ -111,6 +114,6 @@ def circled(views: Views, picked: list[int]) -> None:
         )
 
 
-def _pooled(choice: Choice) -> bool:
+def pooled(choice: Choice) -> bool:
     wanted = st.session_state["latents.placed_by"] == "all its views"
     return wanted and encoded(choice).pooled is not None

@@ -45,6 +45,7 @@ PANELS = (
     Panel("multiplier", "λ, what an error costs", "nats", True),
     Panel("validation_mse", "Validation, digits kept back", "error of a pixel", True),
 )
+BEFORE = "The curves begin with the first epoch."
 NO_VALIDATION = "No digits were kept back; set validation digits to see the error on them."
 
 
@@ -64,7 +65,11 @@ def chart(records: Sequence[Record], columns: int) -> go.Figure:
     those = shown(records)
     rows = -(-len(those) // columns)
     made = charts.panels(
-        [panel.title for panel in those], columns, (height(columns) - 50) // rows, gap=60
+        [panel.title for panel in those],
+        columns,
+        (height(columns) - 50) // rows,
+        gap=72,
+        horizontal_spacing=0.32 / columns,  # numbers and the title of an axis
     )
     styles = ((palette.GLOBAL, "solid"), (charts.GREY, "dot"))
     for index, panel in enumerate(those):
@@ -89,9 +94,14 @@ def chart(records: Sequence[Record], columns: int) -> go.Figure:
         made.update_yaxes(title_text=panel.unit, nticks=4, **where)
         if every:
             made.update_yaxes(**axis(every, panel.logarithmic), **where)
+        else:
+            made.update_yaxes(showticklabels=False, showgrid=False, **where)
     # upright numbers, few enough for the narrow panels of a phone
     made.update_xaxes(range=[0, max(each.epochs for each in records)], nticks=4, tickangle=0)
     made.update_xaxes(title_text="epoch", row=rows)
+    if not any(record.lines for record in records):
+        place = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
+        made.add_annotation(text=BEFORE, **place)
     return made.update_layout(showlegend=len(records) > 1)
 
 

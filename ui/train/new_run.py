@@ -80,7 +80,7 @@ def start(preset: str) -> None:
     try:
         config = form.build(form.values(), preset, derived())
         if name:
-            background.check_name(name)
+            background.check_free(root, background.check_name(name))
     except UserError as error:
         wrong = str(error)
     with middle:

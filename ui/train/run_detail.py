@@ -55,17 +55,19 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
     records = [curves.Record(run.name, lines, run.config.training.epochs)]
     names = {other.name: other for other in others if other.name != run.name and other.epoch > 0}
     if names:
-        held = st.session_state.get(curves.OTHER_KEY, st.query_params.get(curves.OTHER_KEY))
-        if held not in names or curves.OTHER_KEY not in st.session_state:
-            st.session_state[curves.OTHER_KEY] = held if held in names else None
+        linked = st.query_params.get(curves.OTHER_KEY)
+        held = linked if linked in names else None
+        # Only where it differs: what is set goes to the browser, over a choice that is on its way.
+        if st.session_state.get(curves.OTHER_KEY) != held:
+            st.session_state[curves.OTHER_KEY] = held
         name = st.selectbox(
             "Over it the curves of",
             list(names),
             index=None,
             key=curves.OTHER_KEY,
             placeholder="no other run",
+            on_change=choose_other,
         )
-        query_params.write(**{curves.OTHER_KEY: name})
         if name is not None:
             other = names[name]
             records.append(curves.Record(other.name, other.metrics(), other.config.training.epochs))
@@ -79,6 +81,11 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
     )
     if lines and not curves.points(lines, "validation_mse", logarithmic=True):
         st.caption(curves.NO_VALIDATION)
+
+
+def choose_other() -> None:
+    """Keep the choice in the address, also while a run is shown that cannot have it."""
+    query_params.write(**{curves.OTHER_KEY: st.session_state[curves.OTHER_KEY]})
 
 
 def last_words(run: Run) -> str:

@@ -45,10 +45,14 @@ def own_settings(name: str) -> dict[str, Any]:
     return to_dict(MODELS[name].Config())
 
 
+def _told_angle(chosen: Values) -> bool:
+    """Is its encoder told the angle?"""
+    return _has("local")(chosen) and chosen["model.network.harmonics"] not in (0, "0")
+
+
 def _recognises(chosen: Values) -> bool:
     """Is its encoder told the angle, and is there a mean function to learn from?"""
-    told = chosen["model.network.harmonics"] not in (0, "0")
-    return _has("local")(chosen) and told and bool(chosen["model.mean_function"])
+    return _told_angle(chosen) and bool(chosen["model.mean_function"])
 
 
 _ELBO, _GECO = _is("objective.name", "elbo"), _is("objective.name", "geco")
@@ -175,6 +179,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "Harmonics",
             "How finely the encoder is told the angle; 0: it sees the picture alone.",
             used=_has("local"),
+        ),
+        Setting(
+            "model.network.residual",
+            "Residual block",
+            "Units of a block that adds to the features of the style; 0: there is none.",
+            used=_told_angle,
         ),
         Setting(
             "model.network.recogniser",

@@ -6,7 +6,7 @@ const GRID = 181;
 const DRAWS = 4; // sampled functions
 const MOST = 40; // points
 const PAD = { left: 34, right: 10, top: 8, bottom: 30 };
-
+const minus = (number) => String(number).replace("-", "−");
 
 function normal() {
   // Box and Muller
@@ -252,7 +252,7 @@ class ClickGP {
     this.drawPoints();
     this.hint.hidden = this.points.length > 0;
     this.evidence.textContent = this.points.length
-      ? `log Z = ${this.process.evidence().toFixed(2)}`
+      ? `log Z = ${minus(this.process.evidence().toFixed(2))}`
       : "";
     for (const input of this.inputs) {
       input.previousElementSibling.textContent = this[input.name].toFixed(2);
@@ -314,7 +314,7 @@ class ClickGP {
       c.lineTo(right, y);
       c.stroke();
       c.globalAlpha = 0.65;
-      c.fillText(String(z), left - 8, y);
+      c.fillText(minus(z), left - 8, y);
     }
     c.textAlign = "center";
     c.textBaseline = "top";

@@ -179,8 +179,9 @@ class StyleCard {
       const share = Math.min(1, Math.max(0, (each - least) / (most - least || 1)));
       return `calc(${100 * share}% + ${(0.5 - share).toFixed(4)} * var(--thumb))`;
     };
-    input.style.setProperty("--a", place(Math.min(value, own)));
-    input.style.setProperty("--b", place(Math.max(value, own)));
+    const within = (each) => Math.min(high, Math.max(low, each));
+    input.style.setProperty("--a", place(within(Math.min(value, own))));
+    input.style.setProperty("--b", place(within(Math.max(value, own))));
     input.style.setProperty("--own", place(own));
     input.style.setProperty("--low", least < low ? place(low) : "0%");
     input.style.setProperty("--high", most > high ? place(high) : "100%");

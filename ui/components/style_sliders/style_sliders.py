@@ -1,13 +1,17 @@
 """Sliders for the style of a digit, which draw it anew in the browser while they move."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fgpvae.latents import NEAR, Styles
-from fgpvae.scenes import Scene
-from fgpvae.style_directions import Style, channel
 from ui.components.shared import Component, rounded
+
+if TYPE_CHECKING:
+    from fgpvae.latents import Styles
+    from fgpvae.scenes import Scene
+    from fgpvae.style_directions import Style
 
 _component = Component(
     "style_sliders",
@@ -45,11 +49,13 @@ def slider_data(
     if not count:
         return None
     if styles is None:
+        from fgpvae.style_directions import channel  # the dial alone does not load torch
+
         styles = [channel(g, count, f"style {g + 1}") for g in range(count)]
     drawn = None
     if likely is not None and likely.factor.shape[1] == count:
         factor = [[float(f"{value:.3g}") for value in row] for row in likely.factor]
-        drawn = {"mean": rounded(likely.mean), "factor": factor, "near": NEAR}
+        drawn = {"mean": rounded(likely.mean), "factor": factor, "near": likely.near}
     return {
         "key": key,
         "styles": [_row(style) for style in styles],
