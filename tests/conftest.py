@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser import chromium
+from tests.browser import Tabs, chromium
 
 SLOW_FILES = {  # pages, processes, servers, packages, whole commands
     "test_app",
@@ -47,3 +47,9 @@ def browser() -> Iterator[Browser]:
     """A real Chromium, one for each file."""
     with chromium() as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def tabs(browser: Browser) -> Tabs:
+    """Its tabs, which the tests of a file share one after the other."""
+    return Tabs(browser)

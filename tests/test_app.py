@@ -21,7 +21,8 @@ from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
 from tests import small_runs
-from tests.browser import PATIENCE, click_point, place_of, serve, settle
+from tests.browser import click_point, place_of, serve, settle
+from tests.pages import open_page
 from ui.catalog import models
 from ui.components import pictures
 from ui.latents import disentanglement
@@ -43,18 +44,7 @@ def own(tmp_path_factory):
 def app(own, monkeypatch):
     """The app with these runs, at a page of one's choice."""
     monkeypatch.setenv("FGPVAE_RUNS", str(own))
-
-    return at_page
-
-
-def at_page(page: str, **query: str) -> AppTest:
-    """A page as a link opens it. AppTest runs it without the frame, so its flag is set here."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
-    at.session_state[frame.FLAG] = True
-    at.switch_page(f"pages/{page}.py")
-    for name, value in query.items():
-        at.query_params[name] = value
-    return at.run()
+    return open_page
 
 
 @pytest.fixture
@@ -101,13 +91,12 @@ def test_the_app_opens_with_its_first_page_and_a_menu(app):
     assert fine(at), at.exception
     assert "](https://arxiv.org/abs/2011.07255)" in said
     assert "MIT licence" in said
-    assert len(about.GLOSSARY) == 10
     assert all(f"**{word}**" in said for word in about.GLOSSARY)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_does_without_models(no_models, page):
-    at = at_page(page)
+    at = open_page(page)
     assert fine(at), at.exception
 
 
@@ -117,11 +106,6 @@ def test_every_page_starts_with_the_guard(page):
     code = (ROOT / "pages" / f"{page}.py").read_text()
     calls = re.findall(r"^(?:frame|st)\.(\w+)\(", code, flags=re.MULTILINE)
     assert calls[0] == "guard"
-
-
-def test_the_entry_only_routes():
-    lines = (ROOT / "app.py").read_text().splitlines()
-    assert len([line for line in lines if line.strip()]) < 12
 
 
 def test_icon_goes_once_around_the_circle():
@@ -222,7 +206,7 @@ def test_a_damaged_run_is_named(tmp_path, monkeypatch, page, query):
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
     small_runs.make(tmp_path, "turning")
     (tmp_path / "turning" / checkpoints.WEIGHTS).write_bytes(b"junk")
-    at = at_page(page, model="runs/turning", **query)
+    at = open_page(page, model="runs/turning", **query)
     assert fine(at), at.exception
     assert at.selectbox(key="model").value == "runs/turning"
     assert 'role="alert"' in html(at)
@@ -318,7 +302,7 @@ def test_latents_of_a_digit_that_this_model_does_not_have(app):
 def test_latents_of_a_run_on_few_digits(tmp_path, monkeypatch):
     small_runs.make(tmp_path, "gpvae", digits=10)
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
-    at = at_page("latents", model="runs/gpvae", **{"latents.digit": "19"})
+    at = open_page("latents", model="runs/gpvae", **{"latents.digit": "19"})
     assert fine(at), at.exception
     assert at.slider(key="latents.digit").max == 19
     assert "MSE of all sixteen" in html(at)
@@ -327,7 +311,7 @@ def test_latents_of_a_run_on_few_digits(tmp_path, monkeypatch):
 def test_latents_of_a_run_on_one_digit(tmp_path, monkeypatch):
     small_runs.make(tmp_path, "gpvae", classes=(3,), digits=1)
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
-    at = at_page("latents", model="runs/gpvae")
+    at = open_page("latents", model="runs/gpvae")
     assert fine(at), at.exception
     assert at.slider(key="latents.digit").disabled
     assert "MSE of all sixteen" in html(at)
@@ -346,7 +330,7 @@ def test_latents_in_three_dimensions_and_by_single_views(app):
 def test_one_class_cannot_be_coloured_by_class(tmp_path, monkeypatch):
     small_runs.make(tmp_path / "runs", "turning", classes=(3,))
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path / "runs"))
-    at = at_page("latents", model="runs/turning", **{"latents.colour": "class"})
+    at = open_page("latents", model="runs/turning", **{"latents.colour": "class"})
     assert fine(at), at.exception
     assert at.session_state["latents.colour"] == "angle"
 
@@ -355,7 +339,7 @@ def test_measuring_lists_every_model_with_a_sentence_a_figure(tmp_path, monkeypa
     small_runs.make(tmp_path / "runs", "turning", "vae", classes=(3,))
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setattr(checkpoints, "PRETRAINED", tmp_path / "nothing")
-    at = at_page("latents")
+    at = open_page("latents")
     assert not at.dataframe
     assert "or training digits if it takes no others" in texts(at)
     next(each for each in at.button if each.label == "Measure all models").click().run()
@@ -483,14 +467,14 @@ LEARNER = {"how.learning.run": "runs/learner"}
 
 def test_learning_leaves_out_lines_without_numbers(learner):
     learner(1, 2, 4)
-    at = at_page("how", screen="6", **LEARNER, **{"how.learning.epoch": "3"})
+    at = open_page("how", screen="6", **LEARNER, **{"how.learning.epoch": "3"})
     assert fine(at), at.exception
     assert number(at, "error after epoch 4") == "0.0250"
 
 
 def test_learning_without_any_line_says_so(learner):
     learner()
-    at = at_page("how", screen="6", **LEARNER)
+    at = open_page("how", screen="6", **LEARNER)
     assert fine(at), at.exception
     assert "has no curves" in html(at)
 
@@ -498,7 +482,7 @@ def test_learning_without_any_line_says_so(learner):
 @pytest.mark.parametrize("classes", [(3,), (7,)])
 def test_the_mean_image_stands_beside_runs_on_threes_only(learner, classes):
     learner(1, 2, 3, 4, classes=classes)
-    at = at_page("how", screen="6", **LEARNER)
+    at = open_page("how", screen="6", **LEARNER)
     assert fine(at), at.exception
     threes = data.embedded((3,)).images
     turned = data.rotate(threes, ANGLES[[HELD_OUT_INDEX]])[:, 0].astype(float)
@@ -543,34 +527,43 @@ def address(own):
         yield started
 
 
-def opened(browser, address, path, **context):
-    page = browser.new_context(**context).new_page()
-    page.set_default_timeout(PATIENCE)
-    page.goto(address + path)
-    page.get_by_role("heading", level=1).wait_for()
-    settle(page)
-    return page
+@pytest.fixture
+def opened(tabs, address):
+    """Opens a page of the app in a tab, any number of times."""
+    pages = []
 
+    def opened(path, *size, **options):
+        page = tabs.open(*size, **options)
+        pages.append(page)
+        page.goto(address + path)
+        page.get_by_role("heading", level=1).wait_for()
+        settle(page)
+        return page
 
-def test_a_deep_link_on_a_fresh_server_has_the_frame(browser, address):
-    page = opened(browser, address, "/how?screen=4")
-    page.locator(".st-key-shell-menu a").nth(len(PAGES) - 1).wait_for()
-    assert "screen=4" in page.url
+    yield opened
+    for page in pages:
+        tabs.close(page)
 
 
 @pytest.mark.parametrize("name", ["", "rotate"])
-def test_the_first_page_has_two_addresses(browser, address, name):
-    page = opened(browser, address, f"/{name}")
+def test_the_first_page_has_two_addresses(opened, name):
+    page = opened(f"/{name}")
     page.locator(".st-key-shell-menu a").first.wait_for()
     expect(page.get_by_role("heading", level=1)).to_have_text("Rotate a digit")
     expect(page.get_by_text("Page not found")).to_have_count(0)
 
 
+def linked_points(page, points) -> None:
+    """Wait until the address has these points: the server knows them."""
+    said = "_".join(f"{value:.5g}" for point in points for value in (point["w"], point["z"]))
+    expect(page).to_have_url(re.compile(f"points={re.escape(said)}"))
+
+
 GP = "[...document.querySelectorAll('*')].find(each => each.clickgp)?.clickgp"
 
 
-def test_points_can_be_clicked_into_the_process(browser, address):
-    page = opened(browser, address, "/how?screen=4", viewport={"width": 1280, "height": 900})
+def test_points_can_be_clicked_into_the_process(opened):
+    page = opened("/how?screen=4")
     page.wait_for_function(f"() => {GP}")
     page.get_by_role("button", name="Clear", exact=True).click()
     page.wait_for_function(f"() => {GP}.points().length === 0")
@@ -593,6 +586,8 @@ def test_points_can_be_clicked_into_the_process(browser, address):
     assert evidence == pytest.approx(float(posterior.log_evidence.detach()), abs=1e-8)
 
     # dragged, removed, and still there after a look at another page
+    linked_points(page, points)
+    settle(page)  # nothing moves under the pointer any more
     first = page.locator(".points button").first
     box = first.bounding_box()
     page.mouse.move(box["x"] + 9, box["y"] + 9)
@@ -600,11 +595,12 @@ def test_points_can_be_clicked_into_the_process(browser, address):
     page.mouse.move(box["x"] + 109, box["y"] + 59, steps=4)
     page.mouse.up()
     page.wait_for_function(f"w => {GP}.points()[0].w > w + 10", arg=points[0]["w"])
+    linked_points(page, page.evaluate(f"{GP}.points()"))
+    settle(page)
     page.locator(".points button").last.dblclick()
     page.wait_for_function(f"() => {GP}.points().length === 2")
     kept = page.evaluate(f"{GP}.points()")
-    said = "_".join(f"{value:.5g}" for point in kept for value in (point["w"], point["z"]))
-    expect(page).to_have_url(re.compile(f"points={re.escape(said)}"))  # the server knows
+    linked_points(page, kept)
     page.get_by_role("link", name="Train", exact=True).click()
     page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
     page.get_by_role("link", name="How it works", exact=True).click()
@@ -612,8 +608,8 @@ def test_points_can_be_clicked_into_the_process(browser, address):
     assert page.evaluate(f"{GP}.points()") == kept
 
 
-def test_a_link_carries_the_points_of_the_process(browser, address):
-    page = opened(browser, address, "/how?screen=4&points=30_1.5_200_-9&kernel=1.5_0.5_nan")
+def test_a_link_carries_the_points_of_the_process(opened, address):
+    page = opened("/how?screen=4&points=30_1.5_200_-9&kernel=1.5_0.5_nan")
     page.wait_for_function(f"() => {GP}")
     # what is out of reach comes to the edge; a kernel that is none is the usual one
     assert page.evaluate(f"{GP}.points()") == [{"w": 30, "z": 1.5}, {"w": 200, "z": -3}]
@@ -623,13 +619,13 @@ def test_a_link_carries_the_points_of_the_process(browser, address):
     expect(page).to_have_url(re.compile("points=35_1.5_200_-3"))
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page).to_have_url(re.compile("points=none"))
-    again = opened(browser, address, page.url.removeprefix(address))
+    again = opened(page.url.removeprefix(address))
     again.wait_for_function(f"() => {GP}")
     assert again.evaluate(f"{GP}.points()") == []
 
 
-def test_samples_of_the_process_spread_as_the_posterior_says(browser, address):
-    page = opened(browser, address, "/how?screen=4", viewport={"width": 1280, "height": 900})
+def test_samples_of_the_process_spread_as_the_posterior_says(opened):
+    page = opened("/how?screen=4")
     page.wait_for_function(f"() => {GP}")
     drawn = []
     button = page.locator("button.samples")
@@ -658,9 +654,9 @@ def drawn(page, count: int) -> None:
     settle(page)
 
 
-def test_a_point_shows_its_digit_without_scrolling_and_back_restores_the_model(browser, address):
-    path, size = "/latents?model=runs%2Fturning", {"width": 1280, "height": 900}
-    page = opened(browser, address, path, viewport=size)
+def test_a_point_shows_its_digit_without_scrolling_and_back_restores_the_model(opened):
+    path = "/latents?model=runs%2Fturning"
+    page = opened(path)
     drawn(page, 6)
     place = place_of(page, "latents-pca-local", 20, 5)
     click_point(page, "latents-pca-local", 20, 5)
@@ -686,9 +682,9 @@ def test_a_point_shows_its_digit_without_scrolling_and_back_restores_the_model(b
         expect(model).to_have_value(name)
 
 
-def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(browser, address):
+def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(opened):
     path = "/latents?model=runs%2Fturning&latents.space=3-D"
-    page = opened(browser, address, path, viewport={"width": 1280, "height": 900})
+    page = opened(path)
     drawn(page, 6)
     expect(page.locator(f"{LOCAL} .gl-container canvas").first).to_be_visible()
     page.wait_for_function(  # labels have the colour of the page's text
@@ -699,15 +695,15 @@ def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(b
     with page.expect_download() as download:
         page.keyboard.press("Enter")
     assert download.value.suggested_filename == "fgpvae-latents-pca-local.svg"
+    with page.expect_download() as download:
+        page.locator(".st-key-latents-download").get_by_role("button", name="CSV").click()
+    rows = Path(download.value.path()).read_text().splitlines()
+    assert rows[0].startswith("digit,class,angle_degrees,local_1")
+    assert rows[1].split(",")[2] == "0.0"
 
 
-def test_a_chart_is_saved_and_follows_the_theme(browser, address):
-    page = opened(
-        browser,
-        address,
-        "/how?screen=2&how.kernels.r=0.7&how.kernels.sigma=1.2",
-        color_scheme="light",
-    )
+def test_a_chart_is_saved_and_follows_the_theme(opened):
+    page = opened("/how?screen=2&how.kernels.r=0.7&how.kernels.sigma=1.2")
     chart = page.get_by_role("figure", name=re.compile("^Covariance of two views"))
     least = 1.2**2 * math.exp(-2 / 0.7**2)
     expect(chart).to_have_attribute("aria-label", re.compile(f"{least:.2f} at 180°$"))
@@ -727,10 +723,8 @@ def test_a_chart_is_saved_and_follows_the_theme(browser, address):
 @pytest.mark.parametrize(
     ("path", "scheme"), [("/latents?model=runs%2Fturning", "dark"), ("/how?screen=2", "light")]
 )
-def test_nothing_is_wider_than_a_phone(browser, address, path, scheme):
-    page = opened(
-        browser, address, path, viewport={"width": 380, "height": 800}, color_scheme=scheme
-    )
+def test_nothing_is_wider_than_a_phone(opened, path, scheme):
+    page = opened(path, 380, 800, scheme=scheme)
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     wide = page.evaluate(
         "document.querySelector('.stMainBlockContainer').scrollWidth - window.innerWidth"

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from ui import charts
 from ui.charts.drawn import drawn
 from ui.how import cost, kernels, style
-from ui.how.learning import config_of, history, recorded
+from ui.how.learning import config_of, history, multiplier, recorded
 from ui.latents import disentanglement
 from ui.train import curves
 
@@ -69,7 +69,7 @@ def test_a_name_cannot_be_markup():
         ([0.03, 0.2], [0.05, 0.1, 0.2], ["0.05", "0.1", "0.2"]),
         ([0.002, 400], [0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"]),
         ([2e-6, 3e-4], [1e-5, 1e-4], ["10<sup>-5</sup>", "0.0001"]),
-        ([50, 2e6], [100, 1e3, 1e4, 1e5, 1e6], ["100", "1000", "10000", "10<sup>5</sup>"]),
+        ([50, 2e6], [100, 1e3, 1e4, 1e5, 1e6], ["100", *(f"10<sup>{p}</sup>" for p in (3, 4, 5))]),
         ([1.9e5, 1e6], [2e5, 5e5, 1e6], ["2·10<sup>5</sup>", "5·10<sup>5</sup>", "10<sup>6</sup>"]),
     ],
 )
@@ -83,6 +83,13 @@ def test_logarithmic_axes_have_round_numbers(values, ticks, texts):
     assert [tick for tick, _ in inside] == ticks
     assert [text for _, text in inside][: len(texts)] == texts
     assert charts.log_axis([0.036, 0.043]) == {"type": "log"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(136_984.0, "137,000"), (1e6, "1,000,000"), (33.333, "33.3"), (0.5, "0.5")]
+)
+def test_the_multiplier_is_written_out(value, text):
+    assert multiplier(value) == text
 
 
 # --- PCA ------------------------------------------------------------------------------------------
@@ -249,7 +256,10 @@ def test_a_curve_that_a_run_does_not_have_has_no_panel():
     assert len(titles) == 4
     with_it = curves.chart([record("one", 10, validation_mse=0.1)], 3)
     assert len(with_it.layout.annotations) == 5
-    assert len(curves.chart([curves.Record("new", [], 10)], 3).layout.annotations) == 4
+    before = [
+        note.text for note in curves.chart([curves.Record("new", [], 10)], 3).layout.annotations
+    ]
+    assert before == [*titles, curves.BEFORE]
     assert "one: Loss -5, Reconstruction 0.2" in curves.alt([record("one", 10)])
 
 
@@ -292,7 +302,7 @@ def script() -> None:
     charts.show(lambda: charts.figure(200), "late", 200, "another")
 
 
-def test_charts_come_after_the_words_of_a_page():
+def test_charts_and_tables_come_after_the_words_of_a_page():
     order = []
     app = AppTest.from_function(script).run()
     assert not app.exception
@@ -300,8 +310,9 @@ def test_charts_come_after_the_words_of_a_page():
     assert set(found) == {"an empty chart", "another"}
     with charts.last():  # what is shown within is drawn when all else is done
         charts.show(lambda: order.append("chart") or charts.figure(200), "x", 200, "x")
+        charts.table(lambda: order.append("table") or {"a": [1]}, "y", 1, "y")
         order.append("words")
-    assert order == ["words", "chart"]
+    assert order == ["words", "chart", "table"]
 
 
 # --- made once for all ----------------------------------------------------------------------------

@@ -4,24 +4,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser import PATIENCE, ROOT, Watch, serve, settle
+from tests.browser import ROOT, Tabs, Watch, serve, settle
 
 CHART = ".st-key-train-curves .js-plotly-plot"
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser) -> Iterator[Page]:
+def page(tabs: Tabs) -> Iterator[Page]:
     with serve(ROOT / "tests" / "apps" / "curves_app.py") as address:
-        page = browser.new_page(color_scheme="dark", viewport={"width": 1100, "height": 900})
-        page.set_default_timeout(PATIENCE)
+        page = tabs.open(1100, scheme="dark")
         watch = Watch(page)
         page.goto(address)
         expect(page.get_by_role("button", name="Save as SVG", exact=True)).to_have_count(1)
         settle(page)
         yield page
-        page.close()
+        tabs.close(page)
     assert [each for each in watch.errors if "Failed to load resource" not in each] == []
 
 

@@ -19,6 +19,7 @@ from tests import tiny
 from ui.catalog import models, results
 from ui.catalog.results import Curve, Row, Spread
 from ui.compare import charts, evaluation, files, one_view_card, picture_matrix, tables
+from ui.shell import frame
 
 ERRORS = {"paper": [0.027, 0.029], "gpvae": [0.035, 0.036]}
 
@@ -116,7 +117,7 @@ def app(place, monkeypatch):
 
 
 def compare(app):
-    app.run()
+    app.session_state[frame.FLAG] = True  # by itself, without app.py
     app.switch_page("pages/compare.py").run()
     assert not app.exception
     return app
@@ -503,6 +504,10 @@ def test_the_chart_of_errors_has_seeds_means_bars_published_and_references():
     narrow = charts.errors([row], "test_mse", {}, narrow=True)
     assert [(name.text, name.y) for name in narrow.layout.annotations] == [("FGP-VAE · paper", 0)]
     assert not narrow.layout.yaxis.showticklabels
+    crossing = charts.errors([row, row], "test_mse", {"mean image": 0.05}, narrow=True).data[0]
+    above, below, gap = np.reshape(crossing.y, (2, 3)).T  # a name is above its row, in a gap
+    assert np.isnan(gap).all()
+    assert below[0] < 0.5 < above[1]
 
 
 def test_own_runs_are_points_in_the_charts_of_cost():

@@ -25,8 +25,8 @@ from fgpvae.images import Options, digit_boxes, normalise
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.placement import Placement
 from tests import small_runs
-from tests.browser import ROOT
-from tests.test_rotate import html, linked, model, open_page, sent, sentence
+from tests.pages import open_page
+from tests.test_rotate import html, linked, model, sent, sentence
 from ui.catalog.digits import Digit
 from ui.components.canvas import to_png
 from ui.components.canvas.canvas import _checked as _checked_strokes
@@ -365,12 +365,7 @@ def test_the_belief_about_an_angle_is_computed_once_a_run(runs: Path, monkeypatc
 
 def test_a_link_opens_the_same_example(runs: Path):
     link = {"digit": "new-7-4", "shown": "90", "said": "80", "views": "0_3_8", "angle": "12.5"}
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.query_params["model"] = "runs/turning"
-    app.run().switch_page("pages/extrapolate.py")
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
+    app = open_page("extrapolate", model="runs/turning", **link)
     assert not app.exception
     assert "and two turned copies" in sentence(app)
     assert {name: linked(app, name) for name in link} == link

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from fgpvae import UserError, comparison, evaluation, load_pretrained
@@ -16,8 +16,9 @@ from fgpvae.data import cubes
 from fgpvae.digit_view import turn
 from fgpvae.figure_view import figure_of, imagine
 from fgpvae.presets import PRESETS
-from tests.browser import PATIENCE, ROOT, serve, settle
-from tests.test_rotate import linked, open_page
+from tests.browser import ROOT, Tabs, serve, settle
+from tests.pages import open_page
+from tests.test_rotate import linked
 from ui.catalog import figures, models, objects
 from ui.components.builder.builder import _checked
 from ui.inference import downloads, figure
@@ -276,10 +277,9 @@ PIXELS = "e => e.getRootNode().host.fgpvae.pixels(0).filter((_, k) => k % 4 === 
 
 @pytest.mark.slow
 def test_truth_and_possibilities_turn_with_the_dial_and_a_click_adds_a_cube(
-    browser: Browser, address: str
+    tabs: Tabs, address: str
 ):
-    page = browser.new_page(viewport={"width": 1400, "height": 1100})
-    page.set_default_timeout(PATIENCE)
+    page = tabs.open(1400, 1100)
     page.goto(f"{address}/extrapolate?model=cubes&figure=x3y2-z2x2&angle=90")
     settle(page)
     tables = page.locator(".turntable")
@@ -311,7 +311,7 @@ def test_truth_and_possibilities_turn_with_the_dial_and_a_click_adds_a_cube(
     paper.click(position={"x": float(x * box["width"]), "y": float(y * box["height"])})
     expect(page.locator(".builder .count")).to_have_text("10 of 10 cubes")
     settle(page)
-    page.close()
+    tabs.close(page)
 
 
 def parameters(page: Page) -> dict[str, str]:
@@ -319,9 +319,8 @@ def parameters(page: Page) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_a_newcomer_comes_from_a_digit_to_a_figure_and_builds_one(browser: Browser, address: str):
-    page = browser.new_page(viewport={"width": 1400, "height": 900})
-    page.set_default_timeout(PATIENCE)
+def test_a_newcomer_comes_from_a_digit_to_a_figure_and_builds_one(tabs: Tabs, address: str):
+    page = tabs.open(1400, 900)
     page.goto(address)
     settle(page)
     page.get_by_role("link", name="Objects that it cannot turn").click()
@@ -359,17 +358,16 @@ def test_a_newcomer_comes_from_a_digit_to_a_figure_and_builds_one(browser: Brows
     settle(page)
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("Rotate an object")
-    page.close()
+    tabs.close(page)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["rotate", "extrapolate", "latents"])
-def test_figures_fit_on_a_phone(browser: Browser, address: str, name: str):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.set_default_timeout(PATIENCE)
+def test_figures_fit_on_a_phone(tabs: Tabs, address: str, name: str):
+    page = tabs.open(390, 844)
     page.goto(f"{address}/{name}?model=cubes")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     settle(page)
     wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
     assert wide <= 390
-    page.close()
+    tabs.close(page)

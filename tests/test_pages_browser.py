@@ -17,7 +17,7 @@ from fgpvae import load_pretrained
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import turn, verdict
 from fgpvae.style_directions import PROPERTIES
-from tests.browser import PATIENCE, ROOT, Watch, serve, settle
+from tests.browser import PATIENCE, ROOT, Tabs, Watch, serve, settle
 from tests.test_dial import point
 from ui.catalog import digits, models
 from ui.inference import context_views, style_names
@@ -32,12 +32,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 class Visit:
     """A tab, and all that goes wrong in it."""
 
-    def __init__(self, browser: Browser, address: str, **options) -> None:
-        options = {"viewport": {"width": 1360, "height": 900}, **options}
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(PATIENCE)
-        self.address = address
+    def __init__(self, tabs: Tabs, address: str, width: int = 1360, **options) -> None:
+        self.tabs, self.address = tabs, address
+        self.page = tabs.open(width, **options)
         self.watch = Watch(self.page)
         self.refused: list[str] = []
         self.page.on("response", self._answer)
@@ -58,7 +55,8 @@ class Visit:
 
     def close(self) -> None:
         boxes = self.page.locator("[data-testid=stException]").count()
-        self.context.close()
+        self.page.remove_listener("response", self._answer)
+        self.tabs.close(self.page)
         errors = [text for text in self.watch.errors if "Failed to load resource" not in text]
         assert errors == []
         assert self.refused == []
@@ -66,8 +64,8 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser: Browser, address: str) -> Iterator[Visit]:
-    visit = Visit(browser, address)
+def visit(tabs: Tabs, address: str) -> Iterator[Visit]:
+    visit = Visit(tabs, address)
     yield visit
     visit.close()
 
@@ -143,7 +141,7 @@ def test_dragging_turns_the_digit_and_sends_nothing_until_release(visit: Visit):
     )
 
 
-def test_a_shared_link_opens_the_same_picture(visit: Visit, browser: Browser, address: str):
+def test_a_shared_link_opens_the_same_picture(visit: Visit, tabs: Tabs, address: str):
     page = visit.open("/?digit=7-12&views=0_3_9")
     drag(page, 0, 120)
     page.mouse.up()
@@ -152,7 +150,7 @@ def test_a_shared_link_opens_the_same_picture(visit: Visit, browser: Browser, ad
     expect(page).to_have_url(re.compile("style="))
     expect(heading(page)).to_contain_text("nobody has written")
     settle(page, PATIENCE)
-    mine, other = picture(page), Visit(browser, address)
+    mine, other = picture(page), Visit(tabs, address)
     again = other.open(page.url.removeprefix(address))
     np.testing.assert_allclose(picture(again), mine, atol=0.01)
     assert pose(again)["angle"] == pytest.approx(pose(page)["angle"], abs=0.01)
@@ -209,7 +207,9 @@ def turns_offline(browser: Browser, content: bytes, file: Path) -> None:
     )
     np.testing.assert_allclose(picture(page), shown.images([np.pi / 4])[0].ravel(), atol=1e-2)
     page.get_by_role("slider", name="Angle of the digit in degrees", exact=True).press("Home")
-    page.get_by_role("slider", name="Angle slider", exact=True).press("ArrowRight")
+    slider = page.get_by_role("slider", name="Angle slider", exact=True)
+    expect(slider).to_have_value("0")  # it follows with the next frame
+    slider.press("ArrowRight")
     assert pose(page)["angle"] == 0.5
     drag(page, 0.5, 90)
     page.mouse.up()
@@ -323,7 +323,7 @@ def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
     page.reload()
     page.wait_for_selector("[data-ready=yes]")
     expect(hint).to_be_hidden()
-    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link", exact=True).click()
     expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
@@ -341,7 +341,7 @@ def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
     assert json.loads(found["Latents, JSON"])["angle_degrees"] == 45
     assert found["Latents, CSV"].startswith(b"channel,kind,mean,sd\n1,local,")
     assert page.evaluate(FILM, base64.b64encode(found["Film"]).decode()) == [728, 728]
-    turns_offline(visit.context.browser, found["Dial"], tmp_path / "dial.html")
+    turns_offline(visit.tabs.browser, found["Dial"], tmp_path / "dial.html")
 
 
 # --- both ---
@@ -349,15 +349,16 @@ def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
 
 @pytest.mark.parametrize("path", ["/", "/extrapolate"])
 def test_a_narrow_screen_has_the_dial_first_and_no_sideways_scrolling(
-    browser: Browser, address: str, path: str
+    tabs: Tabs, address: str, path: str
 ):
-    visit = Visit(browser, address, viewport={"width": 380, "height": 800}, has_touch=True)
+    visit = Visit(tabs, address, 380, height=800, has_touch=True)
     page = visit.open(path)
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
     stage = page.locator(".stage").bounding_box()
     style = page.get_by_role("heading", name="Style", exact=True).bounding_box()
     assert stage["x"] >= 0
     assert stage["x"] + stage["width"] <= 380
+    assert stage["width"] > 280
     assert style["y"] > stage["y"] + stage["height"]
     # while the last of the sliders is moved, a small digit is in sight
     page.locator(".sliders .row").nth(7).scroll_into_view_if_needed()

@@ -22,7 +22,7 @@ from fgpvae.data import ANGLES, HELD_OUT_INDEX, embedded, rotate, unseen
 from fgpvae.evaluation import training_views
 from fgpvae.models import FGPVAE, GPVAE
 from tests import small_runs
-from tests.browser import ROOT
+from tests.pages import open_page
 from ui.catalog import digits, models
 from ui.catalog.digits import Digit
 from ui.components.dial import Pose
@@ -38,14 +38,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FGPVAE_RUNS", str(root))
         yield root
-
-
-def open_page(page: str = "rotate", **link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    return app if page == "rotate" else app.switch_page(f"pages/{page}.py").run()
 
 
 def linked(app: AppTest, name: str) -> str:
@@ -239,7 +231,7 @@ def test_the_truth_is_rotated_geometrically():
 
 
 def test_it_opens_with_a_digit(runs: Path):
-    app = open_page()
+    app = open_page("rotate")
     assert not app.exception
     assert app.title[0].value == "Rotate a digit"
     assert "this three" in sentence(app)
@@ -253,7 +245,7 @@ def test_it_opens_with_a_digit(runs: Path):
 
 
 def test_the_number_of_views(runs: Path):
-    app = open_page(model="runs/turning")
+    app = open_page("rotate", model="runs/turning")
     count = app.slider(key="rotate.count")
     count.set_value(1).run()
     assert "one dotted angle;" in sentence(app)
@@ -279,7 +271,7 @@ def test_a_link_opens_the_same_picture(runs: Path):
         "views": "0_4_9",
         "style": query_params.text(style),
     }
-    app = open_page(**link)
+    app = open_page("rotate", **link)
     assert not app.exception
     assert app.session_state["rotate.record"].pose == Pose(157.5, tuple(style))
     assert {name: linked(app, name) for name in link} == link
@@ -295,13 +287,13 @@ def test_a_link_opens_the_same_picture(runs: Path):
     ],
 )
 def test_broken_links_open_the_page_all_the_same(runs: Path, link: dict[str, str]):
-    app = open_page(**link)
+    app = open_page("rotate", **link)
     assert not app.exception
     assert "three" in sentence(app)
 
 
 def test_a_release_of_the_dial_moves_the_page(runs: Path):
-    app = open_page(model="runs/turning")
+    app = open_page("rotate", model="runs/turning")
     app.session_state["rotate.record"].pose = Pose(90.0, tuple([0.5] * 8))
     app.run()
     assert linked(app, "angle") == "90"
@@ -309,7 +301,7 @@ def test_a_release_of_the_dial_moves_the_page(runs: Path):
 
 
 def test_choosing_a_class_shows_a_digit_of_it_and_a_is_never_b(runs: Path):
-    app = open_page(model="runs/turning", digit="new-3-9", other="new-3-9")
+    app = open_page("rotate", model="runs/turning", digit="new-3-9", other="new-3-9")
     assert (linked(app, "digit"), linked(app, "other")) == ("new-3-9", "new-3-10")
     (classes,) = [each for each in app.get("button_group") if each.label == "Class"]
     classes.set_value(7).run()
@@ -320,7 +312,7 @@ def test_choosing_a_class_shows_a_digit_of_it_and_a_is_never_b(runs: Path):
 
 
 def test_both_digits_are_there_again_after_a_model_that_cannot_turn_them(runs: Path):
-    app = open_page(model="runs/turning", digit="new-7-3", other="new-3-5")
+    app = open_page("rotate", model="runs/turning", digit="new-7-3", other="new-3-5")
     for name, a, b in (
         ("runs/gpvae", "7-30", "3-2"),
         ("gpvae", "3-2", "3-3"),  # threes only: one stands in for both
@@ -333,7 +325,7 @@ def test_both_digits_are_there_again_after_a_model_that_cannot_turn_them(runs: P
 
 
 def test_a_second_model_turns_beside_the_first(runs: Path):
-    app = open_page(model="runs/turning", digit="new-3-2", **{"rotate.beside": "paper"})
+    app = open_page("rotate", model="runs/turning", digit="new-3-2", **{"rotate.beside": "paper"})
     assert not app.exception
     (shown,) = sent(app, "beside")
     assert (shown["name"], shown["beside"]["name"]) == ("runs/turning", "paper")
@@ -358,7 +350,7 @@ def test_a_second_model_turns_beside_the_first(runs: Path):
 
 
 def test_a_second_model_follows_in_what_both_can_change(runs: Path):
-    app = open_page(model="wide", digit="new-3-2", **{"rotate.beside": "paper"})
+    app = open_page("rotate", model="wide", digit="new-3-2", **{"rotate.beside": "paper"})
     assert not app.exception
     (shown,) = sent(app, "beside")
     first, second = (
@@ -384,7 +376,7 @@ def test_every_model_says_in_one_line_what_it_is(runs: Path):
 
 
 def test_another_model_keeps_a_digit_that_it_knows(runs: Path):
-    app = open_page(model="runs/turning", digit="new-7-3")
+    app = open_page("rotate", model="runs/turning", digit="new-7-3")
     assert "this seven" in sentence(app)
     app.selectbox(key="model").set_value("paper").run()
     assert not app.exception
@@ -401,7 +393,7 @@ def test_another_model_keeps_a_digit_that_it_knows(runs: Path):
     ],
 )
 def test_models_without_a_style_of_their_own(runs: Path, name: str, says: str, cannot: str):
-    app = open_page(model=f"runs/{name}")
+    app = open_page("rotate", model=f"runs/{name}")
     assert not app.exception
     assert says in sentence(app)
     assert any(cannot in body for body in html(app, 'class="notice"'))
@@ -423,7 +415,7 @@ def test_a_run_on_few_digits(runs: Path, name: str, linked_digit: str, digit: st
     if not (runs / f"few-{name}").exists():
         small_runs.make(runs / "more", name, digits=10)
         (runs / "more" / name).rename(runs / f"few-{name}")
-    app = open_page(model=f"runs/few-{name}", digit=linked_digit)
+    app = open_page("rotate", model=f"runs/few-{name}", digit=linked_digit)
     assert not app.exception
     assert linked(app, "digit") == digit
     assert says in sentence(app)
@@ -471,7 +463,7 @@ def test_a_damaged_run_is_named(runs: Path):
     damaged = (runs / "more" / "turning").rename(runs / "damaged")
     weights = damaged / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
-    app = open_page(model="runs/damaged")
+    app = open_page("rotate", model="runs/damaged")
     assert not app.exception
     assert any("damaged" in body for body in html(app, 'role="alert"'))
 

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
@@ -14,13 +15,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from fgpvae import UserError, archives, background, checkpoints, runs, timing
 from fgpvae.configs import CUBES, RunConfig
 from fgpvae.models import MODELS
 from fgpvae.presets import PRESETS
 from tests import tiny
+from tests.pages import open_page
 from ui.shell import frame
 from ui.train import curves, estimates, form
 from ui.train import settings as fields
@@ -176,8 +177,7 @@ def own(root, trained):
 
 
 def train():
-    app = AppTest.from_file(str(tiny.ROOT / "app.py"), default_timeout=120).run()
-    app.switch_page("pages/train.py").run()
+    app = open_page("train")
     assert not app.exception
     return app
 
@@ -330,6 +330,67 @@ def test_a_name_with_spaces_is_accepted(root):
     assert (root / "my-first-run" / checkpoints.CONFIG).exists()
 
 
+def test_a_name_that_is_taken_is_said_while_it_is_typed(own, root):
+    app = train()
+    for typed in ("seedling", " seedling "):
+        app.text_input(key="train.name").set_value(typed).run()
+        assert [read(error) for error in app.error] == [
+            "There is a run 'seedling' already; choose another name."
+        ]
+        assert next(b for b in app.button if b.label == "Start").disabled
+    app.text_input(key="train.name").set_value("seedling-b").run()
+    assert not app.error
+    assert not next(b for b in app.button if b.label == "Start").disabled
+
+
+@pytest.fixture
+def two(own, root):
+    """A second run beside the first."""
+    shutil.copytree(own, root / "sapling")
+
+
+def other(app):
+    return app.selectbox(key="train.other")
+
+
+def test_the_choice_of_other_curves_is_left_to_the_browser(own, two):
+    app = train()
+    # a value that is set goes to the browser, and over a choice that is on its way to the server
+    assert not app.run().selectbox(key="train.other").proto.set_value
+    chosen = other(app).options[0]
+    other(app).set_value(chosen).run()
+    assert len(json.loads(app.get("plotly_chart")[0].proto.spec)["data"]) == 8
+    assert not other(app.run()).proto.set_value
+    assert other(app).value == chosen
+    assert app.query_params["train.other"] in (chosen, [chosen])
+
+
+def test_other_curves_are_there_again_after_a_look_at_their_own_run(own, two):
+    app = train()
+    chosen = other(app).options[0]
+    other(app).set_value(chosen).run()
+    entries = {
+        b.label.split("**")[1]: b for b in app.button if (b.key or "").startswith("train.entry.")
+    }
+    shown = next(name for name in entries if name != chosen)
+    entries[chosen].click().run()
+    assert other(app).value is None
+    entry = next(b for b in app.button if b.label.startswith(f"**{shown}**"))
+    entry.click().run()
+    assert other(app).value == chosen
+    other(app).set_value(None).run()
+    assert "train.other" not in app.query_params
+
+
+def test_curves_before_the_first_epoch_have_no_numbers(own):
+    made = curves.chart([curves.Record("new", [], 10)], 3)
+    assert [each.text for each in made.layout.annotations][-1] == curves.BEFORE
+    assert not made.layout.yaxis.showticklabels
+    trained = curves.chart([curves.Record("old", runs.open_run(own).metrics(), 2)], 3)
+    assert curves.BEFORE not in [each.text for each in trained.layout.annotations]
+    assert trained.layout.yaxis.showticklabels is not False
+
+
 def test_a_downloaded_run_is_brought_back(own, root):
     app = train()
     content = archives.pack(runs.open_run(own))
@@ -370,9 +431,7 @@ def test_own_objects_are_brought_and_trained_on(root):
 
 
 def test_a_link_to_a_run_that_is_gone_says_so_and_opens_no_other(own):
-    app = AppTest.from_file(str(tiny.ROOT / "app.py"), default_timeout=120).run()
-    app.query_params["run"] = "deleted"
-    app.switch_page("pages/train.py").run()
+    app = open_page("train", run="deleted")
     assert "no run 'deleted'" in texts(app)
     assert not [b for b in app.button if b.label == "Delete"]
     press(app, "Show the newest run")
@@ -457,9 +516,11 @@ def test_a_directory_that_is_no_run_is_listed_with_a_reason(own, root):
 
 def test_the_estimate_grows_with_the_epochs(monkeypatch):
     monkeypatch.setattr(timing, "PATIENCE", 600.0)  # the machine may be busy
+    pool, known = ThreadPoolExecutor(1), {}  # what a page could not time before is not known here
+    monkeypatch.setattr(estimates, "_pool", lambda: (pool, known))
     short, long = tiny.config("data.views=2"), tiny.config("data.views=2", epochs=10)
     estimates.seconds(short)
-    estimates._pool()[0].submit(lambda: None).result()  # it does one thing after the other
+    pool.submit(lambda: None).result()  # it does one thing after the other
     one = estimates.seconds(short)
     assert estimates.seconds(long) == pytest.approx(10 * one)
 

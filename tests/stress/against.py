@@ -9,6 +9,7 @@ on what else the machine does.
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,13 +25,14 @@ WHAT = {  # of all rounds together
     "95th percentile, ms": lambda found: 1000 * _p95(_pages(found)),
     "processor time of a page, ms": lambda found: 1000 * fmean(each.work for each in found),
     "memory of a session, MB": lambda found: fmean(each.session_mb for each in found),
-    "pages": lambda found: len(_pages(found)),
+    "pages": lambda found: sum(len(each.record.pages()) for each in found),
     "errors": lambda found: sum(len(each.record.errors) for each in found),
 }
 
 
 def _pages(found: Sequence[Trial]) -> list[float]:
-    return sorted(seconds for each in found for seconds in each.record.pages())
+    """All answers; where there was none in time, one that took forever."""
+    return sorted(seconds for each in found for seconds in each.record.pages()) or [math.inf]
 
 
 def _p95(values: Sequence[float]) -> float:
