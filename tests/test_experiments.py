@@ -14,6 +14,7 @@ from fgpvae.__main__ import main
 from fgpvae.errors import UserError
 from fgpvae.evaluation import config_of
 from fgpvae.experiments import Experiment, equal, report
+from fgpvae.experiments.common import MODELS
 from fgpvae.experiments.disentanglement import (
     disentanglement,
     model_scores,
@@ -145,6 +146,17 @@ def test_one_view_stands_beside_what_was_published(experiment, table, monkeypatc
     text = report.markdown(result)
     assert result["comparable"] in text
     assert all(path.stat().st_size for path in report.write(result, tmp_path))
+
+
+def test_one_view_has_a_row_with_more_epochs(experiment, table, monkeypatch):
+    done, asked = experiment.run("paper", 0), []
+    monkeypatch.setattr(Experiment, "run", lambda self, *given, **more: asked.append(given) or done)
+    rows = one_view(replace(experiment, models=MODELS))["rows"]
+    assert [row["preset"] for row in rows if not row["shipped"]] == ["quick", "quick-longer"]
+    assert asked == [
+        ("quick", 0, (), ""),
+        ("quick", 0, ("training.epochs=440",), "-longer"),
+    ]
 
 
 def test_finished_runs_are_reused(experiment, table):
