@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.shell import frame, warm_up
+from ui.shell import frame, malloc, warm_up
 
 if __name__ == "__main__":  # a visit
     from ui.components.dial import opening
@@ -12,4 +12,5 @@ if __name__ == "__main__":  # a visit
     )
     frame.run(opening)
 else:
+    malloc.limit_arenas()
     app = st.App(__file__, lifespan=warm_up.lifespan("ui.components.dial", "ui.rotate.ahead"))

@@ -1,6 +1,8 @@
-"""What has been loaded is not looked at again; the peak of a process is its own."""
+"""What has been loaded is not looked at again; few arenas; the peak of a process is its own."""
 
 import gc
+import os
+import platform
 import resource
 import subprocess
 import sys
@@ -9,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 import fgpvae.memory
-from ui.shell import garbage
+from tests.browser import ROOT
+from ui.shell import garbage, malloc
 
 
 def test_objects_are_taken_out_of_the_collection_once(monkeypatch):
@@ -23,6 +26,44 @@ def test_objects_are_taken_out_of_the_collection_once(monkeypatch):
         assert gc.get_freeze_count() <= frozen
     finally:
         gc.unfreeze()
+
+
+ALLOCATING = """
+import ctypes, sys, threading
+exec(sys.argv[1])
+together = threading.Barrier(17)
+def allocate():
+    found = [bytearray(5000) for _ in range(20)]  # too large for Python's own pools
+    together.wait()
+    together.wait()
+threads = [threading.Thread(target=allocate) for _ in range(16)]
+for thread in threads:
+    thread.start()
+together.wait()
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+stream = ctypes.c_void_p(libc.fdopen(1, b"w"))
+libc.malloc_info(0, stream)
+libc.fflush(stream)
+together.wait()
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="arenas are glibc's")
+def test_threads_of_the_server_share_few_arenas():
+    def arenas(first, **more):
+        environment = {name: v for name, v in os.environ.items() if name != "MALLOC_ARENA_MAX"}
+        command = [sys.executable, "-c", ALLOCATING, first]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment | more
+        )
+        return done.stdout.count("<heap nr=")
+
+    limit = "from ui.shell import malloc; malloc.limit_arenas()"
+    assert arenas(limit) == malloc.ARENAS
+    assert arenas("import app") == malloc.ARENAS
+    assert arenas("") > malloc.ARENAS
+    assert arenas(limit, MALLOC_ARENA_MAX="5") == 5  # whoever deploys it decides
 
 
 def test_the_peak_is_not_that_of_the_process_before():

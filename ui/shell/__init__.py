@@ -1,12 +1,24 @@
 """What surrounds every page: frame, notices, query parameters, palette; what all sessions share."""
 
-from ui.shell import about, frame, garbage, kept, notices, numbers, palette, query_params, warm_up
+from ui.shell import (
+    about,
+    frame,
+    garbage,
+    kept,
+    malloc,
+    notices,
+    numbers,
+    palette,
+    query_params,
+    warm_up,
+)
 
 __all__ = [
     "about",
     "frame",
     "garbage",
     "kept",
+    "malloc",
     "notices",
     "numbers",
     "palette",
