@@ -35,7 +35,8 @@ SESSIONS, BROWSERS, SECONDS = 30, 3, 120
 MANY = 100  # sessions for which no error is all that counts
 MEGABYTES = 6  # that a session may take
 THINK = 5.0, 15.0  # seconds that a person looks at a page
-PATIENCE = 90.0  # seconds for one answer
+PATIENCE = 300.0  # seconds for one answer; one that comes late counts with its time
+PROGRESS = 15.0  # seconds between two lines that say how far it is
 PAGES = [name for name, _ in frame.PAGES]
 CHROMIUM = "in Chromium"
 DONE = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
@@ -49,6 +50,7 @@ class Record:
     errors: list[str] = field(default_factory=list)
     megabytes: float = 0.0
     ticks: int = 0
+    before: int = 0  # pages answered during the warm-up, whose times do not count
 
     def times(self) -> list[float]:
         return [seconds for each in self.answers.values() for seconds in each]
@@ -57,18 +59,35 @@ class Record:
         """Those of websocket sessions alone."""
         return [each for name, part in self.answers.items() if name != CHROMIUM for each in part]
 
-    def p95(self) -> float:
-        return quantiles(self.pages(), n=20)[-1]
+    def summary(self) -> str:
+        return f"{summary(self.pages())}; {len(self.errors)} errors"
+
+
+def summary(seconds: Sequence[float]) -> str:
+    """Median and 95th percentile, where there are any."""
+    if not seconds:
+        return "no page was answered"
+    middle, high = 1000 * median(seconds), 1000 * p95(seconds)
+    return f"{len(seconds)} pages, median {middle:.0f} ms, 95th percentile {high:.0f} ms"
+
+
+def p95(seconds: Sequence[float]) -> float:
+    return quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]
 
 
 class Session:
     """What a browser tab says to the server, without the browser."""
 
     def __init__(
-        self, socket: ClientConnection, record: Record, seed: int, models: Sequence[str]
+        self,
+        socket: ClientConnection,
+        record: Record,
+        seed: int,
+        models: Sequence[str],
+        counts_from: float = 0.0,
     ) -> None:
         self.socket, self.record, self.random = socket, record, random.Random(seed)
-        self.models = models
+        self.models, self.counts_from = models, counts_from
         self.page, self.query = PAGES[0], ""
         self.fragments: dict[str, float] = {}  # those that run by themselves, and how often
 
@@ -87,10 +106,15 @@ class Session:
         self.page, self.query = page, self.link(page)
         self.fragments = {}
         began = time.perf_counter()
-        if await self.ask():
-            self.record.answers[page].append(time.perf_counter() - began)
+        try:
+            await self.ask()
+        finally:  # one that was waited for in vain took at least as long
+            if (end := time.perf_counter()) < self.counts_from:
+                self.record.before += 1
+            else:
+                self.record.answers[page].append(end - began)
 
-    async def ask(self, fragment: str = "") -> bool:
+    async def ask(self, fragment: str = "") -> None:
         """Run the page, or a part of it, and read until the server says that it is done."""
         message = BackMsg()
         message.rerun_script.query_string = self.query
@@ -101,13 +125,11 @@ class Session:
         await self.socket.send(message.SerializeToString())
         try:
             async with asyncio.timeout(PATIENCE):
-                return await self.listen()
+                await self.listen()
         except TimeoutError:
-            self.record.errors.append(f"{self.page}: no answer within {PATIENCE:.0f} s")
-            return False
+            raise TimeoutError(f"{self.page}: no answer within {PATIENCE:.0f} s") from None
 
-    async def listen(self) -> bool:
-        good = True
+    async def listen(self) -> None:
         while True:
             content = await self.socket.recv()
             assert isinstance(content, bytes)
@@ -116,15 +138,14 @@ class Session:
             match message.WhichOneof("type"):
                 case "script_finished":
                     if message.script_finished in DONE:
-                        return good
+                        return
                     if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
                         self.record.errors.append(f"{self.page}: does not compile")
-                        return False
+                        return
                 case "auto_rerun":
                     self.fragments[message.auto_rerun.fragment_id] = message.auto_rerun.interval
                 case "page_not_found":
                     self.record.errors.append(f"{self.page}: not found")
-                    good = False
                 case "delta":
                     element = message.delta.new_element
                     kind = element.WhichOneof("type")
@@ -132,7 +153,6 @@ class Session:
                     if kind == "exception" or error:
                         what = element.exception.message or element.alert.body
                         self.record.errors.append(f"{self.page}: {what}")
-                        good = False
 
     async def look(self, seconds: float) -> None:
         """Stay on a page; what runs by itself goes on."""
@@ -155,18 +175,21 @@ class Crowd:
     think: tuple[float, float] = THINK
     models: tuple[str, ...] = tuple(pretrained_names())
     cookie: str = ""  # that a proxy sets, by which it knows a session
+    warm_up: float = 0.0  # seconds before the others, in which answers do not count
 
     async def visit(self, address: str, record: Record) -> None:
+        progress = asyncio.create_task(_say_how_far(record))
         await asyncio.gather(*(self._person(address, record, n) for n in range(self.sessions)))
+        progress.cancel()
 
     async def _person(self, address: str, record: Record, seed: int) -> None:
-        """One session that moves about for a while."""
+        """One session that moves about for a while; a page is asked for when the last is there."""
         try:
             async with self.connected(address) as socket:
-                session = Session(socket, record, seed, self.models)
-                end, turn = time.monotonic() + self.seconds, seed
+                begin, turn = time.perf_counter() + self.warm_up, seed
+                session = Session(socket, record, seed, self.models, begin)
                 await asyncio.sleep(session.random.uniform(0, self.think[0]))
-                while time.monotonic() < end:
+                while time.perf_counter() < begin + self.seconds:
                     await session.visit(PAGES[turn % len(PAGES)])
                     await session.look(session.random.uniform(*self.think))
                     turn += 1 if session.random.random() < 0.7 else 2
@@ -213,6 +236,15 @@ class Crowd:
         asyncio.run(self.visit(address, record))
         if self.browsers:
             thread.join()
+
+
+async def _say_how_far(record: Record) -> None:
+    began = time.monotonic()
+    while True:
+        await asyncio.sleep(PROGRESS)
+        seconds, load = time.monotonic() - began, os.getloadavg()[0]
+        text = f"  {seconds:.0f} s: {record.summary()}; load average {load:.1f}"
+        print(text, file=sys.stderr, flush=True)
 
 
 def browse(address: str, record: Record, count: int, seconds: float) -> None:
@@ -277,7 +309,7 @@ class Trial:
     @property
     def work(self) -> float:
         """Seconds of the processor for a page, with what runs by itself on it."""
-        return self.spent / max(len(self.record.times()), 1)
+        return self.spent / max(len(self.record.times()) + self.record.before, 1)
 
 
 def trial(crowd: Crowd, sources: Path = browser.ROOT, whole: bool = True) -> Trial:
@@ -385,8 +417,7 @@ def errors(part: str, what: str, crowd: Crowd, record: Record) -> Row:
 
 def answers(part: str, record: Record) -> Row:
     seen = record.pages()
-    text = f"median {1000 * median(seen):.0f} ms, 95th percentile {1000 * record.p95():.0f} ms"
-    return Row(part, "answer of a page, websocket sessions", f"{len(seen)}", text)
+    return Row(part, "answer of a page, websocket sessions", f"{len(seen)}", summary(seen))
 
 
 def many() -> Row:
