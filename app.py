@@ -12,5 +12,11 @@ if __name__ == "__main__":  # a visit
     )
     frame.run(opening)
 else:
+    from ui.components import painted
+
     malloc.limit_arenas()
-    app = st.App(__file__, lifespan=warm_up.lifespan("ui.components.dial", "ui.rotate.ahead"))
+    app = st.App(
+        __file__,
+        lifespan=warm_up.lifespan("ui.components.dial", "ui.rotate.ahead"),
+        routes=painted.routes(),
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from ui.components import plot_tools
+from ui.components import painted, plot_tools
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -29,10 +29,10 @@ _waiting: ContextVar[list[Draw] | None] = ContextVar("waiting", default=None)
 
 @contextmanager
 def last() -> Iterator[None]:
-    """Send the charts and tables that are shown within after all the rest that is.
+    """Send the charts and tables that are shown within when all the rest that is has been painted.
 
     The browser loads several megabytes for its first chart, and more than one for its first table;
-    nothing else has to wait for them.
+    nothing else has to wait for them. Once a page.
     """
     waiting: list[Draw] = []
     token = _waiting.set(waiting)
@@ -40,6 +40,8 @@ def last() -> Iterator[None]:
         yield
     finally:
         _waiting.reset(token)
+    if waiting:
+        painted.wait()
     for draw in waiting:
         draw()
 
