@@ -24,7 +24,7 @@ frame.guard()
 head, side = st.columns([2.2, 1.3], vertical_alignment="center")
 with side:
     kind = things.switch(KEY, own_objects=True)
-    menus, lines = st.container(horizontal=True), st.container()
+    menus, lines = st.container(key="rotate.menus", horizontal=True), st.container()
 with menus:
     choice = models.pick(
         only=lambda each: things.of(each) == kind, objects=True, figures=kind == things.OBJECTS

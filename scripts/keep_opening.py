@@ -41,6 +41,7 @@ def opening_content() -> dict[str, Any]:
         "header": blob[4:start].decode(),
         "title": page.title[0].value,
         "sentence": page.main.caption[0].value,
+        "line": page.main.caption[1].value,
         "subject": page.session_state["rotate.record"].subject,
         "data": {name: value for name, value in data.items() if name != "pose"},
     }

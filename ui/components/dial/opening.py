@@ -16,7 +16,7 @@ from ui.components.dial.dial import kept_dial
 from ui.shell import frame
 
 FILE = Path(__file__).with_name("opening.json")
-SIDE = 154  # pixels that the menus beside the title will take
+SPACE = '<div style="width:8rem"></div>'  # as wide as a menu at least is; ui/shell/streamlit.css
 MODELS = Path(fgpvae.__file__).parent / "assets" / "pretrained"
 
 
@@ -34,7 +34,12 @@ def opening() -> bool:
         return False  # the page itself says what is missing
     header = kept["header"].encode()
     head, side = st.columns([2.2, 1.3], vertical_alignment="center")
-    side.container(height=SIDE, border=False)  # or the dial would move when the menus come
+    with side:  # as on the page: in no width the dial moves when switch and menus come
+        st.container(key="rotate.things").html(SPACE)
+        menus, lines = st.container(key="rotate.menus", horizontal=True), st.container()
+    for _ in range(2):
+        menus.html(SPACE)
+    lines.caption(kept["line"])
     with head.container():
         frame.heading(kept["title"], kept["sentence"])
     blob = len(header).to_bytes(4, "little") + header + b"".join(weights)

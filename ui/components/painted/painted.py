@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from ui.components.shared import Component
 
 KEY = "charts.painted"
-LONGEST = 10.0  # seconds: what waits comes also if the browser says nothing
+LONGEST = 30.0  # seconds: what waits comes also if the browser says nothing
 LOOK = 0.05  # seconds between two looks whether the page is to run anew
 
 _component = Component("painted", "painted/painted.js")
