@@ -1,11 +1,12 @@
 """What the tests of several files share."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser import Tabs, chromium
+from tests.browser import ROOT, Tabs, chromium, serve
 
 SLOW_FILES = {  # pages, processes, servers, packages, whole commands
     "test_app",
@@ -42,14 +43,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path not in long)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A real Chromium, one for each file."""
+    """A real Chromium, one for each worker."""
     with chromium() as started:
         yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tabs(browser: Browser) -> Tabs:
-    """Its tabs, which the tests of a file share one after the other."""
+    """Its tabs, which the tests share one after the other."""
     return Tabs(browser)
+
+
+@pytest.fixture(scope="session")
+def every_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of every kind of model with fresh weights, which no test changes."""
+    from tests import small_runs  # torch: only where tests run
+
+    root = tmp_path_factory.mktemp("every-kind") / "runs"
+    small_runs.make(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def address(every_kind: Path) -> Iterator[str]:
+    """The app with these runs: one server for all files that bring no runs of their own."""
+    with serve(ROOT / "app.py", FGPVAE_RUNS=str(every_kind)) as started:
+        yield started

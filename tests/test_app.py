@@ -21,7 +21,7 @@ from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.kernels import Periodic
 from fgpvae.posterior import local_posterior
 from tests import small_runs
-from tests.browser import click_point, place_of, serve, settle
+from tests.browser import click_point, place_of, settle
 from tests.pages import open_page
 from ui.catalog import models
 from ui.components import pictures
@@ -32,18 +32,10 @@ ROOT = Path(__file__).parent.parent
 PAGES = [name for name, _ in frame.PAGES]
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory):
-    """A run of every kind of model."""
-    root = tmp_path_factory.mktemp("app") / "runs"
-    small_runs.make(root)
-    return root
-
-
 @pytest.fixture
-def app(own, monkeypatch):
-    """The app with these runs, at a page of one's choice."""
-    monkeypatch.setenv("FGPVAE_RUNS", str(own))
+def app(every_kind, monkeypatch):
+    """The app with a run of every kind of model, at a page of one's choice."""
+    monkeypatch.setenv("FGPVAE_RUNS", str(every_kind))
     return open_page
 
 
@@ -116,8 +108,8 @@ def test_icon_goes_once_around_the_circle():
 # --- models -----------------------------------------------------------------------------------
 
 
-def test_own_runs_come_after_shipped_models(own, monkeypatch):
-    monkeypatch.setenv("FGPVAE_RUNS", str(own))
+def test_own_runs_come_after_shipped_models(every_kind, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS", str(every_kind))
     names = [choice.name for choice in models.available()]
     shipped = [  # models of cubes are shown elsewhere
         name
@@ -519,12 +511,6 @@ def test_grid_escapes_names():
 
 
 # --- in the browser ---------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def address(own):
-    with serve(ROOT / "app.py", FGPVAE_RUNS=str(own)) as started:
-        yield started
 
 
 @pytest.fixture

@@ -5,12 +5,11 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 
 import psutil
 import pytest
 
-from tests.browser import ROOT, serve
+from tests.browser import ROOT
 
 SAFE = {
     "server.address": "localhost",
@@ -36,13 +35,6 @@ def test_the_options_in_effect_are_safe() -> None:
     command = [sys.executable, "-c", code, json.dumps(list(SAFE))]
     said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert json.loads(said) == SAFE
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    runs = tmp_path_factory.mktemp("runs")
-    with serve(ROOT / "app.py", FGPVAE_RUNS=str(runs)) as address:
-        yield address
 
 
 def status(request: urllib.request.Request) -> int:

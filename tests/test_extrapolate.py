@@ -45,12 +45,10 @@ from ui.inference import captions
 
 
 @pytest.fixture(scope="module", autouse=True)
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    root = tmp_path_factory.mktemp("runs")
-    small_runs.make(root)
+def runs(every_kind: Path) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FGPVAE_RUNS", str(root))
-        yield root
+        patch.setenv("FGPVAE_RUNS", str(every_kind))
+        yield every_kind
 
 
 def drawing(turn: float = 0, ink: str = "black", paper: str = "white", kind: str = "PNG") -> bytes:

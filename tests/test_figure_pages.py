@@ -1,7 +1,6 @@
 """Figures of cubes on the pages Rotate and Extrapolate."""
 
 import io
-from collections.abc import Iterator
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,7 +15,7 @@ from fgpvae.data import cubes
 from fgpvae.digit_view import turn
 from fgpvae.figure_view import figure_of, imagine
 from fgpvae.presets import PRESETS
-from tests.browser import ROOT, Tabs, serve, settle
+from tests.browser import Tabs, settle
 from tests.pages import open_page
 from tests.test_rotate import linked
 from ui.catalog import figures, models, objects
@@ -263,12 +262,6 @@ def test_the_set_of_figures_has_their_pictures_and_sides():
 
 
 # --- in a browser ---
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serve(ROOT / "app.py", FGPVAE_RUNS=str(tmp_path_factory.mktemp("runs"))) as address:
-        yield address
 
 
 COLUMN = "e => e.getRootNode().host.fgpvae.column()"

@@ -3,7 +3,6 @@
 import base64
 import io
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
 from fgpvae import data
 from fgpvae.images import Options, digit_boxes, normalise
-from tests.browser import FLAGS, PATIENCE, ROOT, Tabs, executable_path, serve, settle
+from tests.browser import FLAGS, PATIENCE, Tabs, executable_path, settle
 from tests.photographs import pens, scenes
 from tests.test_extrapolate import drawing
 from tests.test_pages_browser import Visit, drag, heading, picture, pose, uploaded
@@ -23,12 +22,6 @@ from tests.test_pages_browser import Visit, drag, heading, picture, pose, upload
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 THREE = [(0.3, 0.2), (0.65, 0.2), (0.45, 0.45), (0.65, 0.6), (0.6, 0.8), (0.3, 0.8)]
 BROKEN = b"\x89PNG\r\n\x1a\n" + b"junk" * 40
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serve(ROOT / "app.py", FGPVAE_RUNS=str(tmp_path_factory.mktemp("runs"))) as address:
-        yield address
 
 
 def several() -> bytes:

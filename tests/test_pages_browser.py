@@ -17,16 +17,10 @@ from fgpvae import load_pretrained
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import turn, verdict
 from fgpvae.style_directions import PROPERTIES
-from tests.browser import PATIENCE, ROOT, Tabs, Watch, serve, settle
+from tests.browser import PATIENCE, Tabs, Watch, settle
 from tests.test_dial import point
 from ui.catalog import digits, models
 from ui.inference import context_views, style_names
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serve(ROOT / "app.py", FGPVAE_RUNS=str(tmp_path_factory.mktemp("runs"))) as address:
-        yield address
 
 
 class Visit:
@@ -109,16 +103,6 @@ def strip(page: Page) -> Locator:
 
 def uploaded(name: str, content: bytes) -> dict:
     return {"name": name, "mimeType": "image/png", "buffer": content}
-
-
-# --- the first one is the first to ask the server for anything ---
-
-
-def test_a_deep_link_on_a_fresh_server(visit: Visit):
-    page = visit.open("/extrapolate?extrapolate.source=Example&digit=new-3-6&shown=90&angle=30")
-    expect(page.get_by_role("heading", name="Turn a digit of your own", exact=True)).to_be_visible()
-    expect(page.get_by_role("link", name="How it works", exact=True)).to_be_visible()
-    assert pose(page)["angle"] == 30
 
 
 # --- Rotate ---

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,10 +32,10 @@ from ui.shell import query_params
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """One run of each kind of model."""
-    root = tmp_path_factory.mktemp("runs")
-    small_runs.make(root)
+def runs(tmp_path_factory: pytest.TempPathFactory, every_kind: Path) -> Iterator[Path]:
+    """One run of each kind of model, and what the tests put beside them."""
+    root = tmp_path_factory.mktemp("rotate") / "runs"
+    shutil.copytree(every_kind, root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FGPVAE_RUNS", str(root))
         yield root
