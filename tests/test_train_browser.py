@@ -11,10 +11,11 @@ import psutil
 import pytest
 from playwright.sync_api import expect
 
+from fgpvae import runs
 from tests import tiny
 from tests.browser import serve, settle
 
-EPOCHS = 80  # long enough to be stopped on the way
+EPOCHS = 3
 PATIENCE = 360_000  # milliseconds; nothing here waits longer than it has to
 BESIDE = {"FGPVAE_RUNS_NICE": "1"}  # other work must not starve what is waited for
 
@@ -115,11 +116,11 @@ def press_at_once(pages, label):
         button.evaluate("button => button.click()")
 
 
-def begin(page, name, epochs):
+def begin(page, name, count):
     """Clone the settings of the chosen run, change the epochs and start."""
     press(page, "Clone settings")
     page.get_by_role("tab", name="Training", exact=True).click(timeout=PATIENCE)
-    page.get_by_label("Epochs", exact=True).fill(str(epochs))
+    page.get_by_label("Epochs", exact=True).fill(str(count))
     page.get_by_label("Name", exact=True).fill(name)
     start = page.get_by_role("button", name="Start", exact=True)
     said = re.compile("on this machine|Timing|The time cannot be told")  # if the machine is busy
@@ -135,9 +136,9 @@ def saved(page, button):
     return Path(download.value.path()).read_bytes()
 
 
-def epochs_done(run):
-    lines = (run / "metrics.jsonl").read_text().splitlines()
-    return max((json.loads(line)["epoch"] for line in lines), default=0)
+def epochs(run):
+    """Those that are written down."""
+    return [line["epoch"] for line in runs.open_run(run).metrics()]
 
 
 def wait_for(condition):
@@ -148,25 +149,15 @@ def wait_for(condition):
     return found
 
 
-def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, address, tabs):
+def test_a_run_is_started_finished_and_used(root, address, tabs):
     page = tabs.open()
     page.goto(f"{address}/train")
     shows(page, "seedling", "finished")
     begin(page, "mine", EPOCHS)
-    shows(page, "mine", "training")
-    expect(page).to_have_url(re.compile("run=mine"))
-    lines = page.locator(".st-key-train-curves .scatterlayer .js-line")
-    expect(lines).to_have_count(4, timeout=PATIENCE)
-    expect(page.get_by_text("Two new digits")).to_be_visible(timeout=PATIENCE)
-    press(page, "Stop")
-    shows(page, "mine", "stopped")
-    stopped_at = epochs_done(root / "mine")
-    wait_for(lambda: trainer(root / "mine") is None)
-    press(page, "Resume")
     shows(page, "mine", "finished")
-    lines = (root / "mine" / "metrics.jsonl").read_text().splitlines()
-    assert [json.loads(line)["epoch"] for line in lines] == list(range(1, EPOCHS + 1))
-    assert stopped_at < EPOCHS
+    expect(page).to_have_url(re.compile("run=mine"))
+    expect(page.get_by_text("Two new digits")).to_be_visible(timeout=PATIENCE)
+    assert epochs(root / "mine") == list(range(1, EPOCHS + 1))
 
     page.locator(".st-key-train-links").get_by_text("Compare").click()
     chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
@@ -178,45 +169,62 @@ def test_a_run_is_started_watched_stopped_resumed_finished_and_used(root, addres
     settle(page)
     picture = page.locator(".st-key-compare-download-digits-png").get_by_role("button")
     assert saved(page, picture).startswith(b"\x89PNG")
-    for name in ("latents", "rotate"):
-        page.goto(f"{address}/{name}?model=runs/mine")
-        picker = page.get_by_label("Model", exact=True)
-        expect(picker).to_have_value("runs/mine", timeout=PATIENCE)
-        settle(page)
-        expect(page.get_by_test_id("stException")).to_have_count(0)
+    page.goto(f"{address}/rotate?model=runs/mine")
+    picker = page.get_by_label("Model", exact=True)
+    expect(picker).to_have_value("runs/mine", timeout=PATIENCE)
+    settle(page)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
     tabs.close(page)
 
 
-def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, address, tabs):
-    run = root / "long"
-    with serve("app.py", FGPVAE_RUNS=str(root), **BESIDE) as first:
-        page = tabs.open()
-        page.goto(f"{first}/train")
-        shows(page, "seedling", "finished")
-        begin(page, "long", 5000)
-        shows(page, "long", "training")
-        wait_for(lambda: (run / "metrics.jsonl").exists())
-        tabs.close(page)
-        kill_server(first)
-    before = epochs_done(run)
-    assert trainer(run) is not None  # training outlives the server
+def test_two_servers_share_a_run_and_nothing_is_lost_when_one_or_the_training_is_killed(
+    root, address, tabs
+):
+    run = root / "shared"
+    with serve("app.py", FGPVAE_RUNS=str(root), **BESIDE) as there:
+        page, other = pages = [tabs.open(), tabs.open()]
+        other.goto(f"{there}/train?run=seedling")  # the first that this server is asked for
+        shows(other, "seedling", "finished")
+        expect(other.get_by_role("link", name="How it works", exact=True)).to_be_visible()
+        begin(other, "shared", 5000)
+        page.goto(f"{address}/train?run=shared")
+        for each in pages:
+            shows(each, "shared", "training")
+        lines = page.locator(".st-key-train-curves .scatterlayer .js-line")
+        expect(lines).to_have_count(4, timeout=PATIENCE)  # while it trains
+        first = trainer(run)
+        press_at_once(pages, "Stop")
+        for each in pages:
+            shows(each, "shared", "stopped")
+        wait_for(lambda: trainer(run) is None)
+        reached = epochs(run)[-1]
 
-    page = tabs.open()
-    page.goto(f"{address}/train?run=long")
-    shows(page, "long", "training")
-    assert wait_for(lambda: epochs_done(run) > before)
-    trainer(run).kill()
-    shows(page, "long", "interrupted")
+        # both resume it: one process trains it, and the one who was late is told or sees it train
+        press_at_once(pages, "Resume")
+        for each in pages:
+            shows(each, "shared", "training")
+        second = wait_for(lambda: trainer(run))
+        assert second.pid != first.pid
+        assert [p.pid for p in psutil.process_iter() if str(run) in command(p)] == [second.pid]
+        expect(other.get_by_test_id("stException")).to_have_count(0)
+        tabs.close(other)
+        kill_server(there)
+    assert wait_for(lambda: epochs(run)[-1] > reached)
+    assert trainer(run).pid == second.pid  # training outlives the server
+
+    second.kill()
+    shows(page, "shared", "interrupted")
     expect(page.get_by_text("Nothing is lost")).to_be_visible(timeout=PATIENCE)
-    reached = epochs_done(run)
+    reached = epochs(run)[-1]
     press(page, "Resume")
-    shows(page, "long", "training")
+    shows(page, "shared", "training")
     delete = page.locator(".st-key-train-actions").get_by_role("button", name="Delete", exact=True)
     expect(delete).to_be_disabled(timeout=PATIENCE)
     delete.evaluate(PLACES)
     press(page, "Stop")
-    shows(page, "long", "stopped")
-    assert epochs_done(run) >= reached
+    shows(page, "shared", "stopped")
+    assert epochs(run)[-1] >= reached
+    assert epochs(run) == list(range(1, len(epochs(run)) + 1))  # none is missing
 
     # what is about to be clicked is neither replaced nor moved by the end of the run
     expect(delete).to_be_enabled(timeout=PATIENCE)
@@ -227,58 +235,25 @@ def test_nothing_is_lost_when_the_server_or_the_training_is_killed(root, address
     page.get_by_role("button", name="Keep it", exact=True).click()
     expect(page.get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
     assert run.exists()
-    press(page, "Delete")
-    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+
+    # gone for one tab: the other says so and shows what there is
+    other = tabs.open()
+    other.goto(f"{address}/train?run=shared")
+    shows(other, "shared", "stopped")
+    sure, late = (
+        each.get_by_role("dialog").get_by_role("button", name="Delete", exact=True)
+        for each in (page, other)
+    )
+    for each, button in ((page, sure), (other, late)):
+        press(each, "Delete")
+        expect(button).to_be_visible(timeout=PATIENCE)
+    sure.click()
     expect(page.get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
     shows(page, "seedling", "finished")
     assert not run.exists()
-    tabs.close(page)
-
-
-def test_two_servers_and_two_tabs_on_the_same_runs(root, address, tabs):
-    """Each tab belongs to a server of its own; both show, and act on, one and the same run."""
-    run = root / "shared"
-    with serve("app.py", FGPVAE_RUNS=str(root), **BESIDE) as there:
-        pages = [tabs.open(), tabs.open()]
-        pages[0].goto(f"{address}/train")
-        shows(pages[0], "seedling", "finished")
-        begin(pages[0], "shared", 5000)
-        pages[1].goto(f"{there}/train?run=shared")
-        for page in pages:
-            shows(page, "shared", "training")
-        first = trainer(run)
-        press_at_once(pages, "Stop")
-        for page in pages:
-            shows(page, "shared", "stopped")
-        wait_for(lambda: trainer(run) is None)
-        reached = epochs_done(run)
-
-        # both resume it: one process trains it, and the one who was late is told or sees it train
-        press_at_once(pages, "Resume")
-        for page in pages:
-            shows(page, "shared", "training")
-        second = wait_for(lambda: trainer(run))
-        assert second.pid != first.pid
-        assert [p.pid for p in psutil.process_iter() if str(run) in command(p)] == [second.pid]
-        press(pages[1], "Stop")
-        shows(pages[0], "shared", "stopped")
-        assert epochs_done(run) >= reached
-
-        # gone for one: the other says so and shows what there is
-        press(pages[0], "Delete")
-        sure = pages[0].get_by_role("dialog").get_by_role("button", name="Delete", exact=True)
-        expect(sure).to_be_visible(timeout=PATIENCE)
-        press(pages[1], "Delete")
-        late = pages[1].get_by_role("dialog").get_by_role("button", name="Delete", exact=True)
-        expect(late).to_be_visible(timeout=PATIENCE)
-        sure.click()
-        expect(pages[0].get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
-        assert not run.exists()
-        late.click()
-        expect(pages[1].get_by_text("There is no run 'shared' any more.")).to_be_visible(
-            timeout=PATIENCE
-        )
-        for page in pages:
-            assert page.locator("[data-testid=stException]").count() == 0
-            tabs.close(page)
+    late.click()
+    expect(other.get_by_text("There is no run 'shared' any more.")).to_be_visible(timeout=PATIENCE)
+    for each in (page, other):
+        expect(each.get_by_test_id("stException")).to_have_count(0)
+        tabs.close(each)
     assert sorted(path.name for path in root.iterdir() if path.is_dir()) == ["seedling"]
