@@ -338,6 +338,15 @@ def test_touch(tabs: Tabs, address: str):
     assert page.evaluate("scrollY") == before  # the page does not scroll under the finger
     touch("touchEnd")
     expect(page.get_by_text(re.compile("^angle 90"))).to_be_visible()
+    for degrees in (188, 214):  # at either end of the way from one dot to the next
+        page.touchscreen.tap(*point(page, degrees))
+        assert angle(page) == pytest.approx(degrees, abs=1)
+    expect(page.get_by_text("context [0, 4, 8, 12]")).to_be_visible()
+    page.touchscreen.tap(*point(page, 157.5))  # held out: there is nothing to add
+    assert angle(page) == 157.5
+    page.touchscreen.tap(*point(page, 49))
+    expect(page.get_by_text("context [0, 2, 4, 8, 12]")).to_be_visible()
+    assert angle(page) == 157.5
     assert watch.errors == []
     tabs.close(page)
 
@@ -387,6 +396,13 @@ def test_the_angle_slider_and_the_number_follow_the_ring_and_lead_it(page: Page,
     typed.press("Enter")
     expect(page.get_by_text("angle 157.5", exact=True)).to_be_visible()
     expect(slide).to_have_value("157.5")
+    typed.fill("-20")  # what was typed stays until it is entered
+    expect(typed).to_have_value("-20")
+    typed.press("Enter")
+    expect(typed).to_have_value("340")
+    typed.fill("")
+    typed.press("Enter")
+    expect(typed).to_have_value("340")
     page.locator(".grab").press("Home")
     expect(typed).to_have_value("0")
     assert watch.errors == []

@@ -168,7 +168,7 @@ export class Dial {
     this.stage.classList.toggle("at-view", seen);
     this.stage.classList.toggle("at-held", held);
     const shown = plain(angle);
-    this.degrees?.show(shown, this.root.activeElement);
+    this.degrees?.show(shown);
     this.grab.setAttribute("aria-valuenow", shown);
     const { scale } = this.data;
     const said = scale && !scale.degrees ? text : `${shown} degrees`;

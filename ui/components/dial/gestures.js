@@ -26,15 +26,15 @@ export class Gestures {
     if (!live || (event.pointerType === "mouse" && event.button !== 0)) return;
     const pointed = shape.pointed(event, this.dial);
     const { angle, radius, side } = pointed;
-    const button = event.target.closest(".view");
-    if (!button && event.target !== grab) return;
+    const onDot = event.target.closest(".view");
+    if (!onDot && event.target !== grab) return;
     event.preventDefault();
     grab.focus({ preventScroll: true, focusVisible: false });
     this.dial.halt();
     stage.setPointerCapture(event.pointerId);
     const onRing = Math.abs(radius - RADIUS) * side < 34;
     const onHandle = onRing && shape.reach(pointed, live.angle) < 20;
-    const target = button && !onHandle ? Number(button.dataset.index) : null;
+    const target = onDot && !onHandle ? views.meant(pointed) : null;
     this.turning = {
       pointer: event.pointerId,
       x: event.clientX,

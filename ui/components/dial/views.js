@@ -1,5 +1,6 @@
 // The dots on the ring: views that the model may be shown.
 const DETENT = 0.8; // degrees within which the handle rests on a view
+const DOT_SHARE = 0.35; // of the way from a dot to the next that belongs to the dot
 
 export class Views {
   constructor(box, shape) {
@@ -57,6 +58,16 @@ export class Views {
       if (distance < DETENT && (best === null || distance < this.shape.apart(angles[best], angle))) best = index;
     });
     return best;
+  }
+
+  // the index of the view that a pointer means, or null: on a small ring the dots are close to each
+  // other, and some of the way between two of them is left for turning
+  meant(pointed) {
+    const reach = this.data.angles.map((angle) => this.shape.reach(pointed, angle));
+    const nearest = reach.indexOf(Math.min(...reach));
+    const next = Math.min(...reach.filter((_, index) => index !== nearest));
+    const between = reach[nearest] > DOT_SHARE * (reach[nearest] + next);
+    return between || this.buttons[nearest].disabled ? null : nearest;
   }
 
   // the angle of a view that is near, or the angle itself

@@ -8,11 +8,17 @@ export class Degrees {
   listen(on, go, done, back) {
     for (const input of [this.slide, this.typed]) {
       on(input, "input", () => {
+        this.typing = input === this.typed;
         if (input.value !== "" && Number.isFinite(input.valueAsNumber)) go(input.valueAsNumber);
       });
       on(input, "change", done);
     }
-    on(this.typed, "blur", back);
+    for (const end of ["change", "blur"]) {
+      on(this.typed, end, () => {
+        this.typing = false;
+        back();
+      });
+    }
   }
 
   // the track has the colours of the angles
@@ -21,8 +27,8 @@ export class Degrees {
   }
 
   // what is being typed stays as it is
-  show(text, focused) {
+  show(text) {
     this.slide.value = text;
-    if (focused !== this.typed) this.typed.value = text;
+    if (!this.typing) this.typed.value = text;
   }
 }

@@ -107,7 +107,7 @@ class Upright {
   draw() {
     const shown = `${Math.round(10 * this.angle) / 10}`;
     this.turning.style.transform = `rotate(${this.angle}deg)`;
-    this.degrees.show(shown, this.root.activeElement);
+    this.degrees.show(shown);
     this.hold.setAttribute("aria-valuenow", shown);
     const whose = this.said ? "as you say" : "as the model finds";
     this.hold.setAttribute("aria-valuetext", `turned by ${shown} degrees, ${whose}`);
