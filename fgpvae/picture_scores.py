@@ -46,8 +46,9 @@ def score(model: Model, image: Any, w: Tensor) -> PictureScores:
     picture = torch.as_tensor(image).to(model.dtype)
     scale = scales(picture, w)
     views = placed(picture, w, scale)[:, None]  # [G, 1, H, W]
-    style, _ = model.infer(views, w[:, None]).style()
-    made = model.generate(views, w[:, None], w[:, None])
+    posterior = model.infer(views, w[:, None])
+    style, _ = posterior.style()
+    made = model.decode(posterior.mean(w[:, None]), model.divides_channels)
     middle = model.given(placed(picture, w, scale, 0.0)[:, None], w[:, None])
     return PictureScores(
         angles=w,

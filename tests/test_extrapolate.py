@@ -346,7 +346,7 @@ def test_the_own_picture_shows_what_the_digit_shows(turn: int):
         assert np.corrcoef(seen.ravel(), digit.ravel())[0, 1] > 0.7
 
 
-def test_the_belief_about_an_angle_is_computed_once_a_run(runs: Path, monkeypatch):
+def test_the_belief_about_an_angle_is_computed_once_a_picture(runs: Path, monkeypatch):
     asked, belief = [], orientation.belief
 
     def counted(*given):
@@ -354,8 +354,7 @@ def test_the_belief_about_an_angle_is_computed_once_a_run(runs: Path, monkeypatc
         return belief(*given)
 
     monkeypatch.setattr(orientation, "belief", counted)
-    app = open_page("extrapolate", model="runs/turning")
-    asked.clear()
+    app = open_page("extrapolate", model="runs/turning", digit="new-8-17", shown="105")
     app.run()
     assert not app.exception
     assert len(asked) == 1

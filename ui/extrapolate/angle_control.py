@@ -7,7 +7,14 @@ from PIL import Image
 from fgpvae import orientation
 from fgpvae.models import Model
 from ui.components.upright import upright
-from ui.extrapolate import belief_ring, familiar, own_picture, right_way_up, view_angles
+from ui.extrapolate import (
+    belief_ring,
+    familiar,
+    findings,
+    own_picture,
+    right_way_up,
+    view_angles,
+)
 
 TURN = "Turn the picture until it is upright: drag it, use the arrow keys, or type its angle."
 UNTOLD = "This model cannot tell an angle from a picture. " + TURN
@@ -24,7 +31,7 @@ def _belief(key: str, model: Model, image: np.ndarray) -> np.ndarray | None:
     placed = view_angles.of_view(key)
     if placed is not None and f"extrapolate.said.{key}" not in st.session_state:
         return placed
-    return orientation.belief(model, image, view_angles.said_digit(view_angles.subject(key)))
+    return findings.belief(model, image, view_angles.said_digit(view_angles.subject(key)))
 
 
 def _angle(said: float | None, found: np.ndarray | None) -> float:

@@ -3,23 +3,20 @@
 from collections.abc import Sequence
 from html import escape
 
-from fgpvae.data import ANGLES
-from fgpvae.digit_view import turn, uncertainty
 from fgpvae.models import Model
 from ui.components import sketch
-from ui.extrapolate import user_views
+from ui.extrapolate import findings, user_views
 from ui.extrapolate.user_views import Ring
 from ui.inference import captions
 from ui.shell import frame
 
 FALLS = 0.9  # of the first doubt: what is left is drawn if it comes below this share
-AROUND = ANGLES[::2]  # angles at which the doubt about a pixel is averaged
 
 
 def card(key: str, model: Model, ring: Ring, seen: Sequence[int]) -> None:
     """What more views of a digit would change, where the model says how sure it is."""
     order = user_views.arrival(seen)
-    left = uncertainty(model, ring.views, ring.angles, order)
+    left = findings.doubt_left(model, ring, order)
     if left is None:
         return
     if left[-1] < FALLS * left[0]:
@@ -37,7 +34,7 @@ def card(key: str, model: Model, ring: Ring, seen: Sequence[int]) -> None:
 
 def same(model: Model, ring: Ring, seen: Sequence[int], order: Sequence[int]) -> str:
     """How well a pixel is known now, and how well with all views that could be added."""
-    now, then = (_spread(model, ring, some) for some in (seen, order))
+    now, then = (findings.pixel_sd(model, ring, some) for some in (seen, order))
     few, many = (
         f"{captions.count(len(some))} view{'s' * (len(some) > 1)}" for some in (seen, order)
     )
@@ -46,12 +43,6 @@ def same(model: Model, ring: Ring, seen: Sequence[int], order: Sequence[int]) ->
         f"A pixel is known to ± {now:.3f} from {few} and to ± {then:.3f} from {many}, on average "
         f"over all angles: this model is as sure of a digit from few pictures as it gets.{held}"
     )
-
-
-def _spread(model: Model, ring: Ring, indices: Sequence[int]) -> float:
-    shown = turn(model, ring.views, ring.angles, user_views.mask(ring, indices))
-    found = shown.pixel_sds(AROUND)
-    return 0.0 if found is None else float(found.mean())
 
 
 def falling(values: Sequence[float], seen: int) -> str:

@@ -3,8 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from fgpvae.familiarity import Familiarity, familiarity
+from fgpvae.familiarity import Familiarity
 from fgpvae.models import Model
+from ui.extrapolate import findings
 from ui.shell import notices
 
 FINE = "It looks like the digits the model knows."
@@ -14,7 +15,7 @@ NO_DIGIT = "This does not look like a digit. The result is shown all the same."
 
 def show(model: Model, image: np.ndarray) -> None:
     """Say how familiar a picture [H, W] is, where the model can tell."""
-    verdict = familiarity(model, image)
+    verdict = findings.familiar(model, image)
     if verdict is Familiarity.FINE:
         st.caption(FINE)
     elif verdict is not None:
