@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.stress import table
 
-PARTS = ("uploads", "checkpoints", "numbers", "faults", "load", "proxy")
+PARTS = ("uploads", "checkpoints", "numbers", "faults", "load", "memory", "proxy")
 
 
 def main() -> int:

@@ -206,7 +206,11 @@ class Crowd:
         url = address.replace("http", "ws") + "/_stcore/stream"
         protocols = [Subprotocol("streamlit")]
         async with connect(
-            url, subprotocols=protocols, max_size=None, additional_headers=headers
+            url,
+            subprotocols=protocols,
+            max_size=None,
+            additional_headers=headers,
+            ping_interval=None,  # nor does a browser give up where a server is slow
         ) as socket:
             yield socket
 
