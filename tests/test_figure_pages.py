@@ -352,15 +352,3 @@ def test_a_newcomer_comes_from_a_digit_to_a_figure_and_builds_one(tabs: Tabs, ad
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("Rotate an object")
     tabs.close(page)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["rotate", "extrapolate", "latents"])
-def test_figures_fit_on_a_phone(tabs: Tabs, address: str, name: str):
-    page = tabs.open(390, 844)
-    page.goto(f"{address}/{name}?model=cubes")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    settle(page)
-    wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
-    assert wide <= 390
-    tabs.close(page)

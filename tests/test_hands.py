@@ -336,12 +336,8 @@ TOO_SMALL = """() => {
 }"""
 
 
-@pytest.mark.parametrize("source", ["Example", "Draw", "Upload", "Random"])
-def test_all_that_is_tapped_is_large_enough_for_a_finger(tabs: Tabs, address: str, source: str):
-    visit = Visit(tabs, address, **PHONE)
-    address = f"/extrapolate?digit=new-3-2&shown=45&extrapolate.source={source}"
-    page = visit.open(address, ready=source in ("Example", "Random"))
-    page.get_by_test_id("stButtonGroup").get_by_text(source).wait_for()
+def fits_a_finger(page: Page) -> None:
+    """Whatever can be tapped is large enough, and none of it beside the screen."""
     assert page.evaluate(TOO_SMALL) == []
     width = PHONE["width"]
     board = page.locator(".st-key-extrapolate-board")
@@ -349,12 +345,22 @@ def test_all_that_is_tapped_is_large_enough_for_a_finger(tabs: Tabs, address: st
         around = each.bounding_box()
         assert around["x"] + around["width"] <= width
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    visit.close()
 
 
-def test_a_finger_turns_the_picture_and_not_the_page(tabs: Tabs, address: str):
+# what a source shows once it is there
+SHOWN = {
+    "Draw": "canvas.paper",
+    "Upload": "[data-testid=stFileUploader]",
+    "Random": "[data-ready=yes]",
+}
+
+
+def test_a_finger_turns_the_picture_and_not_the_page_and_finds_all_it_taps(
+    tabs: Tabs, address: str
+):
     visit = Visit(tabs, address, **PHONE)
     page = visit.open("/extrapolate?digit=new-3-2&shown=45")
+    fits_a_finger(page)
     own = page.get_by_role("slider", name="Your picture: turn it until it is upright")
     number = page.get_by_label("Angle of your picture in degrees")
     own.evaluate("each => each.scrollIntoView({ block: 'center' })")
@@ -370,14 +376,24 @@ def test_a_finger_turns_the_picture_and_not_the_page(tabs: Tabs, address: str):
     leave = page.get_by_role("button", name="Leave it to the model", exact=True)
     expect(leave).to_be_visible()
     assert leave.bounding_box()["height"] >= 44
+    settle(page)
+
+    for source, part in SHOWN.items():
+        page.get_by_test_id("stButtonGroup").get_by_text(source, exact=True).tap()
+        expect(page).to_have_url(re.compile(f"extrapolate.source={source}"))
+        expect(page.locator(part)).to_be_visible()
+        settle(page)
+        fits_a_finger(page)
     visit.close()
 
 
 # --- every way in ---
 
-GIVE = """([way, type, text]) => {
+GIVE = """([way, type, content]) => {
   const given = new DataTransfer();
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const bytes = typeof content === "number"  // so many zeros
+    ? new Uint8Array(content)
+    : Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
   given.items.add(new File([bytes], "three.png", { type }));
   const options = { bubbles: true, cancelable: true, composed: true };
   if (way === "paste") {
@@ -435,7 +451,7 @@ def test_every_way_in_gives_the_same(tabs: Tabs, address: str):
         expect(alert).to_contain_text(says)
         assert alert.inner_text().count(".") == 1
         remove(page)
-    give(page, "paste", bytes(20_000_001 + 1_000_000))
+    page.evaluate(GIVE, ["paste", "image/png", 20_000_001 + 1_000_000])
     expect(page.get_by_text("File must be 20.0MB or smaller.")).to_be_visible()
     page.get_by_role("button", name="Remove ", exact=False).click()
     page.evaluate("navigator.clipboard.writeText('three')")
