@@ -39,6 +39,7 @@ PATIENCE = 300.0  # seconds for one answer; one that comes late counts with its 
 PROGRESS = 15.0  # seconds between two lines that say how far it is
 PAGES = [name for name, _ in frame.PAGES]
 CHROMIUM = "in Chromium"
+PAINTED = "fgpvae.painted"  # the component that waits until the browser has painted
 DONE = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 
 
@@ -153,6 +154,21 @@ class Session:
                     if kind == "exception" or error:
                         what = element.exception.message or element.alert.body
                         self.record.errors.append(f"{self.page}: {what}")
+                    component = element.bidi_component
+                    if component.component_name == PAINTED:
+                        (data,) = json.loads(component.json)
+                        if data["word"]:
+                            await asyncio.to_thread(self.tell_painted, data["word"])
+
+    def tell_painted(self, word: str) -> None:
+        """A browser says that it has painted pictures, and is sent charts after that."""
+        asked = self.socket.request
+        assert asked is not None
+        url = f"http://{asked.headers['Host']}/painted/{word}"
+        cookie = {"Cookie": asked.headers.get("Cookie", "")}
+        request = urllib.request.Request(url, method="POST", headers=cookie)
+        with urllib.request.urlopen(request, timeout=PATIENCE):
+            pass
 
     async def look(self, seconds: float) -> None:
         """Stay on a page; what runs by itself goes on."""
