@@ -1,12 +1,13 @@
 """Small samples of tests/stress, of which `python -m tests.stress` does all."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from tests.stress import checkpoints, faults, load, pictures, uploads
+from tests.stress import checkpoints, faults, load, memory, pictures, uploads
 
 
 def test_uploads_give_a_digit_or_a_sentence_in_bounded_memory() -> None:
@@ -69,3 +70,37 @@ def test_sessions_share_models_and_digits() -> None:
     assert len(found.record.times()) >= 3
     for what in ("models", "digits"):
         assert 1 <= found.held[what] == found.held[f"different_{what}"]
+
+
+class Silent:
+    """A server that takes everything and never answers."""
+
+    async def send(self, message: bytes) -> None:
+        pass
+
+    async def recv(self) -> bytes:
+        await asyncio.Event().wait()
+        return b""
+
+
+@pytest.mark.parametrize("counts_from", [0.0, float("inf")])
+def test_a_page_that_never_comes_counts_with_the_time_it_was_waited_for(
+    monkeypatch, counts_from: float
+) -> None:
+    monkeypatch.setattr(load, "PATIENCE", 0.05)
+    record = load.Record()
+    session = load.Session(Silent(), record, 0, ["best"], counts_from)
+    with pytest.raises(TimeoutError, match="train: no answer within"):
+        asyncio.run(session.visit("train"))
+    counted = [seconds >= 0.05 for seconds in record.answers["train"]]
+    assert (counted, record.before) == (([True], 0) if counts_from == 0 else ([], 1))
+
+
+def test_no_page_and_few_pages_have_a_summary() -> None:
+    assert load.summary([]) == "no page was answered"
+    assert load.summary([2.0]) == "1 pages, median 2000 ms, 95th percentile 2000 ms"
+    assert load.p95([float(each) for each in range(101)]) == 95
+
+
+def test_the_memory_of_a_session_is_what_one_more_takes() -> None:
+    assert memory.slope([700.0, 720.0, 740.0]) == pytest.approx(2)
