@@ -13,7 +13,7 @@ from typing import Any
 from fgpvae.experiments.common import Experiment, spread
 
 # the lowest first
-CANDIDATES = (("constant", 0.001), ("cosine", 0.003), ("cosine", 0.006), ("cosine", 0.012))
+CANDIDATES = (("constant", 0.001), ("cosine", 0.003), ("cosine", 0.006))
 KEPT_BACK = 90  # digits
 FAR_BEHIND = 1.03  # times the least error; seeds differ by half of that
 
