@@ -96,7 +96,8 @@ PROBE = """(expected) => {
     if (missing.length) look(document, missing);
     const app = document.querySelector("[data-testid=stApp]");
     const come = expected.every((name) => name in seen);
-    const ended = come && app?.dataset.testScriptState === "notRunning";
+    const waits = document.querySelector(".st-key-charts-painted"); // for what is to be painted
+    const ended = come && !waits && app?.dataset.testScriptState === "notRunning";
     if (!ended) last = Math.max(last, performance.now());
     if (ended && performance.now() - last > 500) return (seen.settled = last);
     requestAnimationFrame(frame);

@@ -30,7 +30,8 @@ FLAGS = [
 ]
 PATIENCE = 240_000  # milliseconds: a busy machine is not a failure
 expect.set_options(timeout=PATIENCE)
-IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+# while charts wait for pictures to be painted, the script only seems to have ended
+IDLE = "[data-testid=stApp][data-test-script-state=notRunning]:not(:has(.st-key-charts-painted))"
 
 
 @contextmanager

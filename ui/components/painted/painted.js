@@ -1,18 +1,30 @@
 // Tells the server when the browser has painted what came before this component.
 const HERE = new URL(import.meta.url).pathname;
 const BASE = HERE.slice(0, HERE.indexOf("/_stcore/"));
-const HIDDEN = 1000; // milliseconds: a tab that is not looked at paints no frame
 
 let said = "";
 
-const painted = () =>
+const come = () =>
+  !document.querySelector("[data-testid=stSkeleton]") &&
+  [...document.images].every((image) => image.complete);
+
+// A tab that is not looked at has no frames, and nobody who waits for a picture.
+const frame = () =>
   new Promise((resolve) => {
-    requestAnimationFrame(() => requestAnimationFrame(resolve)); // the first is before the painting
-    setTimeout(resolve, HIDDEN);
+    if (document.hidden) resolve();
+    requestAnimationFrame(resolve);
+    document.addEventListener("visibilitychange", resolve, { once: true });
   });
 
+async function tell(word) {
+  while (!come() && !document.hidden) await frame();
+  await frame(); // comes before the painting
+  await frame();
+  await fetch(`${BASE}/painted/${word}`, { method: "POST" });
+}
+
 export default function ({ data: [{ word }] }) {
-  if (!word || word === said) return;
+  if (word === said) return;
   said = word;
-  painted().then(() => fetch(`${BASE}/painted/${word}`, { method: "POST" }));
+  tell(word);
 }

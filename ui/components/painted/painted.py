@@ -14,11 +14,14 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from ui.components.shared import Component
 
 KEY = "charts.painted"
+PAGE = "charts.painted.page"  # the last page on which it was waited for
 LONGEST = 30.0  # seconds: what waits comes also if the browser says nothing
 LOOK = 0.05  # seconds between two looks whether the page is to run anew
 
@@ -44,17 +47,35 @@ def wait() -> None:
     context = get_script_run_ctx()
     if context is None or not _served.is_set():
         return
-    opened = st.session_state.get(f"{KEY}.page") != context.page_script_hash
-    st.session_state[f"{KEY}.page"] = context.page_script_hash
-    word = secrets.token_urlsafe() if opened else ""
-    _component(key=KEY, data={"word": word})  # always, so that it stays the same element
-    if not opened:
-        return
+    place = st.empty()
+    if st.session_state.get(PAGE) != context.page_script_hash:
+        st.session_state[PAGE] = context.page_script_hash
+        word = secrets.token_urlsafe()
+        with place:
+            _component(key=KEY, data={"word": word})
+        _say_running(context, False)
+        _wait_for(word)
+        _say_running(context, True)
+        place.empty()
+
+
+def _wait_for(word: str) -> None:
     told = _told[word] = Event()
     try:
         for _ in range(round(LONGEST / LOOK)):
             if told.wait(LOOK):
                 return
-            st.session_state.get(KEY)  # Streamlit ends the script here if the page is to run anew
+            st.session_state.get(PAGE)  # Streamlit ends the script here if it is to run anew
     finally:
         del _told[word]
+
+
+def _say_running(context: ScriptRunContext, running: bool) -> None:
+    """Let the browser take the script for ended, or for running.
+
+    While it runs, Streamlit changes an icon every 200 ms, and each time React begins anew what it
+    has not finished: on a busy machine it would never finish what is waited for.
+    """
+    message = ForwardMsg()
+    message.session_status_changed.script_is_running = running
+    context.enqueue(message)
