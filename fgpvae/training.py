@@ -118,7 +118,7 @@ class Trainer:
             self.model.train()
         if self.step >= self.recognition:
             return self._recognise()
-        terms = self._terms()
+        terms, _ = self._terms()
         prior = self.model.log_prior()
         if self.workers.rank:
             prior = prior.detach()  # it has one gradient, that of the first worker
@@ -147,12 +147,12 @@ class Trainer:
     def _recognise(self) -> Step:
         """A step of the last epochs: the encoder of the local channels alone."""
         with torch.no_grad():
-            terms = self._terms()
+            terms, views = self._terms()
         self._forget_gradients()
         part, own = self._part(self.step), torch.zeros((), device=self.home)
         with self._only(self.model.recognising()):
-            if part is None or len(part):
-                views = self._made(self.step).to(self.home)
+            if views is not None:
+                views = views.to(self.home)
                 samples = random_generator(self.config.seed, 5, self.step)
                 with randomness.drawn_for(part), self._precision():
                     each = self.model.recognition(views, samples)  # [P]
@@ -173,14 +173,14 @@ class Trainer:
             for weight in others:
                 weight.requires_grad_(True)
 
-    def _terms(self) -> Terms:
-        """The terms of the whole batch, computed from this worker's part of it."""
-        part = self._part(self.step)
+    def _terms(self) -> tuple[Terms, Views | None]:
+        """The terms of the whole batch, computed from this worker's part of it, and that part."""
+        part, views = self._part(self.step), None
         if part is None:
             return self._own_terms(None)
         if len(part):
             try:
-                own = self._own_terms(part)
+                own, views = self._own_terms(part)
             except UserError:
                 # the others learn of it by numbers that are not finite, and stop as well
                 nan = torch.full((len(part),), math.nan)
@@ -189,9 +189,9 @@ class Trainer:
         else:
             nothing = torch.zeros(0, device=self.home)
             own = Terms(nothing, nothing.long(), nothing)
-        return self.workers.gather(own, part)
+        return self.workers.gather(own, part), views
 
-    def _own_terms(self, part: Part | None) -> Terms:
+    def _own_terms(self, part: Part | None) -> tuple[Terms, Views]:
         config = self.config.training
         views = self._batch()
         seed, step = self.config.seed, self.step
@@ -204,8 +204,8 @@ class Trainer:
             try:
                 if self.config.objective.conditional:
                     given = random_part(views.observed, generator).to(self.home)
-                    return self.model.conditional_terms(views.to(self.home), given, samples)
-                return self.model.terms(views.to(self.home), context, samples)
+                    return self.model.conditional_terms(views.to(self.home), given, samples), views
+                return self.model.terms(views.to(self.home), context, samples), views
             except UserError as error:
                 raise UserError(self._stopped(str(error).rstrip("."))) from None
 
