@@ -37,6 +37,7 @@ def pack(run: runs.Run) -> bytes:
     weights = files.read(run.path / WEIGHTS, checkpoints.LARGEST_FILE)
     checkpoints.parse_model(weights, WEIGHTS)
     content = {CONFIG: files.read(run.path / CONFIG, files.LARGEST_JSON), WEIGHTS: weights}
+    content[runs.METRICS] = b""  # of a run that was stopped in its first epoch
     if (run.path / runs.METRICS).exists():
         content[runs.METRICS] = files.read(run.path / runs.METRICS, runs.LARGEST_METRICS)
     if run.config.data.split == OBJECTS:
@@ -64,7 +65,7 @@ def unpack(content: bytes, name: str) -> Archive:
         own = object_files.parse(parts[OBJECTS_FILE], f"{name}/{OBJECTS_FILE}")
         if own.shape != config.model.network.shape:
             raise UserError(f"The objects in '{name}' are not those that its model was made for.")
-    epoch = _last_epoch(parts.get(runs.METRICS, b""), config.training.epochs)
+    epoch = _last_epoch(parts.get(runs.METRICS), config.training.epochs)
     done = epoch >= config.training.epochs
     status = {"state": runs.FINISHED if done else runs.STOPPED, "epoch": epoch}
     parts[runs.STATUS] = json.dumps(status | {"heartbeat": time.time()}).encode()
@@ -97,8 +98,10 @@ def _parts(content: bytes, name: str) -> dict[str, bytes]:
     return parts
 
 
-def _last_epoch(metrics: bytes, epochs: int) -> int:
-    """How far the run had come; without a line about it, to its end."""
+def _last_epoch(metrics: bytes | None, epochs: int) -> int:
+    """How far the run had come; weights without metrics are taken for those of its end."""
+    if metrics is None:
+        return epochs
     for row in reversed(metrics.splitlines()):
         try:
             epoch = json.loads(row)["epoch"]
@@ -106,4 +109,4 @@ def _last_epoch(metrics: bytes, epochs: int) -> int:
             continue
         if type(epoch) is int and epoch >= 0:
             return min(epoch, epochs)
-    return epochs
+    return 0

@@ -43,6 +43,16 @@ def test_a_downloaded_run_comes_back_and_can_be_used_but_not_resumed(packed, tmp
         background.add(tmp_path, "again", archives.unpack(packed, "seedling.zip"))
 
 
+def test_a_run_that_was_stopped_in_its_first_epoch_comes_back_as_such(packed, tmp_path):
+    run = background.add(tmp_path, "whole", archives.unpack(packed, "seedling.zip"))
+    (run.path / runs.METRICS).unlink()
+    stopped = archives.unpack(archives.pack(run), "stopped.zip")
+    back = background.add(tmp_path, "back", stopped)
+    assert (back.state, back.epoch) == (runs.STOPPED, 0)
+    bare = archives.unpack(repacked(packed, metrics_jsonl=None), "bare.zip")  # weights alone
+    assert background.add(tmp_path, "bare", bare).state == runs.FINISHED
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
