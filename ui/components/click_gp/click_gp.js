@@ -118,6 +118,7 @@ class ClickGP {
     this.holder = $(".points");
     this.hint = $(".hint");
     this.evidence = $(".evidence");
+    this.add = $(".add");
     this.inputs = [...root.querySelectorAll("input")];
     this.stop = new AbortController();
     this.send = () => {};
@@ -152,6 +153,12 @@ class ClickGP {
       });
       on(input, "change", () => this.commit());
     }
+    on(this.add, "click", () => {
+      if (this.points.length >= MOST) return;
+      this.points.push(this.unsure());
+      this.commit();
+      this.holder.lastChild.focus(); // the arrow keys move it from here
+    });
     on(this.root.querySelector(".samples"), "click", () => {
       this.shuffle();
       this.draw();
@@ -173,6 +180,15 @@ class ClickGP {
     this.draw();
     const { points, sigma, r, noise } = this;
     this.send({ points, sigma, r, noise });
+  }
+
+  // a point where the process knows least, at its mean
+  unsure() {
+    if (!this.points.length) return { w: 180, z: 0 };
+    const angles = Array.from({ length: 72 }, (_, i) => 5 * i);
+    const found = angles.map((w) => ({ w, ...this.process.at(w) }));
+    const { w, mean } = found.reduce((most, each) => (each.sd > most.sd ? each : most));
+    return { w, z: clamp(Number(mean.toFixed(3)), -REACH, REACH) };
   }
 
   place(event) {
@@ -235,8 +251,11 @@ class ClickGP {
     button.addEventListener("keydown", (event) => {
       const point = this.points[index()];
       const step = { ArrowLeft: [-5, 0], ArrowRight: [5, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
-      if (event.key === "Delete" || event.key === "Backspace") remove();
-      else if (step[event.key]) {
+      if (event.key === "Delete" || event.key === "Backspace") {
+        const next = Math.min(index(), this.points.length - 2);
+        remove();
+        (this.holder.children[next] ?? this.add).focus();
+      } else if (step[event.key]) {
         const [dw, dz] = step[event.key];
         point.w = clamp(point.w + dw, 0, 360);
         point.z = clamp(Number((point.z + dz).toFixed(3)), -REACH, REACH);
