@@ -34,13 +34,13 @@ export class Gestures {
     stage.setPointerCapture(event.pointerId);
     const onRing = Math.abs(radius - RADIUS) * side < 34;
     const onHandle = onRing && shape.reach(pointed, live.angle) < 20;
-    const target = onDot && !onHandle ? views.meant(pointed) : null;
+    const target = onDot ? views.meant(pointed) : null;
     this.turning = {
       pointer: event.pointerId,
       x: event.clientX,
       y: event.clientY,
       offset: onRing && !onHandle ? 0 : live.angle - angle,
-      view: onHandle ? views.at(live.angle) : target,
+      view: onHandle ? views.at(live.angle) ?? target : target, // a dot may be close to the handle
       far: false,
       jump: onRing && !onHandle && target === null,
     };
