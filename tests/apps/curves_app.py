@@ -21,9 +21,9 @@ def watched() -> None:
     records = [curves.Record("one", lines, 20), curves.Record("two", lines[:2], 20)]
     with charts.last():
         charts.show(
-            lambda: curves.chart(records, 2),
+            lambda: curves.chart(records),
             "train.curves",
-            curves.height(2),
+            curves.height(),
             curves.alt(records),
             live="one",
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fgpvae.configs import CUBES, OBJECTS, DataConfig
 from ui import charts
 from ui.shell import palette
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 ROW = 170  # pixels of a row of panels
+COLUMNS = 2
 MOST_POINTS = 150  # of a line
 SETTLED = 0.05  # the first epochs are far from the rest; beyond these they may leave the frame
 OTHER_KEY = "train.other"  # the run whose curves are over those of the chosen one
@@ -43,10 +45,20 @@ PANELS = (
     Panel("mse", "Reconstruction", "error of a pixel", True),
     Panel("kl", "KL, beyond the prior", "nats a digit"),
     Panel("multiplier", "λ, what an error costs", "nats", True),
-    Panel("validation_mse", "Validation, digits kept back", "error of a pixel", True),
+    Panel("validation_mse", "Validation, digits set aside", "error of a pixel", True),
 )
 BEFORE = "The curves begin with the first epoch."
-NO_VALIDATION = "No digits were kept back; set validation digits to see the error on them."
+
+
+def no_validation(data: DataConfig) -> str:
+    """Why there is no curve of validation; only of some splits can digits be set aside."""
+    if data.split == CUBES:
+        return "No figures are set aside for validation; Compare tests a run on new figures."
+    if data.split == OBJECTS:
+        return "No objects are set aside for validation."
+    if data.split == "continuous":
+        return "No digits are set aside for validation; Compare tests a run on new digits."
+    return "No digits were set aside: choose validation digits to see the error on new ones."
 
 
 def shown(records: Sequence[Record]) -> list[Panel]:
@@ -55,25 +67,25 @@ def shown(records: Sequence[Record]) -> list[Panel]:
     return found or list(PANELS[:-1])
 
 
-def height(columns: int) -> int:
+def height() -> int:
     """Of the chart, the same however many panels there are, so that nothing jumps."""
-    return -(-len(PANELS) // columns) * ROW + 80
+    return -(-len(PANELS) // COLUMNS) * ROW + 80
 
 
-def chart(records: Sequence[Record], columns: int) -> go.Figure:
+def chart(records: Sequence[Record]) -> go.Figure:
     """Every curve of the first run, and of a second in grey over it."""
     those = shown(records)
-    rows = -(-len(those) // columns)
+    rows = -(-len(those) // COLUMNS)
     made = charts.panels(
         [panel.title for panel in those],
-        columns,
-        (height(columns) - 50) // rows,
+        COLUMNS,
+        (height() - 50) // rows,
         gap=72,
-        horizontal_spacing=0.32 / columns,  # numbers and the title of an axis
+        horizontal_spacing=0.32 / COLUMNS,  # numbers and the title of an axis
     )
     styles = ((palette.GLOBAL, "solid"), (charts.GREY, "dot"))
     for index, panel in enumerate(those):
-        where = {"row": index // columns + 1, "col": index % columns + 1}
+        where = {"row": index // COLUMNS + 1, "col": index % COLUMNS + 1}
         every: list[float] = []
         for record, (colour, dash) in zip(records, styles, strict=False):
             found = thinned(points(record.lines, panel.name, panel.logarithmic))
@@ -100,7 +112,8 @@ def chart(records: Sequence[Record], columns: int) -> go.Figure:
     made.update_xaxes(range=[0, max(each.epochs for each in records)], nticks=4, tickangle=0)
     made.update_xaxes(title_text="epoch", row=rows)
     if not any(record.lines for record in records):
-        place = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
+        # in the first panel: in the middle of the chart are the numbers of an axis
+        place = {"xref": "x domain", "yref": "y domain", "x": 0.5, "y": 0.5, "showarrow": False}
         made.add_annotation(text=BEFORE, **place)
     return made.update_layout(showlegend=len(records) > 1)
 

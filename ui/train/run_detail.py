@@ -21,13 +21,13 @@ from ui.train.run_state import STOPPING, progress, redraw, say, state
 
 LARGEST_LOG = 2**20  # bytes
 RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
-LOST_NOTHING = (
-    "Its process ended before the run did. Nothing is lost: it goes on from where it was."
-)
+LOST_NOTHING = "The training was interrupted. Nothing is lost: Resume goes on from where it was."
 CLONE, AGAIN = "Put them into the form above.", "Bring the data again, under your own data."
 STOP_FIRST, GO_ON = "Stop it first.", "It goes on from where it was."
 FIRST_WIDTH = 130  # pixels, for Stop, Resume and More epochs alike
-UPLOADED = "It came as a file, without what is needed to train further: clone its settings instead."
+UPLOADED = (
+    "It was uploaded without what is needed to train further. Clone its settings to train it again."
+)
 
 
 def detail(run: Run, others: list[Run]) -> None:
@@ -61,7 +61,7 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
         if st.session_state.get(curves.OTHER_KEY) != held:
             st.session_state[curves.OTHER_KEY] = held
         name = st.selectbox(
-            "Over it the curves of",
+            "Compare with the curves of",
             list(names),
             index=None,
             key=curves.OTHER_KEY,
@@ -71,16 +71,15 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
         if name is not None:
             other = names[name]
             records.append(curves.Record(other.name, other.metrics(), other.config.training.epochs))
-    columns = 2 if charts.phone() else 3
     charts.show(
-        partial(curves.chart, records, columns),
+        partial(curves.chart, records),
         "train.curves",
-        curves.height(columns),
+        curves.height(),
         curves.alt(records),
         live=" / ".join(record.name for record in records),
     )
     if lines and not curves.points(lines, "validation_mse", logarithmic=True):
-        st.caption(curves.NO_VALIDATION)
+        st.caption(curves.no_validation(run.config.data))
 
 
 def choose_other() -> None:
@@ -152,7 +151,7 @@ def actions(run: Run) -> None:
             key="train.action.download",
             on_click="ignore",
             disabled=not (run.path / WEIGHTS).exists(),
-            help="Settings, weights and curves. It can be brought back above.",
+            help="Settings, weights and curves in one file, which can be uploaded again above.",
         )
         button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=delete)
     if run.epoch > 0:
