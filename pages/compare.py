@@ -7,7 +7,7 @@ from ui.shell import frame
 
 frame.guard()
 frame.heading(
-    "Compare", "The same test images through every model, the paper's table next to ours."
+    "Compare", "Every model on the same test images, and the paper's results beside ours."
 )
 st.html(f"<style>{compare.STYLE}</style>")
 chosen = compare.choose()

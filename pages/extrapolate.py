@@ -41,7 +41,7 @@ with st.container(key="extrapolate.board"):
 bring, way = (left.container(key=f"extrapolate.{part}") for part in ("bring", "way"))
 result, style_place = (right.container(key=f"extrapolate.{part}") for part in ("result", "style"))
 digit, shown, seed, pieces, piece, views = None, None, None, [], None, []
-with bring, frame.card("Bring a digit", "It stays in memory; nothing is written to disk."):
+with bring, frame.card("Bring a digit", "Your picture stays in memory; it is not saved to disk."):
     source = st.segmented_control(
         "Where the digit comes from",
         [EXAMPLE, *BRING, RANDOM],
@@ -59,7 +59,7 @@ with bring, frame.card("Bring a digit", "It stays in memory; nothing is written 
     elif pieces := picture.normalise(BRING[source]()):
         piece = picture.show(pieces, visible=source == "Draw")
 if digit or any(each.normalised for each in pieces):
-    with way, frame.card("As the model gets it"):
+    with way, frame.card("What the model sees"):
         if digit:
             shown = sources.shown_at(KEY, digit, link)
             views = sources.of_example(shown, model)
@@ -78,7 +78,7 @@ elif seed is not None:
     turning, style = notices.attempt(partial(prior, model, seed))
 
 copies = len(set(seen) - set(ring.own)) if views else 0
-whose = f"this {shown.digit.word}, new to it," if shown else "your digit"
+whose = f"this {shown.digit.word}, which is new to it," if shown else "your digit"
 sentence = captions.extrapolating(model, len(seen) - copies, copies, whose)
 with above:
     frame.heading(TITLE, captions.RANDOM if seed is not None else sentence)
@@ -89,7 +89,7 @@ if not views and seed is None:
         if piece and piece.several:
             frame.empty("Which one?", picture.CHOOSE)
         else:
-            frame.empty("No digit yet", "It turns here as soon as there is one.")
+            frame.empty("No digit yet", "Bring one on the left, and it turns here.")
     st.stop()
 
 start = query_params.number(link.get("angle"), 0)

@@ -24,7 +24,7 @@ with st.container(horizontal=True, gap="medium"):
         ["2-D", "3-D"],
         default="2-D",
         key="latents.space",
-        help="Two components that hold most of the variance, or three: drag to turn the space.",
+        help="The two directions in which the points vary most, or three: drag to turn the space.",
         **KEPT,
     )
     if digits:
@@ -34,16 +34,16 @@ with st.container(horizontal=True, gap="medium"):
             default="all its views",
             key="latents.placed_by",
             disabled=found.pooled is None,
-            help="The posterior given all sixteen views of its digit, or the encoder's estimate "
-            "from this one image.",
+            help="Where the model puts a view when it knows all sixteen views of the digit "
+            "(the posterior), or from this one image alone (the encoder's estimate).",
             **KEPT,
         )
 thing = "a digit" if digits else "an object"
 with head:
     frame.heading(
         "Latents",
-        f"Each point is one view of {thing}, as the model keeps it. Click one to see its "
-        f"{thing.split()[-1]}.",
+        f"Each point is one view of {thing}, placed by the model's channels. Click a point to "
+        f"see its {thing.split()[-1]}.",
         help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
     )
 with charts.last():

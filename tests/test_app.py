@@ -333,7 +333,7 @@ def test_measuring_lists_every_model_with_a_sentence_a_figure(tmp_path, monkeypa
     monkeypatch.setattr(checkpoints, "PRETRAINED", tmp_path / "nothing")
     at = open_page("latents")
     assert not at.dataframe
-    assert "or training digits if it takes no others" in texts(at)
+    assert "or training digits if a model takes no others" in texts(at)
     next(each for each in at.button if each.label == "Measure all models").click().run()
     assert fine(at), at.exception
     table = at.dataframe[0].value.set_index("Figure")
@@ -615,6 +615,35 @@ def test_a_link_carries_the_points_of_the_process(opened, address):
     again = opened(page.url.removeprefix(address))
     again.wait_for_function(f"() => {GP}")
     assert again.evaluate(f"{GP}.points()") == []
+
+
+def test_points_are_added_moved_and_removed_by_keys(opened):
+    page = opened("/how?screen=4&points=none")
+    page.wait_for_function(f"() => {GP}")
+    add = page.get_by_role("button", name="Add a point", exact=True)
+    add.press("Enter")
+    assert page.evaluate(f"{GP}.points()") == [{"w": 180, "z": 0}]
+    page.keyboard.press("ArrowUp")  # the new point has the focus
+    add.press("Enter")
+    points = page.evaluate(f"{GP}.points()")
+    assert points[0] == {"w": 180, "z": 0.1}
+    assert points[1]["w"] == 0  # as far from the first as can be
+    page.keyboard.press("Delete")
+    page.keyboard.press("Delete")
+    assert page.evaluate(f"{GP}.points()") == []
+    expect(add).to_be_focused()
+
+
+@pytest.mark.parametrize("path", ["/compare", "/latents"])
+def test_charts_and_pictures_have_room_in_a_narrow_window(opened, path):
+    page = opened(path, 1000)
+    place = page.locator("[class*='st-key-compare-three'], [class*='st-key-latents-three']")
+    chart = place.locator(".js-plotly-plot")
+    expect(chart).to_have_count(3)
+    for each in chart.all():
+        assert each.bounding_box()["width"] > 240
+    for grid in page.locator(".st-key-latents-traversals [role=img]").all():
+        assert grid.evaluate("grid => grid.scrollWidth <= grid.clientWidth")
 
 
 LOCAL = ".st-key-latents-pca-local"

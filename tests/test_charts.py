@@ -238,7 +238,7 @@ def record(name: str, epochs: int, **more: float) -> curves.Record:
 
 
 def test_curves_of_two_runs_are_over_each_other():
-    made = curves.chart([record("one", 10), record("two", 20, loss=3.0)], 3)
+    made = curves.chart([record("one", 10), record("two", 20, loss=3.0)])
     first, second = made.data[:2]
     assert (first.name, second.name) == ("one", "two")
     assert first.xaxis == second.xaxis
@@ -252,13 +252,11 @@ def test_curves_of_two_runs_are_over_each_other():
 
 
 def test_a_curve_that_a_run_does_not_have_has_no_panel():
-    titles = [note.text for note in curves.chart([record("one", 10)], 3).layout.annotations]
+    titles = [note.text for note in curves.chart([record("one", 10)]).layout.annotations]
     assert len(titles) == 4
-    with_it = curves.chart([record("one", 10, validation_mse=0.1)], 3)
+    with_it = curves.chart([record("one", 10, validation_mse=0.1)])
     assert len(with_it.layout.annotations) == 5
-    before = [
-        note.text for note in curves.chart([curves.Record("new", [], 10)], 3).layout.annotations
-    ]
+    before = [note.text for note in curves.chart([curves.Record("new", [], 10)]).layout.annotations]
     assert before == [*titles, curves.BEFORE]
     assert "one: Loss -5, Reconstruction 0.2" in curves.alt([record("one", 10)])
 

@@ -219,7 +219,7 @@ def test_one_view_stands_beside_what_others_published(app):
     assert theirs["New digits, fifth frame"] == 0.0125
     assert np.isnan(theirs["New digits, 15 angles"])
     assert any("quick learns from deformed digits" in text for text in captions(app))
-    assert any("turned as a picture has 0.0000" in text for text in captions(app))
+    assert any("which needs no learning: 0.0000" in text for text in captions(app))
     result = results.load("one-view")
     lines = read_csv(
         one_view_card.file(one_view_card.ours(result) + one_view_card.published(result))

@@ -524,8 +524,8 @@ def test_a_slider_along_a_direction_ends_where_digits_end(page: Page, address: s
     channel = page.get_by_label("style 1", exact=False).first
     expect(channel).to_have_attribute("aria-valuetext", "+2.0, beyond real digits")
     assert hatched(channel) > 20  # the mark is on the track, not under its coloured part
-    expect(page.get_by_text(re.compile("near that of one of .* training digits"))).to_be_visible()
-    expect(page.get_by_text("Fitted to 50 training digits, by a regression")).to_be_visible()
+    expect(page.get_by_text(re.compile("that of one of .* training digits"))).to_be_visible()
+    expect(page.get_by_text("in the pictures of 50 training digits")).to_be_visible()
     assert watch.errors == []
 
 

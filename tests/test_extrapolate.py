@@ -231,9 +231,9 @@ def test_the_angle_of_an_example_can_be_said():
 
 def test_what_more_views_would_change_is_drawn_where_it_is_much_and_said_where_it_is_not():
     app = open_page("extrapolate", model="best")
-    assert "More views, the same doubt" in [each.value for each in app.header]
-    (said,) = [each.value for each in app.caption if each.value.startswith("A pixel is known")]
-    assert "These widths held on digits that it never saw." in said
+    assert "More views change little" in [each.value for each in app.header]
+    (said,) = [each.value for each in app.caption if each.value.startswith("Averaged over")]
+    assert "These margins were checked on digits it had never seen." in said
     now, then = map(float, re.findall(r"± (0\.\d+)", said))
     assert now == pytest.approx(then, rel=0.1)
     app = open_page("extrapolate", model="paper", digit="new-3-2")
@@ -285,7 +285,7 @@ def test_what_is_said_of_views_that_do_not_fit():
     assert of(()) == view_angles.misfit(None) == ""
     assert of((2,)) == "View 3 does not fit the others."
     assert of((0, 2)) == "Views 1 and 3 do not fit the others."
-    assert "one digit?" in of((0, 1, 2, 3))
+    assert "the same digit?" in of((0, 1, 2, 3))
 
 
 def test_where_two_angles_are_possible_it_is_asked_which():
@@ -300,7 +300,7 @@ def test_where_two_angles_are_possible_it_is_asked_which():
 
     app = AppTest.from_function(page).run()
     assert [text.value for text in app.markdown] == [
-        f"Two angles are possible. **{right_way_up.QUESTION}**"
+        f"More than one angle is possible. **{right_way_up.QUESTION}**"
     ]
 
 
@@ -590,7 +590,7 @@ def test_a_photo_is_a_view_and_more_can_be_added():
 
 def test_a_random_digit_and_another():
     app = start("Random")
-    assert "Nobody has written this digit" in sentence(app)
+    assert "Nobody wrote this digit" in sentence(app)
     first = app.session_state["extrapolate.record"].pose
     app.button(key="extrapolate.another").click().run()
     assert app.session_state["extrapolate.record"].pose.style != first.style
@@ -603,14 +603,14 @@ def test_every_model_that_takes_new_digits_turns_an_upload(name: str):
     app = upload(start(name=name), ("three.png", drawing()))
     assert not app.exception
     assert html(app, "not turned")
-    assert any("cannot tell an angle" in text.value for text in app.caption)
+    assert any("cannot find the angle" in text.value for text in app.caption)
 
 
 def test_a_model_that_takes_none_says_so():
     app = open_page("extrapolate", model="runs/gpvae")
     app.run()
     assert not app.exception
-    assert any("has none for yours" in text.value for text in app.caption)
+    assert any("cannot take yours" in text.value for text in app.caption)
 
 
 _written: list[str] = []

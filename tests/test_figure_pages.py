@@ -71,7 +71,7 @@ def test_rotate_leads_from_digits_to_objects_and_back():
     assert not app.exception
     assert app.title[0].value == "Rotate an object"
     assert linked(app, "model") == "cubes"
-    assert "which it never met, from 30° only" in app.caption[0].value
+    assert "which is new to it, from 30° only" in app.caption[0].value
     assert "digit" not in app.query_params
 
     first = linked(app, "figure")
@@ -95,10 +95,10 @@ def test_a_link_opens_a_figure_and_the_numbers_are_those_of_the_package():
     model = load_pretrained("cubes")
     seen = imagine(model, MOVES, np.deg2rad([30, 210]), figures.AROUND)
     sides = seen.doubt[::2]  # of 48 angles those at which a view can be given
-    assert f"between them by ± {sides[[2, 14]].mean():.3f} where it looks" in said(app)
+    assert f"by ± {sides[[2, 14]].mean():.3f} per pixel on the side it sees" in said(app)
     rest = np.delete(np.arange(24), [2, 14])
     most = rest[sides[rest].argmax()]
-    assert f"± {sides[most]:.3f} at {15 * most}°, the most" in said(app)
+    assert f"most at {15 * most}°, by ± {sides[most]:.3f}" in said(app)
     more = imagine(model, MOVES, np.deg2rad([30, 210, 15 * most]), figures.AROUND)
     assert f"from ± {seen.doubt.mean():.3f} to ± {more.doubt.mean():.3f}." in said(app)
 
@@ -108,7 +108,7 @@ def test_nothing_is_left_to_see_from_all_sides():
     app = open_page("rotate", model="cubes", figure="x3y2-z2x2", views=every)
     assert not app.exception
     assert "has seen all sides" in said(app)
-    assert "One more view" not in said(app)
+    assert "Seeing that side" not in said(app)
 
 
 def test_a_style_is_in_the_link_and_the_figures_own_is_not():
@@ -119,7 +119,7 @@ def test_a_style_is_in_the_link_and_the_figures_own_is_not():
     app = open_page("rotate", model="cubes", figure="x3y2-z2x2", style=style)
     assert not app.exception
     assert linked(app, "style") == style
-    assert "nobody has built this" in app.caption[0].value
+    assert "that nobody has built" in app.caption[0].value
 
 
 @pytest.mark.parametrize("page", ["rotate", "extrapolate"])
@@ -228,7 +228,7 @@ def test_how_it_works_measures_figures_and_says_what_the_model_is_for():
     assert not app.exception  # sixteen views are all that a digit has
     assert app.slider(key="how.style.views").max == 16
     app.segmented_control(key="how.screen").set_value(1).run()
-    assert "It does not turn a thing in space" in " ".join(each.value for each in app.markdown)
+    assert "It cannot turn an object in space" in " ".join(each.value for each in app.markdown)
 
 
 def test_a_run_on_figures_leads_to_the_pages_that_show_it(tmp_path):
@@ -341,7 +341,7 @@ def test_a_newcomer_comes_from_a_digit_to_a_figure_and_builds_one(tabs: Tabs, ad
     settle(page)
     kept = parameters(page)
     page.reload()
-    expect(page.get_by_text("nobody has built this")).to_be_visible()
+    expect(page.get_by_text("that nobody has built")).to_be_visible()
     settle(page)
     assert parameters(page) == kept
 

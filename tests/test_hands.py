@@ -303,7 +303,7 @@ def test_the_picture_is_turned_upright_by_mouse_keys_and_number(tabs: Tabs, addr
     expect(own).to_have_attribute("aria-valuenow", "45")
 
     # an angle that the model finds is chosen by a click on the picture as it would stand then
-    found_ones = page.get_by_label("Angles that the model finds").get_by_role("button")
+    found_ones = page.get_by_label("Angles that the model suggests").get_by_role("button")
     other = found_ones.and_(page.locator("[aria-pressed=false]")).last
     text = other.inner_text()
     other.click()

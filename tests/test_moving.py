@@ -180,7 +180,7 @@ def test_a_handle_is_dragged_to_the_end_and_a_style_changes(page: Page, address:
 
     # a random style is drawn, and taken back
     page.get_by_role("button", name="Random style", exact=True).click()
-    expect(page.get_by_text("nobody has seen this")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("that nobody has seen")).to_be_visible(timeout=PATIENCE)
     style = hook(page, "pose()")["style"]
     model = load_pretrained(root / "line-colour")
     found = known(root, "line-colour")
@@ -325,7 +325,7 @@ def test_latents_of_own_objects(page: Page, address: str, root: Path, name: str)
     page.goto(f"{address}/latents?model=runs%2F{name}")
     page.wait_for_selector(".st-key-latents-object_pca-local .main-svg", timeout=PATIENCE)
     settle(page)
-    expect(page.get_by_text("left out here")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("left out for your own objects")).to_be_visible(timeout=PATIENCE)
     panels = page.locator(".st-key-latents-object_panels .annotation")
     expect(panels).to_have_count(3 + 5, timeout=PATIENCE)
     first = found.objects.names[found.split.unseen[0]]

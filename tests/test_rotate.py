@@ -249,10 +249,10 @@ def test_the_number_of_views(runs: Path):
     app = open_page("rotate", model="runs/turning")
     count = app.slider(key="rotate.count")
     count.set_value(1).run()
-    assert "one dotted angle;" in sentence(app)
+    assert "one dotted angle and" in sentence(app)
     assert linked(app, "views") == "0"
     app.slider(key="rotate.count").set_value(15).run()
-    assert "the orange one it imagines" in sentence(app)
+    assert "imagines the orange one" in sentence(app)
     assert not app.exception
     # clicks on the ring are kept when the number changes
     record = app.session_state["rotate.record"]
@@ -343,7 +343,7 @@ def test_a_second_model_turns_beside_the_first(runs: Path):
     assert "runs/gpvae" not in options  # it knows no new digit
     (classes,) = [each for each in app.get("button_group") if each.label == "Class"]
     classes.set_value(7).run()
-    assert html(app, "paper has only ever met threes")
+    assert html(app, "paper has only seen threes")
     app.selectbox(key="model").set_value("paper").run()
     assert not app.exception
     (shown,) = sent(app, "beside")
@@ -388,9 +388,9 @@ def test_another_model_keeps_a_digit_that_it_knows(runs: Path):
     ("name", "says", "cannot"),
     [
         ("vae", "no notion of an angle", "cannot turn a digit"),
-        ("cvae", "is told at which angle", "cannot be swapped"),
-        ("gpvae", "eleven dotted angles that it was trained on", "no sliders"),
-        ("gpvae-amortised", "dotted angles", "no sliders"),
+        ("cvae", "is told which angle", "cannot be swapped"),
+        ("gpvae", "eleven dotted angles of its training", "no style sliders"),
+        ("gpvae-amortised", "dotted angles", "no style sliders"),
     ],
 )
 def test_models_without_a_style_of_their_own(runs: Path, name: str, says: str, cannot: str):
@@ -406,9 +406,9 @@ def test_models_without_a_style_of_their_own(runs: Path, name: str, says: str, c
 @pytest.mark.parametrize(
     ("name", "linked_digit", "digit", "says"),
     [
-        ("gpvae", "3-15", "3-2", "eleven dotted angles that it was trained on"),
-        ("gpvae", "7-15", "7-0", "eleven dotted angles that it was trained on"),
-        ("turning", "3-9", "3-9", "known from its training"),
+        ("gpvae", "3-15", "3-2", "eleven dotted angles of its training"),
+        ("gpvae", "7-15", "7-0", "eleven dotted angles of its training"),
+        ("turning", "3-9", "3-9", "which it was trained on"),
         ("turning", "3-15", "3-15", "new to it"),
     ],
 )
@@ -474,7 +474,11 @@ def test_sentences_are_true_for_each_number():
     for count in range(1, 16):
         text = captions.rotating(model_, Digit(3, 2), count, None, False)
         assert f"{captions.COUNTS[count]} dotted angle" in text
-        assert ("angles;" in text) == (count > 1)
-    for known, says in ((True, ", known from its training,"), (False, ", new to it,"), (None, "")):
+        assert ("angles and" in text) == (count > 1)
+    for known, says in (
+        (True, ", which it was trained on,"),
+        (False, ", which is new to it,"),
+        (None, ""),
+    ):
         text = captions.rotating(model_, Digit(3, 2, False), 8, None, known)
         assert f"sees this three{says} only" in text

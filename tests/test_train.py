@@ -383,10 +383,10 @@ def test_other_curves_are_there_again_after_a_look_at_their_own_run(own, two):
 
 
 def test_curves_before_the_first_epoch_have_no_numbers(own):
-    made = curves.chart([curves.Record("new", [], 10)], 3)
+    made = curves.chart([curves.Record("new", [], 10)])
     assert [each.text for each in made.layout.annotations][-1] == curves.BEFORE
     assert not made.layout.yaxis.showticklabels
-    trained = curves.chart([curves.Record("old", runs.open_run(own).metrics(), 2)], 3)
+    trained = curves.chart([curves.Record("old", runs.open_run(own).metrics(), 2)])
     assert curves.BEFORE not in [each.text for each in trained.layout.annotations]
     assert trained.layout.yaxis.showticklabels is not False
 
@@ -577,7 +577,7 @@ def test_a_timing_that_breaks_down_is_a_sentence(monkeypatch):
     monkeypatch.setattr(timing, "estimate_seconds", fail)
     estimates.sentence(tiny.config())
     pool.shutdown()
-    said = "The time cannot be told: a few steps could not be taken"
+    said = "The time cannot be estimated: a few steps could not be taken"
     assert estimates.sentence(tiny.config()) == said
 
 

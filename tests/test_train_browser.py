@@ -123,7 +123,9 @@ def begin(page, name, count):
     page.get_by_label("Epochs", exact=True).fill(str(count))
     page.get_by_label("Name", exact=True).fill(name)
     start = page.get_by_role("button", name="Start", exact=True)
-    said = re.compile("on this machine|Timing|The time cannot be told")  # if the machine is busy
+    said = re.compile(
+        "on this machine|Timing|The time cannot be estimated"
+    )  # if the machine is busy
     expect(page.get_by_text(said)).to_be_visible(timeout=PATIENCE)
     expect(start).to_be_enabled(timeout=PATIENCE)
     start.click()

@@ -169,7 +169,7 @@ def gallery(
                 default=ON_DIAL,
                 required=True,
                 key=f"{key}.side",
-                help="A is on the dial. B is the one to morph to and to swap with.",
+                help="A is on the dial. B is the digit to morph into and to swap with.",
                 label_visibility="collapsed",
             )
             target = key if side == ON_DIAL else f"{key}.second"

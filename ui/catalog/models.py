@@ -24,14 +24,14 @@ MOST = 12  # models kept in memory
 
 
 LINES = {  # what each shipped model is
-    "best": "FGP-VAE for every digit, made to need one view only.",
+    "best": "FGP-VAE for all ten digits; one view is enough for it.",
     "paper": "The paper's small FGP-VAE, for threes.",
     "wide": "FGP-VAE with larger networks, for threes.",
     "cvae": "CVAE for threes: it is told the angle.",
-    "vae": "Plain VAE for threes: it knows no angle.",
-    "gpvae": "GP-VAE of Casale et al.: it knows its training threes only.",
-    "svgpvae": "SVGP-VAE of Jazbec et al.: it knows its training threes only.",
-    "cubes": "FGP-VAE for figures of cubes, which a rotation cannot turn.",
+    "vae": "Plain VAE for threes; it knows nothing of angles.",
+    "gpvae": "GP-VAE of Casale et al.; it knows only its training threes.",
+    "svgpvae": "SVGP-VAE of Jazbec et al.; it knows only its training threes.",
+    "cubes": "FGP-VAE for figures of cubes, which no rotation can turn.",
 }
 
 

@@ -26,7 +26,7 @@ SHOWN = 40  # in a gallery, until more are asked for
 MORE = 200
 STRIP = 48  # recorded views side by side
 NEW, TRAINING = "New objects", "Training objects"
-EXPLAIN = "Training objects are what the model learnt from. It has never met the new ones."
+EXPLAIN = "The model learned from the training objects and has never seen the new ones."
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,13 @@ METRICS = {
     "one_view_mse": "New digits, one view",
 }
 EXPLAINED = {
-    "test_mse": "270 training digits at 157.5°, an angle at which no digit was seen in training.",
-    "extrapolation_mse": "40 digits never trained on at 157.5°, from eleven of their other views.",
-    "one_view_mse": "40 digits never trained on at 15 angles, from their upright view alone. The "
-    "truth is that view turned geometrically, so a geometric rotation makes no error.",
+    "test_mse": (
+        "Tested on 270 training digits at 157.5°, an angle that was left out of the training."
+    ),
+    "extrapolation_mse": "Tested on 40 new digits at 157.5°, given eleven of their other views.",
+    "one_view_mse": "Tested on 40 new digits at 15 angles, given their upright view only. The "
+    "true pictures are made by rotating that view, so a geometric rotation "
+    "makes no error.",
 }
 TRIVIAL = {
     "zeros": "black",
@@ -159,12 +162,13 @@ def terms(table: dict[str, Any] | None, block: str) -> str:
     """On which terms the models of a block were trained."""
     if block == EQUAL and table:
         return (
-            f"The same images, {table['equal']['epochs']} epochs and averaged weights for every "
-            "model; rate and schedule chosen in one way, on views kept back of training digits."
+            f"All models get the same images, {table['equal']['epochs']} epochs and averaged "
+            "weights. Learning rate and schedule were chosen in the same way for each, on "
+            "training views that were set aside."
         )
     return (
-        "Each model with its own settings: epochs, averaging and schedule differ, and with them "
-        "part of the margin."
+        "Each model with its own settings: epochs, averaging and schedule differ, which "
+        "explains part of the differences."
     )
 
 

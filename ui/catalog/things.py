@@ -8,8 +8,8 @@ from ui.shell import query_params
 
 DIGITS, OBJECTS = "Digits", "Objects"
 HELP = (
-    "A rotation turns a picture of a digit. It does not turn a thing in space, of which one view "
-    "does not show all."
+    "A rotation turns the picture of a digit. It cannot turn an object in space, because one "
+    "view does not show all of it."
 )
 
 

@@ -91,8 +91,9 @@ def sort(columns: list[picture_matrix.Column]) -> np.ndarray:
 def pictures(chosen: list[Choice]) -> None:
     with frame.card(
         "The same digits through every model",
-        "Beside each picture its error: grey where it is right, white where there is ink too much, "
-        "black where ink is missing. Below it the mean squared error; the best model is bold.",
+        "Beside each picture is its error: grey where it is right, white where there is too "
+        "much ink, black where ink is missing. The number is the mean squared error; the best "
+        "model is bold.",
         key="compare.pictures",
     ):
         if not chosen:

@@ -82,7 +82,7 @@ class Queue:
             test.error = str(error)
         except Exception:
             logging.getLogger(__name__).exception("Testing %s failed", test.choice.name)
-            test.error = "something unforeseen happened; the log says what"
+            test.error = "an unexpected error; the log has the details"
         else:
             with self._lock:
                 del self._tests[test.choice]

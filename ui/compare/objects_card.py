@@ -28,8 +28,8 @@ def objects() -> None:
     curves = results.committed_curves(result)
     with frame.card(
         "Things that no rotation of a picture can turn",
-        "Figures of ten cubes, never trained on, at all other angles. Dotted lines need no model "
-        "and are given one view.",
+        "The error on new figures of ten cubes, at all angles that were not given. Dotted "
+        "lines need no model and are given one view.",
         key="compare.objects",
     ):
         chosen = choose(figures=True)
@@ -62,7 +62,10 @@ def objects() -> None:
 def _pictures(chosen: list[Choice]) -> None:
     with frame.card(
         "The same figures through every model",
-        "Beside each picture its error, as for digits above. To turn the nearest view is no help.",
+        (
+            "Beside each picture is its error, as for the digits above. Rotating the nearest "
+            "view does not help here."
+        ),
         key="compare.figure_pictures",
     ):
         left, right = st.columns(2, gap="medium")

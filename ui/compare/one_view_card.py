@@ -25,8 +25,8 @@ def one_view() -> None:
     result = results.load("one-view")
     with frame.card(
         "One view, as others test it",
-        "Protocols of papers on other models, apart from the benchmark above: a model is given one "
-        "upright view at a known angle, and nothing else.",
+        "Papers on other models test them in a different way from the benchmark above: the "
+        "model is given one upright view at a known angle, and nothing else.",
         key="compare.one_view",
     ):
         if not result:
@@ -47,7 +47,7 @@ def one_view() -> None:
             for task, title in TASKS.items()
         )
         st.caption(
-            f"Knows geometry, and learns nothing: the view turned as a picture has {turned}."
+            f"For comparison, a geometric rotation of the view, which needs no learning: {turned}."
         )
         st.caption(frame.plain(result["comparable"].replace("`", "")))
         foot(result, partial(file, learned), "one-view.csv")

@@ -63,7 +63,7 @@ def choose(figures: bool = False) -> list[Choice]:
         "Evaluate",
         disabled=not missing,
         width="stretch",
-        help="Test the chosen models by the benchmark; their figures then stand beside ours.",
+        help="Run the benchmark on the chosen models; their results then appear beside ours.",
         on_click=evaluation.queue().add,
         args=(missing,),
         key=f"compare.evaluate.{key}",

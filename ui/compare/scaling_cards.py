@@ -38,7 +38,7 @@ def context(own: list[Measured], unmeasured: list[Choice]) -> None:
     }
     with frame.card(
         "How many views it takes",
-        "The error on new digits at 157.5° falls as the model is given more views of them.",
+        "The error on new digits at 157.5°, when the model is given more and more views of them.",
         key="compare.context",
     ):
         known = [name for name, found in blocks.items() if found]
@@ -84,7 +84,7 @@ def waiting(unmeasured: list[Choice]) -> None:
             st.caption(f"Not measured yet: {names}.", width="content")
             st.button("Measure", key="compare.measure", on_click=queue().add, args=(left,))
     elif asked:
-        st.caption("Being measured, as the bar above says.")
+        st.caption("They are being measured now, see the progress bar above.")
 
 
 def by_digits(
@@ -104,8 +104,9 @@ def scaling(own: list[Measured]) -> None:
     result = results.load("scaling")
     with frame.card(
         "What it costs",
-        "Because digits are independent, an epoch takes as much longer as there are more digits. "
-        "The posterior of a digit costs Q³, or next to Q through the kernel's Fourier features.",
+        "Digits are independent of each other, so an epoch takes time in proportion to their "
+        "number P. The posterior of one digit takes time in proportion to Q³, or almost to Q "
+        "with the Fourier features of the kernel.",
         key="compare.scaling",
     ):
         if not result:
@@ -113,9 +114,10 @@ def scaling(own: list[Measured]) -> None:
             return
         exponent = result["exponents"]["seconds_an_epoch_in_P"]
         known = [(e.row.name, e.digits, e.row) for e in own if e.digits is not None]
-        time_in_p, error_in_p, time_in_q = st.columns(3)
+        with st.container(key="compare.three"):
+            time_in_p, error_in_p, time_in_q = st.columns(3)
         with time_in_p:
-            st.markdown(f"Time in P: exponent **{exponent:.2f}**")
+            st.markdown(f"Time against digits P: exponent **{exponent:.2f}**")
             points = [
                 (name, P, seconds)
                 for name, P, row in known
@@ -123,7 +125,9 @@ def scaling(own: list[Measured]) -> None:
             ]
             by_digits(result, "seconds_an_epoch", "seconds an epoch", points)
         with error_in_p:
-            st.markdown("Error of new digits in P", help="Every run has the same number of steps.")
+            st.markdown(
+                ("Error on new digits against P"), help="Every run has the same number of steps."
+            )
             points = [
                 (name, P, error)
                 for name, P, row in known
@@ -132,7 +136,7 @@ def scaling(own: list[Measured]) -> None:
             by_digits(result, "extrapolation_mse", "mean squared error", points)
         with time_in_q:
             st.markdown(
-                "Time of a posterior in Q",
+                "Time of a posterior against Q",
                 help="One channel of 20 digits, forward and backward. Joint: one Gaussian over "
                 "all 20 Q images, as in a model that does not factorise.",
             )

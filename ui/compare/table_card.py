@@ -35,8 +35,9 @@ def table(own: list[Measured]) -> None:
     result = results.load("table1")
     with frame.card(
         "The paper's table next to ours",
-        "How far a generated pixel is from the true one. Dots are means over seeds with their "
-        "standard deviation, diamonds are what the paper reports, dotted lines need no model.",
+        "How far a generated pixel is from the true one, on average. Dots are means over "
+        "several seeds with their standard deviation, diamonds are the values in the paper, "
+        "dotted lines need no model.",
         key="compare.table",
     ):
         blocks = results.blocks(result)
@@ -89,14 +90,14 @@ def notes(rows: list[results.Row], own: list[Measured]) -> None:
     """What the figures do not say by themselves."""
     if any("dense networks" in row.title for row in rows):
         st.caption(
-            "Dense networks are larger than the paper's, and an encoder that is told the angle is "
-            "new here: such rows are not the paper's model."
+            "The rows with dense networks, or with an encoder that is told the angle, are not "
+            "the paper's model: their networks are larger, and the encoder is new here."
         )
     everywhere = [each.row.name for each in own if not each.row.errors["test_mse"].values]
     if everywhere:
         st.caption(
-            f"{frame.plain(', '.join(everywhere))}: trained on all angles, so for it no angle is "
-            "held out and 157.5° is an angle like any other."
+            f"{frame.plain(', '.join(everywhere))}: trained on all angles, so no angle was "
+            "left out and 157.5° is not special for it."
         )
     for each in own:
         if each.label != 3:

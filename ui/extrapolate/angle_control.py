@@ -17,7 +17,7 @@ from ui.extrapolate import (
 )
 
 TURN = "Turn the picture until it is upright: drag it, use the arrow keys, or type its angle."
-UNTOLD = "This model cannot tell an angle from a picture. " + TURN
+UNTOLD = "This model cannot find the angle of a picture. " + TURN
 
 
 def taken(key: str, model: Model, image: np.ndarray) -> float:
@@ -82,8 +82,8 @@ def control(
             modes = orientation.modes(found)
             if said is None:
                 right_way_up.ask(modes)
-            known = "" if truth is None else f" In truth it is {truth:g}°."
-            st.caption(f"{TURN} Or click one of the angles that the model finds.{known}")
+            known = "" if truth is None else f" Its true angle is {truth:g}°."
+            st.caption(f"{TURN} Or click one of the angles that the model suggests.{known}")
             right_way_up.offer(
                 own,
                 modes,

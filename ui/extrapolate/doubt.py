@@ -22,11 +22,11 @@ def card(key: str, model: Model, ring: Ring, seen: Sequence[int]) -> None:
     if left[-1] < FALLS * left[0]:
         title, sentence = (
             "More views, less doubt",
-            "What is left of the ring's width. A click on one of its dots shows the model a turned "
-            "copy of the picture.",
+            "How much of the uncertainty is left. A click on a dot of the ring shows the model "
+            "a turned copy of the picture.",
         )
     else:
-        title, sentence = "More views, the same doubt", same(model, ring, seen, order)
+        title, sentence = "More views change little", same(model, ring, seen, order)
     with frame.card(title, sentence, key="extrapolate.doubt"):
         if left[-1] < FALLS * left[0]:
             sketch.show(falling(left.tolist(), len(seen)), key=f"{key}.falling")
@@ -38,10 +38,11 @@ def same(model: Model, ring: Ring, seen: Sequence[int], order: Sequence[int]) ->
     few, many = (
         f"{captions.count(len(some))} view{'s' * (len(some) > 1)}" for some in (seen, order)
     )
-    held = " These widths held on digits that it never saw." if model.calibration else ""
+    held = " These margins were checked on digits it had never seen." if model.calibration else ""
     return (
-        f"A pixel is known to ± {now:.3f} from {few} and to ± {then:.3f} from {many}, on average "
-        f"over all angles: this model is as sure of a digit from few pictures as it gets.{held}"
+        f"Averaged over all angles, a pixel is known to ± {now:.3f} from {few} and to ± "
+        f"{then:.3f} from {many}: this model is about as sure after the first picture as it "
+        f"will ever be.{held}"
     )
 
 

@@ -8,9 +8,9 @@ from fgpvae.models import Model
 from ui.extrapolate import findings
 from ui.shell import notices
 
-FINE = "It looks like the digits the model knows."
+FINE = "This looks like the digits the model knows."
 UNLIKE = "This looks unlike the digits I know: expect errors."
-NO_DIGIT = "This does not look like a digit. The result is shown all the same."
+NO_DIGIT = "This does not look like a digit. The result is shown anyway."
 
 
 def show(model: Model, image: np.ndarray) -> None:

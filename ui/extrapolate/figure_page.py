@@ -16,9 +16,9 @@ from ui.shell import frame, notices, query_params
 
 TITLE = "Turn a figure of your own"
 MOVES_HELP = (
-    "Moves from the first cube: x to the right, y away from you, z up, each with a minus sign for "
-    "the other direction and with how many cubes it adds. A branch stands in brackets: x2 (y) z2. "
-    "One cube is o."
+    "How to get from one cube to the next: x is right, y is away from you, z is up; a minus "
+    "sign goes the other way, a number adds several cubes. Branches are in brackets: x2 (y) "
+    "z2. A single cube is o."
 )
 
 
@@ -37,8 +37,8 @@ def page(key: str, above: DeltaGenerator, choice: Choice) -> None:
     with above:
         frame.heading(
             TITLE,
-            f"Drag the ring. The model sees your figure {figure.words(shown.state.context)}; the "
-            "other sides it imagines. Click the dots to show it others.",
+            f"Drag the ring. The model sees your figure {figure.words(shown.state.context)} "
+            "and imagines the other sides. Click the dots to show it more.",
         )
     figure.strip(shown)
     figure.save(shown, choice, "My figure of cubes")

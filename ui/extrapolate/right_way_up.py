@@ -18,10 +18,8 @@ QUESTION = "Is this the right way up?"
 
 def ask(modes: Sequence[Mode]) -> None:
     """Say that several angles are possible, where they are."""
-    possible = sum(mode.share >= POSSIBLE for mode in modes)
-    if possible > 1:
-        count = {2: "Two", 3: "Three"}.get(possible, "Several")
-        st.markdown(f"{count} angles are possible. **{QUESTION}**")
+    if sum(mode.share >= POSSIBLE for mode in modes) > 1:
+        st.markdown(f"More than one angle is possible. **{QUESTION}**")
 
 
 def offer(
@@ -39,7 +37,7 @@ def offer(
     tiles(
         [_tile(own, mode, chosen=bool(circular_error(mode.angle, angle) < SAME)) for mode in modes],
         key=key,
-        label="Angles that the model finds",
+        label="Angles that the model suggests",
         on_pick=lambda degrees: on_pick(float(degrees)),
         layout="choice",
     )
@@ -51,7 +49,7 @@ def _tile(own: Image.Image, mode: Mode, chosen: bool) -> Tile:
     return Tile(
         name=str(degrees),
         image=own_picture.address(own, degrees, side=96),
-        hint=f"Upright if it was turned by {degrees}°, which is likely by {share}",
+        hint=f"Turned by {degrees}°: {share} likely",
         text=f"{degrees}° · {share}",
         selected=chosen,
     )

@@ -70,7 +70,10 @@ def seed(key: str, link: Mapping[str, str]) -> int:
     def another() -> None:
         st.session_state[name] += 1
 
-    st.caption("A style drawn from the prior of the global latents: a digit that nobody wrote.")
+    st.caption(
+        "A digit that nobody wrote: its style is drawn at random from the prior of the global "
+        "channels."
+    )
     st.button("Another one", type="primary", on_click=another, key=f"{key}.another")
     return st.session_state[name]
 

@@ -35,7 +35,10 @@ def uploaded() -> list[Brought]:
         ]
 
     files = st.file_uploader(
-        f"{images.ACCEPTED}, photo or scan; several files are several views of one digit.",
+        (
+            f"{images.ACCEPTED}; a photo or a scan. Several files count as several views of "
+            "one digit."
+        ),
         accept_multiple_files=True,
         max_upload_size=20,  # MB
         key="extrapolate.upload",
@@ -86,7 +89,7 @@ def _with_kept(source: str, now: list[Brought], verb: str) -> list[Brought]:
         st.button(
             "Add another view",
             disabled=not now or len(kept) + 1 >= MOST,
-            help=f"Keeps this one and lets you {verb} the same digit once more, turned.",
+            help=f"Keeps this one and lets you {verb} the same digit again at another angle.",
             on_click=_keep,
             args=(source, now),
             key=f"extrapolate.keep.{source}",

@@ -47,7 +47,7 @@ def misfit(found: Placement | None) -> str:
         return ""
     names = [str(view + 1) for view in found.misfits]
     if len(names) == len(found.angles):
-        return "The views do not fit each other: are they of one digit?"
+        return "The views do not fit each other: do they show the same digit?"
     if len(names) == 1:
         return f"View {names[0]} does not fit the others."
     return f"Views {', '.join(names[:-1])} and {names[-1]} do not fit the others."
@@ -87,5 +87,8 @@ def ask_digit(key: str) -> None:
         DIGITS,
         key=widget,
         on_change=say,
-        help="Said, it rules out angles at which the picture is another digit.",
+        help=(
+            "If you say which digit it is, angles at which the picture looks like another "
+            "digit are ruled out."
+        ),
     )

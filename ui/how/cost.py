@@ -73,13 +73,13 @@ def divide_the_matrix() -> None:
     vectors = np.random.default_rng(4).normal(size=(p, 8))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     names = [f"digit {d + 1}, view {v + 1}" for d in range(p) for v in range(q)]
-    corner = "" if (p, q) == (P, Q) else f" The corner of {p} digits at {q} angles."
+    corner = "" if (p, q) == (P, Q) else f" Shown here: {p} digits at {q} angles."
     left, right = st.columns(2, gap="medium")
     with (
         left,
         frame.card(
             "One process for everything",
-            f"Every image speaks to every other: a full matrix of {N:,} by {N:,}.{corner}",
+            f"Every image is tied to every other: a full matrix of {N:,} by {N:,}.{corner}",
             height="stretch",
         ),
     ):
@@ -95,7 +95,7 @@ def divide_the_matrix() -> None:
             r"\qquad\mathcal{O}(N^3)",
             "fgpvae.models.joint.expected_log_prior",
         )
-        st.caption("By the low rank of Σ, as Casale does it, O(PQ³m²): see below.")
+        st.caption("With the low rank of Σ, as Casale does it: O(PQ³m²), see below.")
         st.html(
             numbers.numbers(
                 [
@@ -109,7 +109,7 @@ def divide_the_matrix() -> None:
         right,
         frame.card(
             "One process for each digit",
-            f"Digits do not speak to each other: {P:,} small matrices of {Q} by {Q}.{corner}",
+            f"Digits are independent: {P:,} small matrices of {Q} by {Q}.{corner}",
             height="stretch",
         ),
     ):
@@ -136,11 +136,11 @@ def divide_the_matrix() -> None:
         )
     with frame.card(
         f"{joint / divided:,.0f} times less work than O(N³)",
-        "That is P² times, against the plain way, a Cholesky factor of the full matrix. Casale's "
-        "GP-VAE does not go the plain way: Σ = DDᵀ has rank m, so its kernel has rank mQ, and "
-        f"it costs O(PQ³m²). Against that the factorised kernel saves m², with m = {m} here "
-        f"{m**2} times. For hundreds of views of a digit its {M} Fourier features make the cost "
-        "linear in Q as well.",
+        "That is P² times less than the plain way, a Cholesky factor of the full matrix. "
+        "Casale's GP-VAE does better than the plain way: Σ = DDᵀ has rank m, so its kernel "
+        "has rank mQ and costs O(PQ³m²). Compared with that, the factorised kernel saves a "
+        f"factor of m², here with m = {m} a factor of {m**2}. For hundreds of views of a "
+        f"digit, its {M} Fourier features make the cost linear in Q as well.",
     ):
         lines = (
             ("one process, plain", lambda n: (n * Q) ** 3 / 3, charts.GREY, "solid"),

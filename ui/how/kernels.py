@@ -73,7 +73,9 @@ def local_matrix(gram: np.ndarray) -> go.Figure:
 
 
 def two_kernels() -> None:
-    with frame.card("The data", "Digits, each seen at several angles. An angle has a colour here."):
+    with frame.card(
+        "The data", ("Digits, each seen at several angles. Every angle has its own colour here.")
+    ):
         st.html(
             pictures.grid([("", a_three())], LABELS, palette.angle_colours(ANGLES), alt="a three")
         )
@@ -148,7 +150,7 @@ def two_kernels() -> None:
     alike = made["gram"][0] / sigma**2
     with frame.card(
         "Why the period matters",
-        "The upright view against the others: what the kernel thinks they have in common.",
+        "How strongly each view is related to the upright one, according to the kernel.",
     ):
         st.html(
             pictures.grid(
@@ -162,13 +164,13 @@ def two_kernels() -> None:
         if name == "π":
             st.markdown(
                 "With period π the view at 180° has correlation **1.00** with the upright one. "
-                "Their local channels are then equal, and so are their global ones: the model "
-                "cannot tell a digit from its upside-down copy, and draws a mixture of the two. "
-                "This is what the kernel says as the paper prints it, with sin²(|w - w'|)."
+                "Their local channels are then equal, and so are the global ones, so the model "
+                "cannot tell a digit from its upside-down copy and draws a mixture of the two. "
+                "This is the kernel as it is printed in the paper, with sin²(|w - w'|)."
             )
         else:
             st.markdown(
-                f"With period 2π the view at 180° is the one least like the upright view "
-                f"(**{alike[8]:.2f}**), and only a full turn leads back to it. Choose π above to "
-                "see what the kernel does as the paper prints it."
+                "With period 2π the view at 180° is least like the upright one "
+                f"(**{alike[8]:.2f}**), and only a full turn leads back to it. Choose π above "
+                "to see the kernel as it is printed in the paper."
             )

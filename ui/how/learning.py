@@ -114,8 +114,8 @@ def learning() -> None:
     other = next((each for each in shipped if name in shipped and each != name), None)
     beside = (other, record(shipped[other], shipped[other].stat().st_mtime)) if other else None
     plots = (
-        ("mse", "Error of a pixel", "How far reconstructions are from the truth."),
-        ("kl", "KL", "What it knows of a digit beyond the prior, in nats."),
+        ("mse", "Error of a pixel", "How far the reconstructed pictures are from the true ones."),
+        ("kl", "KL", "How much the model says about a digit beyond the prior, in nats."),
         ("multiplier", "λ", "What an error costs, in nats."),
     )
     columns = st.columns(3, gap="medium")
@@ -151,14 +151,14 @@ def learning() -> None:
             "fgpvae.objectives.ELBO",
         )
         st.caption("The terms of each digit: `fgpvae.models.FGPVAE.terms`")
-    with right, card("GECO", "Name the error that is good enough; λ sees to it."):
+    with right, card("GECO", "Choose an error that is good enough; λ is adjusted to reach it."):
         formula(
             r"\begin{aligned}&\min_{\phi,\psi}\;\mathrm{KL}+\lambda\big(\text{error}-\kappa^2"
             r"\big)\\ &\lambda\leftarrow\lambda\,\exp\overline{\big(\text{error}-\kappa^2\big)}"
             r"\end{aligned}",
             "fgpvae.objectives.GECO",
         )
-        st.caption("The bar is a moving average; λ stays within bounds.")
+        st.caption("The bar denotes a moving average; λ is kept within bounds.")
 
 
 def multiplier(value: float) -> str:
@@ -207,16 +207,16 @@ def moment(line: dict[str, Any], objective: Any) -> str:
     excess = line["mse"] - objective.kappa_squared
     if excess > 0 and line["multiplier"] >= 0.999 * objective.multiplier_max:
         return (
-            f"At this epoch the error is {excess:.4f} above κ² and λ is at its upper bound: it can "
-            "ask no more, and the network learns as fast as it can. Without the bound λ would "
-            "grow for ever here, and the encoder's variances would vanish."
+            f"At this epoch the error is {excess:.4f} above κ² and λ is at its upper bound, so "
+            "it cannot push harder. Without the bound λ would grow forever here, and the "
+            "variances of the encoder would vanish."
         )
     if excess > 0:
         return (
-            f"At this epoch the error is {excess:.4f} above κ²: λ grows, and errors cost more from "
-            "step to step."
+            f"At this epoch the error is {excess:.4f} above κ²: λ grows, and errors cost more "
+            "with every step."
         )
     return (
-        f"At this epoch the error is {-excess:.4f} below κ², good enough: λ falls, and the model "
-        "may use its freedom to come closer to the prior."
+        f"At this epoch the error is {-excess:.4f} below κ², which is good enough: λ falls, "
+        "and the model can move closer to the prior."
     )

@@ -9,21 +9,22 @@ from ui.how.cards import a_three, card, formula
 from ui.shell import frame, palette
 
 NEW_DIGIT = (
-    "In Casale's GP-VAE each digit has a vector of its own, a row of D in Σ = DDᵀ, which training "
-    "has to find: a new digit means training again. Here the kernels hold nothing of any one "
-    "digit. All that is known of it comes from its views, through the encoder and a closed "
-    "formula, so a digit that was never met is inferred in one pass: from one view, from sixteen, "
-    "or, from the prior alone, from none."
+    "In Casale's GP-VAE each digit has a vector of its own, a row of D in Σ = DDᵀ, which is "
+    "found by training: a new digit means training again. Here the kernels contain nothing "
+    "about any single digit. All that is known about a digit comes from its views, through the "
+    "encoder and a closed formula. A new digit is therefore inferred in one pass: from one "
+    "view, from sixteen, or from none, which gives the prior."
 )
 WHAT_FOR = (
-    "A rotation turns the picture of a digit, and better than any model does. It does not turn a "
-    "thing in space, of which one view does not show all. There the posterior says what the views "
-    "leave open: samples of it are different things that look alike from where one stands."
+    "A rotation turns the picture of a digit better than any model. It cannot turn an object "
+    "in space, because one view does not show all of it. There the posterior says what the "
+    "views leave open: its samples are different objects that look the same from the given "
+    "side."
 )
 BATCHES = (
-    "The prior is a product over digits, and so is the bound: its terms are sums over digits. A "
-    "batch is a few whole digits, each with all its views (20 digits of 11 views in the paper), "
-    "and its gradient is right on average. No step needs the whole data in memory."
+    "The prior is a product over digits, and the bound is a sum over digits. A batch consists "
+    "of a few whole digits, each with all its views (20 digits with 11 views in the paper), "
+    "and its gradient is right on average. No step needs the whole data set in memory."
 )
 
 
@@ -140,34 +141,49 @@ def _tall() -> str:
 def the_model() -> None:
     with frame.card(
         "From some views to any view",
-        "Warm is what turns with the digit, cool what stays: z = (local, global).",
+        (
+            "Warm colours: what turns with the digit. Cool colours: what stays the same. z = "
+            "(local, global)."
+        ),
     ):
         sketch.show(picture(), key="how.model", width=980)
     left, right = st.columns(2, gap="medium")
-    with left, card("The latent code", "L numbers a view, of which the first J are local."):
+    with left, card("The latent code", "L numbers for each view; the first J are local."):
         formula(
             r"\mathbf{z}=\big(\underbrace{z^1,\dots,z^J}_{\text{local}},\;"
             r"\underbrace{z^{J+1},\dots,z^L}_{\text{global}}\big)",
             "fgpvae.FGPVAEConfig",
         )
-    with right, card("The likelihood", "A picture is what the decoder draws, and noise."):
+    with right, card("The likelihood", "A picture is what the decoder draws, plus noise."):
         formula(
             r"p_\psi(\mathbf{y}_q|\mathbf{z}_q)=\mathcal{N}\big(\mathbf{y}_q\,|\,"
             r"\mu_\psi(\mathbf{z}_q),\,\sigma_y^2\mathbf{I}_K\big)",
             "fgpvae.models.Model.decode",
         )
     left, right = st.columns(2, gap="medium")
-    with left, card("What the encoder says", "Of each view by itself, as if it were a likelihood."):
+    with (
+        left,
+        card(
+            "What the encoder says",
+            ("What the encoder says about one view, in the form of a likelihood."),
+        ),
+    ):
         formula(
             r"\tilde q_\phi(\mathbf{z}_q|\mathbf{y}_q)=\prod_{l=1}^{L}\mathcal{N}\big(z_q^l\,|\,"
             r"\mu_\phi^l(\mathbf{y}_q),\,\sigma_\phi^l(\mathbf{y}_q)^2\big)",
             "fgpvae.models.Model.encode",
         )
         st.caption(
-            "It takes the place of the likelihood, which is no Gaussian in z because the decoder "
-            "is a network."
+            "It stands in for the true likelihood, which is not Gaussian in z because the "
+            "decoder is a network."
         )
-    with right, card("The approximate posterior", "Of all views of a digit, with the prior."):
+    with (
+        right,
+        card(
+            "The approximate posterior",
+            ("What all views of a digit say together, combined with the prior."),
+        ),
+    ):
         formula(
             r"q(\mathbf{Z}_p|\mathbf{Y}_p,\mathbf{X}_p)=\frac{\prod_{q=1}^{Q}\tilde q_\phi("
             r"\mathbf{z}_q|\mathbf{y}_q)\;p_\theta(\mathbf{Z}_p|\mathbf{X}_p)}"
@@ -175,15 +191,15 @@ def the_model() -> None:
             "fgpvae.models.FGPVAE.posterior",
         )
         st.caption(
-            "Gaussians times Gaussians, so nothing is approximated here: a Gaussian process for "
-            "each local channel (screen 4) times one Gaussian for each global channel (screen 5)."
+            "It is a product of Gaussians, so this step is exact: a Gaussian process for each "
+            "local channel (screen 4) times one Gaussian for each global channel (screen 5)."
         )
     left, right = st.columns(2, gap="medium")
     with left, card("Why a new digit needs no retraining"):
         st.markdown(NEW_DIGIT)
     with right, card("Batches of whole digits"):
         st.markdown(BATCHES)
-    with frame.card("What it is for, if a rotation can turn a digit"):
+    with frame.card("Why use a model, if a rotation can turn a digit?"):
         st.markdown(WHAT_FOR)
         found = models.baselines(figures=True)
         if found:

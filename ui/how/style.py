@@ -108,7 +108,10 @@ def many_views_one_style() -> None:
     mean, spread = (each[:, 0] for each in latents.product(mu[:, None], sd[:, None] ** 2))
     given = np.isin(np.arange(Q), order[:count])
     images = np.where(given[:, None, None], 1, 0.25) * views.images[digit].numpy()
-    with frame.card("The views that the model has", "The bright ones; the others it has not seen."):
+    with frame.card(
+        "The views that the model has",
+        ("The bright ones are given to the model; the dark ones are not."),
+    ):
         st.html(
             pictures.grid([("", images)], names, palette.angle_colours(angles), alt="views given")
         )
@@ -117,7 +120,10 @@ def many_views_one_style() -> None:
         left,
         frame.card(
             "What each view says, and what they say together",
-            "Thin: one view each, in the colour of its angle. Dashed: the prior. Bold: together.",
+            (
+                "Thin lines: single views, in the colour of their angle. Dashed: the prior. "
+                "Bold: all of them together."
+            ),
             height="stretch",
         ),
     ):
@@ -137,7 +143,9 @@ def many_views_one_style() -> None:
             f"Standard deviation by views given: 1 without any, {spread[1]:.3f} with one, "
             f"{spread[Q]:.3f} with all {Q}",
         )
-    with frame.card("The product of Gaussians", "Precisions add up; the prior counts as one."):
+    with frame.card(
+        "The product of Gaussians", ("Precisions add up; the prior counts as one view.")
+    ):
         formula(
             r"\bar\sigma^2=\Big(1+\sum_{q=1}^{Q}\frac{1}{\sigma_q^2}\Big)^{-1},\qquad"
             r"\bar\mu=\bar\sigma^2\sum_{q=1}^{Q}\frac{\mu_q}{\sigma_q^2}",
@@ -154,8 +162,7 @@ def many_views_one_style() -> None:
         )
         st.markdown(verdict(count, mean, spread))
         st.markdown(
-            "What the views say together is also how well they agree, the global part of the "
-            "evidence, in closed form:"
+            "How well the views agree is the global part of the evidence, again in closed form:"
         )
         formula(
             r"\log Z=-\tfrac12\Big(\sum_{q=1}^{Q}\frac{(\mu_q-\bar\mu)^2}{\sigma_q^2}+\bar\mu^2"
@@ -172,11 +179,11 @@ def verdict(count: int, mean: np.ndarray, spread: np.ndarray) -> str:
     apart = abs(mean[count] - mean[every]) / spread[count]
     if apart <= 2:
         return (
-            f"All {every} together land **{apart:.1f}** standard deviations from what {count} "
-            "said: surer, and in agreement."
+            f"All {every} together are **{apart:.1f}** standard deviations away from what "
+            f"{count} said: more certain, and in agreement."
         )
     return (
-        f"All {every} together land **{apart:.1f}** standard deviations from what {count} said, "
-        "more than a Gaussian should. The product takes the errors of views to be independent; for "
-        "this channel they are not, and it is surer than it may be."
+        f"All {every} together are **{apart:.1f}** standard deviations away from what {count} "
+        "said, more than a Gaussian should be. The product assumes that the errors of the "
+        "views are independent; for this channel they are not, so it is too certain."
     )

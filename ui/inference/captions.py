@@ -23,8 +23,8 @@ def rotating(
     """Under the title of the page Rotate; is the digit `known` to the model from its training?"""
     if style is not None:
         return (
-            f"Drag the ring. The style is no longer this {digit.word}'s own: what turns is a "
-            "digit that nobody has written."
+            f"Drag the ring. The style is no longer this {digit.word}'s own: this is a digit "
+            "that nobody has written."
         )
     if not model.knows_angles:
         return (
@@ -34,18 +34,17 @@ def rotating(
     if not model.takes_new_digits:
         return (
             f"Drag the ring. The {model.title} remembers this {digit.word} from the "
-            f"{_dotted(views)} that it was trained on; others cannot be added."
+            f"{_dotted(views)} of its training; no others can be added."
         )
     if model.told_angle:
         return (
-            f"Drag the ring. The {model.title} averages what it makes of the {_dotted(views)}, and "
-            "is told at which angle to draw."
+            f"Drag the ring. The {model.title} averages what it sees at the {_dotted(views)} "
+            "and is told which angle to draw."
         )
-    rest = (
-        "the orange one it imagines" if views == len(ANGLES) - 1 else "everywhere else it imagines"
-    )
+    rest = "the orange one" if views == len(ANGLES) - 1 else "all others"
     return (
-        f"Drag the ring. The model sees {_this(digit, known)} only at the {_dotted(views)}; {rest}."
+        f"Drag the ring. The model sees {_this(digit, known)} only at the {_dotted(views)} "
+        f"and imagines {rest}."
     )
 
 
@@ -65,17 +64,14 @@ def extrapolating(model: Model, views: int, copies: int, whose: str) -> str:
     return f"Drag the ring. From {given} of {whose}{more} the model imagines every other angle."
 
 
-NOTHING = "Bring a digit the model has never met; from one picture it imagines every other angle."
-RANDOM = (
-    "Drag the ring. Nobody has written this digit: its style was drawn from all that the model "
-    "holds possible."
-)
+NOTHING = "Bring a digit the model has never seen; from one picture it imagines every other angle."
+RANDOM = "Drag the ring. Nobody wrote this digit: its style was drawn at random."
 
 
 def no_new_digits(model: Model) -> str:
     return (
-        f"The {model.title} knows each digit that it was trained on by a number of its own, and "
-        "has none for yours. Choose another model above."
+        f"The {model.title} only knows the digits it was trained on, so it cannot take yours. "
+        "Choose another model above."
     )
 
 
@@ -85,7 +81,7 @@ def classes_met(classes: Sequence[int], who: str = "This model") -> str:
         return ""
     met = [f"{WORDS[label]}{'es' if label == 6 else 's'}" for label in sorted(classes)]
     listed = met[0] if len(met) == 1 else f"{', '.join(met[:-1])} and {met[-1]}"
-    return f"{who} has only ever met {listed}; it will make any other digit look like one."
+    return f"{who} has only seen {listed}; it will make any other digit look like one."
 
 
 def missing(model: Model) -> str:
@@ -102,8 +98,8 @@ def missing(model: Model) -> str:
             "how sure it is."
         )
     return (
-        f"The {model.title} keeps angle and style in the same channels: no sliders, no morph, no "
-        "swap, and no word on how sure it is."
+        f"The {model.title} keeps angle and style in the same channels: it has no style "
+        "sliders, no morph and no swap, and it does not say how sure it is."
     )
 
 
@@ -111,7 +107,7 @@ def _this(digit: Digit, known: bool | None) -> str:
     """Told apart by whether the model has learnt from it, where that can be told."""
     if known is None:
         return f"this {digit.word}"
-    return f"this {digit.word}, {'known from its training' if known else 'new to it'},"
+    return f"this {digit.word}, which {'it was trained on' if known else 'is new to it'},"
 
 
 def _dotted(views: int) -> str:

@@ -36,8 +36,8 @@ def slider(key: str, current: list[int], disabled: bool = False) -> None:
         on_change=_resize,
         args=(key, current),
         disabled=disabled,
-        help="Q in the paper. Or click the dots on the ring: the ring is thin where the model "
-        "has seen the digit and wide where it has not.",
+        help="Q in the paper. You can also click the dots on the ring. The ring is thin where "
+        "the model has seen the digit and wide where it is unsure.",
     )
 
 

@@ -15,7 +15,10 @@ from ui.components.copy_link import copy_link
 from ui.components.dial import DialState
 from ui.components.film import film
 
-SENTENCE = "As you see it: the picture, one full turn, the dial itself in a file, or the code."
+SENTENCE = (
+    "Save what you see: the picture, a full turn, or the dial itself as one file that works "
+    "offline."
+)
 ALONE = "Drag the ring, or move the sliders. This file needs no server and no network."
 
 SIDE = 1024  # pixels of a picture
@@ -41,7 +44,10 @@ def save(turning: DigitView, state: DialState, name: str, title: str, key: str) 
                 f"{name}.html",
                 "text/html",
                 key,
-                "One HTML file with decoder, views and styles. It works offline, on a phone, too.",
+                (
+                    "One HTML file with the decoder, the views and the styles. It works "
+                    "offline, also on a phone."
+                ),
             )
         _button(
             "Latents, JSON",

@@ -31,7 +31,7 @@ HINTS = {
     "model": "What the model believes: its posterior mean, as on the dial.",
     "difference": "Where the two differ.",
     "MSE here": "Mean squared error of a pixel between the model's picture and the true one.",
-    "nearest view": "The same for the nearest view that the model sees, left as it is: no rotation "
+    "nearest view": "The same for the nearest view the model has seen, unchanged: no rotation "
     "of a picture shows what is behind.",
     "mean image": "The same for the mean of training figures at this angle: what one gets without "
     "looking at the figure.",
@@ -163,20 +163,23 @@ def possible(choice: Choice, moves: str, given: tuple[int, ...], model: Model) -
     seen = imagined(choice, moves, given, model)
     doubt, error = seen.doubt[::STEP], np.sqrt(seen.errors[::STEP])  # [24] at the sides
     said = (
-        "Six figures that the model holds possible. A pixel differs between them by "
-        f"± {doubt[list(given)].mean():.3f} where it looks"
+        "Six figures that fit what the model has seen. They differ by ± "
+        f"{doubt[list(given)].mean():.3f} per pixel on the side it sees"
     )
     others = [side for side in range(cubes.ANGLES) if side not in given]
     if not others:
-        return f"{said}, and it has seen all sides."
+        return f"{said}. It has seen all sides."
     most = max(others, key=lambda side: doubt[side])
     then = imagined(choice, moves, tuple(sorted((*given, most))), model).doubt.mean()
     said += (
-        f" and by ± {doubt[most]:.3f} at {SIDES[most]}°, the most. One more view, from there, "
-        f"takes the mean of all sides from ± {seen.doubt.mean():.3f} to ± {then:.3f}."
+        f" and most at {SIDES[most]}°, by ± {doubt[most]:.3f}. Seeing that side, too, would "
+        f"lower the average over all sides from ± {seen.doubt.mean():.3f} to ± {then:.3f}."
     )
     if doubt[most] < SURE * error[most]:
-        said += f" The picture there is off by {error[most]:.3f}: what it cannot see it blurs."
+        said += (
+            f" The picture there has an error of {error[most]:.3f}: the model blurs what it "
+            "cannot see."
+        )
     return said
 
 

@@ -24,16 +24,16 @@ HINTS = {
     "It knows what a rotation is; the model had to learn it.",
     "mean image": "The same for the mean of all training digits of this class at this angle: "
     "what one gets without looking at the digit.",
-    "pixel sd": "How much a pixel varies over the pictures that the model holds possible "
-    "(root of the mean variance over samples of the posterior).",
+    "pixel sd": "How much a pixel varies between pictures that the model considers possible "
+    "(root of the mean variance over posterior samples).",
     "all sixteen": "The error averaged over the sixteen angles.",
     "not turned": "The error of the picture left as it is: what one gets without turning.",
 }
 
 
 WHY = (
-    "Geometric rotation wins here: it knows what a rotation is. The model learned it from "
-    "pictures, so it also works for changes that nobody has a formula for."
+    "The geometric rotation wins here because it knows what a rotation is. The model learned "
+    "it from pictures, so it also works for changes that nobody has a formula for."
 )
 LINK = "Objects that it cannot turn"
 SILENT = "This style is not the digit's own, so there is no true picture to compare with."

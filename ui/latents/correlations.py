@@ -57,19 +57,25 @@ def matrices(choice: Choice) -> None:
     """Kernel and correlation heat maps."""
     model, found = choice.load(), encoded(choice)
     divided = model.divides_channels
-    first, second, third = st.columns(3, gap="medium")
+    with st.container(key="latents.three"):
+        first, second, third = st.columns(3, gap="medium")
     if divided:
         with (
             first,
-            frame.card("What the prior expects", "Local channels at two angles: how alike?"),
+            frame.card(
+                "What the prior expects", ("How alike are the local channels at two angles?")
+            ),
         ):
             show(latents.prior_gram(model), LABELS, "latents.prior")
-        with second, frame.card("What the encoder says", "The same, measured over all the digits."):
+        with second, frame.card("What the encoder says", "The same, measured on all digits."):
             moved = latents.about_prior_mean(model, found.channels("local"))
             show(latents.angle_correlation(moved), LABELS, "latents.said")
     with (
         third if divided else first,
-        frame.card("Which channels go together", "Correlation of channels, whatever its sign."),
+        frame.card(
+            "Which channels go together",
+            ("Strength of the correlation between channels, without its sign."),
+        ),
     ):
         strength = np.abs(latents.channel_correlation(found.mu))
         show_channels(

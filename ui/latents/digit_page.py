@@ -19,9 +19,9 @@ from ui.latents.traversals import traversals
 from ui.shell import frame, palette, query_params
 
 SPLIT = {
-    "VAE": "A VAE takes every image for itself, so nothing joins the views of a digit.",
-    "CVAE": "A CVAE is told the angle, so its channels should hold the style alone. Nothing "
-    "makes them.",
+    "VAE": "A VAE looks at every image on its own, so nothing connects the views of a digit.",
+    "CVAE": "A CVAE is told the angle, so its channels should hold the style alone, but "
+    "nothing forces them to.",
     "GP-VAE": "The GP-VAE has one Gaussian process over digits and angles together, so each "
     "channel holds both.",
 }
@@ -33,9 +33,7 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
     if choice.title in SPLIT:
         st.caption(SPLIT[choice.title])
     above = st.container()
-    with frame.card(
-        "This digit", "The point that stands out, true and as the model makes it again."
-    ):
+    with frame.card("This digit", "The selected digit: true, and as the model redraws it."):
         digit, view, given = _controls(views)
         this_digit(choice, views, digit, view, given)
     with above:  # only now it is known which point a link means
@@ -55,11 +53,11 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
     model = choice.load()
     with frame.card(
         "Channel by channel",
-        "Dots are what the encoder says of each view, with its error; the line is what the model "
-        "concludes from the filled ones, and the band how sure it is."
+        "Dots are the encoder's estimates for each view, with their errors. The line is what "
+        "the model concludes from the filled dots, the band how sure it is."
         if "local" in model.blocks
-        else "Dots are what the encoder says of each view, with its error. This model draws no "
-        "conclusion from the other views of a digit.",
+        else "Dots are the encoder's estimates for each view, with their errors. This model "
+        "draws no conclusion from the other views of a digit.",
     ):
         channel_panels(choice, digit, given)
     if model.divides_channels and found.pooled is not None:
@@ -75,7 +73,7 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
     matrices(choice)
     with frame.card(
         "How well are angle and style kept apart?",
-        "The same questions to every model, with the answer that would be best.",
+        "Every model is asked the same questions; the table says what the best answer would be.",
     ):
         disentanglement()
 

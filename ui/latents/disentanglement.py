@@ -56,8 +56,8 @@ READING = (
         "low, 0°",
         low,
         "{:.0f}°",
-        "How far off one is who reads the angle from the local channels of a digit never met "
-        "before; 90° is chance.",
+        "Average error when the angle of a new digit is read from its local channels; 90° is "
+        "chance.",
     ),
     Figure(
         "angle_error_global_degrees",
@@ -65,7 +65,7 @@ READING = (
         "near 90°",
         from_right_angle,
         "{:.0f}°",
-        "The same from the global channels, which should not know it.",
+        "The same from the global channels, which should not contain the angle.",
     ),
     Figure(
         "digit_retrieval_local",
@@ -73,8 +73,8 @@ READING = (
         "near chance",
         from_chance,
         "{:.0%}",
-        "How often the most similar view at another angle is of the same digit, by local "
-        "channels, which should not know it.",
+        "How often the most similar view at another angle belongs to the same digit, judged by "
+        "local channels, which should not know it.",
     ),
     Figure(
         "digit_retrieval_global",
@@ -82,16 +82,19 @@ READING = (
         "high, 100%",
         high,
         "{:.0%}",
-        "The same by global channels, which should know.",
+        "The same judged by global channels, which should know it.",
     ),
-    Figure(CHANCE, "Digit by chance", "", None, "{:.0%}", "What a blind guess would get."),
+    Figure(CHANCE, "Digit by chance", "", None, "{:.0%}", "What guessing would achieve."),
     Figure(
         "invariance_ratio_local",
         "Movement of local",
         "high, 1",
         high,
         "{:.2f}",
-        "The share of their variance that is within a digit: 1 if they only turn.",
+        (
+            "The share of their variance that is within one digit: 1 if they only change with "
+            "the angle."
+        ),
     ),
     Figure(
         "invariance_ratio_global",
@@ -99,7 +102,7 @@ READING = (
         "low, 0",
         low,
         "{:.2f}",
-        "The same for global channels: 0 if the point stands still.",
+        "The same for global channels: 0 if they do not change as the digit turns.",
     ),
     Figure(
         "dci_disentanglement",
@@ -123,7 +126,7 @@ READING = (
         "high, 1",
         high,
         "{:.2f}",
-        "How much of angle and digit the better informed part knows: 1 is all.",
+        "How much the better informed part knows about the angle and the digit: 1 is everything.",
     ),
     Figure(
         "mig",
@@ -131,7 +134,10 @@ READING = (
         "high, 1",
         high,
         "{:.2f}",
-        "How much more the better informed part knows than the other: 1 is all against nothing.",
+        (
+            "How much more the better informed part knows than the other: 1 means everything "
+            "against nothing."
+        ),
     ),
     Figure(
         "swap_error",
@@ -139,8 +145,8 @@ READING = (
         "low",
         low,
         "{:.4f}",
-        "MSE of one digit's style drawn with another's local channels. It is that of plain "
-        "reconstruction if the two are kept apart.",
+        "MSE of pictures with the style of one digit and the local channels of another. If "
+        "both are kept apart, it equals that of plain reconstruction.",
     ),
     Figure(
         "reconstruction_error",
@@ -238,9 +244,9 @@ def disentanglement() -> None:
     choices = models.available()
     if not st.session_state.get("latents.measured"):
         st.caption(
-            f"{len(choices)} models, some seconds each. Each is asked about at most {MEASURED} "
-            "digits of its own classes, at sixteen angles: new digits, or training digits if it "
-            "takes no others."
+            f"{len(choices)} models, a few seconds each, tested on at most {MEASURED} digits "
+            "of their own classes at sixteen angles: new digits, or training digits if a "
+            "model takes no others."
         )
         st.button("Measure all models", on_click=measure)
         return

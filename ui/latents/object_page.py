@@ -24,17 +24,17 @@ CHANNELS = 8  # global ones that are shown, those that change the picture most
 PICKED = "latents.object_picked"  # rows that were circled, in the session state
 TITLE = {"local": "Local channels", "global": "Global channels"}
 SENTENCE = {
-    "local": "They follow the view: an object is a curve.",
-    "global": "They stay when the view changes: an object is one point.",
+    "local": "They change with the view: each object is a curve.",
+    "global": "They do not depend on the view: each object is one point.",
 }
 LEFT_OUT = (
-    "Placing each view by itself alone, what the encoder says of two angles, and the figures of "
-    "disentanglement are left out here: they need the same views of every object, and these have "
-    "views of their own."
+    "Three parts of this page are left out for your own objects, because they need the same "
+    "views of every object: points placed by one image alone, what the encoder says, and the "
+    "measures of disentanglement."
 )
 DIGITS_ALONE = (
-    "Placing each view by itself alone, what the encoder says of two angles, and the figures of "
-    "disentanglement are there for digits alone."
+    "Three parts of this page exist for digits only: points placed by one image alone, what "
+    "the encoder says, and the measures of disentanglement."
 )
 KEPT: dict[str, Any] = {"required": True, "bind": "query-params", "persist_state": "session"}
 
@@ -56,9 +56,7 @@ def page(choice: Choice) -> None:
     if first is None or not 0 <= first < len(shown):
         st.session_state["latents.object"] = 0
     above = st.container()
-    with frame.card(
-        "This object", "The curve that stands out, true and as the model makes it again."
-    ):
+    with frame.card("This object", "The selected object: true, and as the model redraws it."):
         which, where, some = st.columns(3, gap="medium")
         row = which.selectbox(
             "Object", range(len(shown)), key="latents.object", format_func=lambda row: names[row]
@@ -99,16 +97,24 @@ def page(choice: Choice) -> None:
 
     with frame.card(
         "Channel by channel",
-        "Dots are what the encoder says of each recorded view, with its error; the line is what "
-        "the model concludes from the filled ones, and the band how sure it is.",
+        "Dots are the encoder's estimates for each recorded view, with their errors. The line "
+        "is what the model concludes from the filled dots, the band how sure it is.",
     ):
         _channels(model, found, number, given, _strongest(model, codes))
     own, hues = codes[row], [found.colour(float(w)) for w in grid]
     traversals(model, own, place, _strongest(model, own[None]), labels, hues)
     left, right = st.columns(2, gap="medium")
-    with left, frame.card("What the prior expects", "Local channels at two places: how alike?"):
+    with (
+        left,
+        frame.card("What the prior expects", ("How alike are the local channels at two places?")),
+    ):
         correlations.show(latents.prior_gram(model, grid), labels, "latents.object_prior", "view")
-    with right, frame.card("Which channels go together", "Correlation, whatever its sign."):
+    with (
+        right,
+        frame.card(
+            "Which channels go together", ("Strength of the correlation, without its sign.")
+        ),
+    ):
         strength = np.abs(latents.channel_correlation(codes))
         correlations.show_channels(strength, "latents.object_channels", model.config.local)
     notices.note(DIGITS_ALONE if choice.figures else LEFT_OUT)
@@ -173,7 +179,7 @@ def _choose(points: spaces.Points) -> None:
 @torch.no_grad()
 def _picked(model: Model, code: np.ndarray, name: str) -> str:
     image = model.decode(torch.as_tensor(code)).numpy()
-    return spaces.portrait([("as the model makes it", image)], name)
+    return spaces.portrait([("as the model redraws it", image)], name)
 
 
 def _space(
@@ -193,8 +199,8 @@ def _space(
     return spaces.Space(
         TITLE[block],
         SENTENCE[block],
-        f"{shares.sum():.0%} of the variance of {part.stop - part.start} channels is in the "
-        f"{len(shares)} components that you see.",
+        f"These {len(shares)} components show {shares.sum():.0%} of the variance of "
+        f"{part.stop - part.start} channels.",
         charts.Cloud(
             projection.points,
             projection.shares,

@@ -18,11 +18,13 @@ TITLE = {
     "joint": "All channels",
 }
 SENTENCE = {
-    "local": "They turn with the digit: its sixteen views make a loop.",
-    "global": "They stay when the digit turns: its sixteen views are one point.",
+    "local": "They change as the digit turns: its sixteen views form a loop.",
+    "global": "They stay the same as the digit turns: its sixteen views are one point.",
     "joint": "This model does not divide its channels: angle and style are in the same place.",
 }
-SCATTERED = "They are meant to stay. Judged from one image at a time, they scatter around a point."
+SCATTERED = (
+    "They should stay the same. Estimated from one image at a time, they scatter around a point."
+)
 
 
 def point_colours(mode: str, views: Views, still: bool) -> list[str]:
@@ -62,8 +64,8 @@ def space(choice: Choice, block: str, views: Views) -> Space:
     return Space(
         TITLE[block],
         SCATTERED if scattered else SENTENCE[block],
-        f"{shares.sum():.0%} of the variance of {channels.stop - channels.start} channels is in "
-        f"the {len(shares)} components that you see.",
+        f"These {len(shares)} components show {shares.sum():.0%} of the variance of "
+        f"{channels.stop - channels.start} channels.",
         charts.Cloud(
             projection.points,
             projection.shares,

@@ -43,7 +43,8 @@ def show(
     `thumbnails` are shown at the pointer.
     """
     keys = [f"{key}.{space.title.split()[0].lower()}" for space in every]
-    first, middle, *second = st.columns([5, 2, 5] if len(every) > 1 else [5, 2], gap="medium")
+    with st.container(key="latents.spaces"):
+        first, middle, *second = st.columns([5, 2, 5] if len(every) > 1 else [5, 2], gap="medium")
     for place, space, name in zip((first, *second), every, keys, strict=True):
         with place, frame.card(space.title, space.sentence, height="stretch"):
             charts.show(

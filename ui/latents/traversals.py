@@ -25,13 +25,14 @@ def traversals(
     `codes` [Q, L] are those of the views, which `labels` and `hues` tell apart; `place` is the view
     at which what is not moved stays.
     """
-    left, right = st.columns(2, gap="medium")
+    with st.container(key="latents.traversals"):
+        left, right = st.columns(2, gap="medium")
     with (
         left,
         frame.card(
             "What each local channel does",
-            f"In the first row all follow the {along}; below, one alone does, and the others stay "
-            f"as they are at {labels[place]}.",
+            f"In the first row all local channels follow the {along}. Below, only one of them "
+            f"does; the others stay as they are at {labels[place]}.",
         ),
     ):
         names = ["all local", *(f"local {j + 1}" for j in range(model.config.local))]
@@ -42,8 +43,8 @@ def traversals(
         right,
         frame.card(
             "What each global channel does",
-            "One channel at a time goes from -3 to 3, the range of its prior; the others stay as "
-            "they are.",
+            "One channel at a time goes from -3 to 3, the range of its prior; the others do "
+            "not change.",
         ),
     ):
         images = latents.traverse(model, codes[place], channels, np.array(latents.STEPS))

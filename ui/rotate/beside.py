@@ -27,8 +27,9 @@ def pick(choice: Choice, digit: Digit) -> Choice | None:
         key="rotate.beside",
         bind="query-params",
         persist_state="session",
-        help="A second model in the same ring. Both turn together. The sliders are those of the "
-        "first; the second follows in what both can change, such as slant or width.",
+        help="A second model in the same ring; both turn together. The sliders belong to the "
+        "first model. The second follows where both have the same slider, such as slant "
+        "or width.",
     )
     return offered.get(name)
 

@@ -27,7 +27,7 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
                 frame.page("extrapolate"), label=BUILD, query_params={"model": choice.name}
             )
     figure.strip(shown)
-    with frame.card("Figures", "No model was trained on their shapes. Click one."):
+    with frame.card("Figures", "No model was trained on these shapes. Click one."):
         figures.gallery(key, moves)
     figure.save(shown, choice, "A figure of cubes")
     query_params.write(**shown.link, digit=None, other=None, object=None)
@@ -35,9 +35,12 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
 
 def telling(moves: str, given: list[int], own: bool) -> str:
     if not own:
-        return "Drag the ring. The style is no longer that of this figure: nobody has built this."
-    known = {"unseen": ", which it never met,", "training": ", of a shape that it was trained on,"}
+        return (
+            "Drag the ring. The style is no longer this figure's own: this is a figure that "
+            "nobody has built."
+        )
+    known = {"unseen": ", which is new to it,", "training": ", of a shape that it was trained on,"}
     return (
         f"Drag the ring. The model sees this figure{known.get(figures.kind(moves), '')} "
-        f"{figure.words(given)}; the other sides it imagines."
+        f"{figure.words(given)} and imagines the other sides."
     )

@@ -28,7 +28,7 @@ def morph_swap(key: str, a: DigitView, b: DigitView, digit: Digit, other: Digit,
 
 
 def _morph(key: str, a: DigitView, b: DigitView, w: float) -> None:
-    st.caption("Morph: styles on the way from A to B, at the angle of the dial. Click one.")
+    st.caption("Morph: styles between A and B, at the angle of the dial. Click one.")
     styles, images = morphed(a, b, w, STEPS)
     texts = ["A", *(f"{100 * step / (STEPS - 1):.0f}%" for step in range(1, STEPS - 1)), "B"]
     tiles(
@@ -66,6 +66,6 @@ def _swap(key: str, a: DigitView, b: DigitView, digit: Digit, other: Digit) -> N
         )
     )
     st.caption(
-        f"MSE {mse(made, true):.4f}, with A turned as a picture {mse(a.geometric(at), true):.4f}, "
-        f"with B left as it is {mse(other.at(at), true):.4f}."
+        f"MSE {mse(made, true):.4f}. For comparison: the picture of A rotated "
+        f"{mse(a.geometric(at), true):.4f}, B unchanged {mse(other.at(at), true):.4f}."
     )

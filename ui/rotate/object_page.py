@@ -63,7 +63,7 @@ def page(key: str, head: DeltaGenerator, choice: Choice) -> None:
     bars = [found.colour(float(w[i])) if observed[i] else "transparent" for i in few]
     with frame.card(
         "Every recorded view",
-        "True, and as the model makes it. A coloured bar: the model sees this view.",
+        "True, and as the model redraws it. A coloured bar marks the views that the model sees.",
     ):
         st.html(
             pictures.grid(
@@ -101,7 +101,10 @@ def _telling(
     title = "Rotate an object" if found.track.period else "Move an object"
     what = "the ring" if found.track.period else "the handle"
     if style is not None:
-        return title, f"Drag {what}. The style is no longer that of {name}: nobody has seen this."
+        return title, (
+            f"Drag {what}. The style is no longer that of {name}: this is an object that "
+            "nobody has seen."
+        )
     met = "has never met" if found.new(number) else "was trained on"
     dots = "the dotted view" if views == 1 else f"the {views} dotted views"
     return title, (

@@ -10,18 +10,18 @@ PROGRAM = "https://github.com/metodj/FGP-VAE"
 CITED = f"[{TITLE}]({PAPER}), {AUTHORS}, {VENUE}"
 
 GLOSSARY = {
-    "digit": "One handwritten figure, p of P. It keeps its shape however it is turned.",
+    "digit": "One handwritten numeral, p of P. It keeps its shape however it is turned.",
     "view": "One picture of a digit, at one angle w; a digit has Q of them.",
-    "channel": "One of the L numbers, zˡ, by which the model describes a view.",
-    "local": "Channels 1 to J, which change as the digit turns: they know the angle.",
-    "global": "Channels J+1 to L, which all views of a digit share: they know its style.",
-    "style": "What makes this three differ from other threes: slant, width, weight of the stroke.",
-    "encoder, decoder": "Networks. One says of a picture what its channels probably are, "
-    "q̃(z | y); the other draws a picture from channels, p(y | z).",
-    "prior, posterior": "What is thought of the channels before a view is seen, p(z | x), and "
-    "after some are, q(z | y, x).",
-    "Gaussian process": "A prior over curves: it says how alike a channel is at two angles, and so "
-    "what lies between the views one has.",
+    "channel": "One of the L numbers, zˡ, with which the model describes a view.",
+    "local": "Channels 1 to J, which change as the digit turns: they hold the angle.",
+    "global": "Channels J+1 to L, which all views of a digit share: they hold its style.",
+    "style": "What makes this three different from other threes: slant, width, stroke weight.",
+    "encoder, decoder": "Two networks. One estimates the channels from a picture, q̃(z | y); "
+    "the other draws a picture from channels, p(y | z).",
+    "prior, posterior": "What is assumed about the channels before any view is seen, p(z | x), "
+    "and what is known after some were, q(z | y, x).",
+    "Gaussian process": "A prior over curves: it says how alike a channel is at two angles, "
+    "and so what to expect between the given views.",
     "evidence": "How well the views of a digit fit together under the prior, log Z. Training "
     "raises a lower bound on the evidence of the pictures, the ELBO.",
 }

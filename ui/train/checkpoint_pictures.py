@@ -67,12 +67,12 @@ def strip(run: Run) -> None:
         st.caption(frame.plain(f"No pictures: {error}"))
         return
     if choice.objects:
-        st.caption("A new object from the views with a bar, by the newest checkpoint.")
+        st.caption("A new object, given the views with a bar; drawn by the newest weights.")
     elif choice.figures:
-        st.caption("A new figure from the two sides with a bar, by the newest checkpoint.")
+        st.caption("A new figure, given the two sides with a bar; drawn by the newest weights.")
     else:
         st.caption(
-            f"Two {'new' if new else 'training'} digits from eleven views, by the newest "
-            "checkpoint; 157.5° is never among the views."
+            f"Two {'new' if new else 'training'} digits, given eleven views; drawn by the "
+            "newest weights. The view at 157.5° is never given."
         )
     st.html(pictures)

@@ -60,7 +60,7 @@ def rename(run: Run) -> None:
 def more(run: Run) -> None:
     done = run.config.training.epochs
     st.write(
-        "The run goes on from its last weights. A cosine schedule is stretched to the new end."
+        "Training continues from the last weights. A cosine schedule is stretched to the new end."
     )
     try:
         most = background.most_epochs()

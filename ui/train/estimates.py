@@ -63,9 +63,9 @@ def in_words(duration: float) -> str:
 def sentence(config: RunConfig) -> str | None:
     """What to say about the time; None while it is being found out."""
     if config.data.split == OBJECTS:
-        return "The time left is told as soon as it trains"
+        return "The time left is shown as soon as it trains"
     try:
         found = seconds(config)
     except UserError as error:
-        return f"The time cannot be told: {str(error).rstrip('.')}"
+        return f"The time cannot be estimated: {str(error).rstrip('.')}"
     return None if found is None else f"About {in_words(found)} on this machine"

@@ -7,24 +7,31 @@ from fgpvae.presets import PRESETS
 DRAWN = "drawn"  # the source of figures of cubes
 # one line each; how long it takes is measured beside it
 PRESET_LINES = {
-    "quick": "To begin with: dense networks and a mean function; turns new threes from one view.",
-    "wide": "The best on the paper's threes: larger networks, digits bent at random, many epochs.",
+    "quick": (
+        "A good first run: larger networks than in the paper; learns to turn a new three from "
+        "one view."
+    ),
+    "wide": "The best on the paper's threes: larger networks, randomly bent digits, many epochs.",
     "paper": "The paper's model: its networks, its data, its objective, its thousand epochs.",
-    "best": "The model the app starts with: all ten digits at all angles. It fetches MNIST from "
-    "openml.org first.",
-    "cubes-quick": "Figures of cubes, which no rotation of a picture can turn; worth a look after "
-    "two minutes.",
-    "cubes": "4,000 more figures of cubes: how the training of the model that comes with the app "
-    "began.",
-    "objects": "Things of your own that were photographed or drawn from several views.",
-    "vae": "A plain VAE: every image for itself.",
+    "best": "The model that the app opens with: all ten digits at all angles. It downloads "
+    "MNIST from openml.org first.",
+    "cubes-quick": "Figures of cubes, which no rotation of a picture can turn; worth a look "
+    "after two minutes.",
+    "cubes": "With 4,000 more figures of cubes: the first part of how the model in the app was "
+    "trained.",
+    "objects": "Objects of your own, photographed or drawn from several views.",
+    "vae": "A plain VAE: it looks at every image on its own.",
     "cvae": "A VAE that is told the angle, with the pixel noise that suits it best.",
     "cvae-published": "The CVAE as the paper ran it.",
     "gpvae": "Casale's GP-VAE: one Gaussian process over all images.",
-    "gpvae-amortised": "Appendix C: the digit vectors come from a network, so new digits fit in.",
-    "svgpvae": "The SVGP-VAE: one Gaussian process over all images through 32 inducing points.",
-    "svgpvae-amortised": "The SVGP-VAE with digit vectors from a network, so new digits fit in.",
-    "deep-svgp": "The same process and decoder without an encoder.",
+    "gpvae-amortised": (
+        "Appendix C of the paper: a network makes the digit vectors, so the model takes new digits."
+    ),
+    "svgpvae": (
+        "The SVGP-VAE: one Gaussian process over all images, made cheaper by 32 inducing points."
+    ),
+    "svgpvae-amortised": "The SVGP-VAE with digit vectors from a network, so it takes new digits.",
+    "deep-svgp": "The Gaussian process and decoder of the SVGP-VAE, without an encoder.",
 }
 OPTION_NAMES = {
     "elbo": "evidence lower bound (ELBO)",

@@ -30,7 +30,9 @@ def fill() -> None:
 def new_run() -> None:
     redrawn()
     with frame.card(
-        "A new run", "Trains beside the app, also when you close the page.", "train.new"
+        "A new run",
+        ("Training runs in the background and goes on when you close the page."),
+        "train.new",
     ):
         names = [*sorted(settings.OFFERED, key=lambda name: name != FIRST), OBJECTS]
         preset = st.segmented_control(
@@ -61,7 +63,7 @@ def new_run() -> None:
         with place:
             if preset != OBJECTS or brought is not None:
                 start(preset)
-        with st.expander("Bring back a run that was downloaded", key="train.bring"):
+        with st.expander("Upload a run that was downloaded", key="train.bring"):
             uploads.archive()
 
 
@@ -114,7 +116,7 @@ def estimate(config: RunConfig) -> None:
         except UserError as error:
             st.error(frame.plain(error))
             return
-        wait = " It waits until another run is done." if full else ""
+        wait = " It starts when the run before it is done." if full else ""
         st.caption(f"{frame.plain(said)}.{wait}" if said else "Timing a few steps…")
 
     st.fragment(show, run_every=0.7 if pending else None)()

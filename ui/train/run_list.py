@@ -56,7 +56,10 @@ def gone(name: str) -> None:
 def nothing() -> None:
     with frame.empty(
         "No run yet",
-        "Here a run shows its curves and the digits it can turn, second by second as it learns.",
+        (
+            "A run shows its curves here, and how well it turns digits, second by second as it "
+            "learns."
+        ),
     ):
         st.button("Start a quick run", key="train.quick", on_click=begin, args=("", PRESETS[FIRST]))
 

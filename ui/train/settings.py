@@ -113,21 +113,24 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "model.digit_rank",
             "Digit vector",
-            "How many numbers stand for a digit in the joint Gaussian process.",
+            "How many numbers describe a digit in the joint Gaussian process.",
             "m",
             used=_has("digit_rank"),
         ),
         Setting(
             "model.inducing",
             "Inducing points",
-            "Through how many points a sparse Gaussian process sees all images.",
+            "Number of points that stand for all images in a sparse Gaussian process.",
             "M",
             used=_has("inducing"),
         ),
         Setting(
             "model.phases",
             "Phases",
-            "The shares of the training after which the joint process, then both, are learned.",
+            (
+                "When training turns from the networks to the Gaussian process, and then to "
+                "both: shares of all epochs."
+            ),
             used=_has("phases"),
         ),
     ),
@@ -141,13 +144,13 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "model.network.filters",
             "Filters",
-            "Of the two convolutions of the convolutional networks.",
+            "Channels of the two convolutions of the convolutional networks.",
             used=_CONVOLUTIONAL,
         ),
         Setting(
             "model.network.hidden",
             "Hidden units",
-            "Of the dense layer in the convolutional networks.",
+            "Units of the dense layer in the convolutional networks.",
             used=_CONVOLUTIONAL,
         ),
         Setting(
@@ -159,7 +162,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "model.network.dropout",
             "Dropout",
-            "Share of the units that are silent in a step; against over-fitting.",
+            "Share of the units that are switched off in a step, against overfitting.",
             used=_is("model.network.kind", "convolutional", "dense"),
         ),
         Setting(
@@ -183,14 +186,14 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "model.network.residual",
             "Residual block",
-            "Units of a block that adds to the features of the style; 0: there is none.",
+            "Units of an extra block in the encoder of the style; 0: none.",
             used=_told_angle,
         ),
         Setting(
             "model.network.recogniser",
             "Recogniser",
-            "Filters of a network that reads the angle of a picture, taught in the last epochs; "
-            "0: there is none.",
+            "Filters of a network that reads the angle of a picture, trained in the last "
+            "epochs; 0: none.",
             used=_recognises,
         ),
     ),
@@ -198,7 +201,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "data.split",
             "Training set",
-            "Digits as in the paper, as for its baselines or at new angles; or figures of cubes.",
+            "Digits as in the paper, as for its baselines, or at new angles; or figures of cubes.",
             options=("factorized", "shuffled", "continuous", CUBES),
         ),
         Setting(
@@ -231,26 +234,32 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "data.figures",
             "More figures",
-            "Figures of cubes that are drawn beside the copies of the 160 training shapes.",
+            "How many figures of cubes are added to the copies of the 160 training shapes.",
             used=_is("data.split", CUBES),
         ),
         Setting(
             "data.validation",
             "Validation digits",
-            "Training digits of each class kept back to see how the model does on new ones.",
+            (
+                "Training digits of each class that are set aside to see how the model does on "
+                "new ones."
+            ),
             used=_is("data.split", "factorized", "shuffled"),
         ),
         Setting(
             "data.keep_back",
             "Kept back",
-            "Of each validation digit all views, or one that is found from the others.",
+            (
+                "How a validation digit is tested: on all its views, or on one that is "
+                "predicted from the others."
+            ),
             options=("digits", "views"),
             used=lambda chosen: chosen["data.validation"] not in (0, "0"),
         ),
         Setting(
             "data.warp",
             "Deformation",
-            "How strongly digits are bent, anew each time and the same at all angles; 0 is never.",
+            "How strongly digits are bent at random, the same way at all angles; 0: not at all.",
             used=_DIGITS,
         ),
     ),
@@ -299,14 +308,14 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "objective.multiplier_max",
             "Multiplier, most",
-            "λ stays below; without a bound it can grow for ever.",
+            "λ stays below this; without a limit it can grow forever.",
             "λ",
             used=_GECO,
         ),
         Setting(
             "objective.decay",
             "Decay",
-            "How slowly the average error that λ follows forgets.",
+            "How slowly the moving average of the error, which λ follows, forgets.",
             "α",
             used=_GECO,
         ),
@@ -322,28 +331,35 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             options=("constant", "cosine"),
         ),
         Setting("training.warmup", "Warm-up", "Steps over which the learning rate rises."),
-        Setting("training.weight_decay", "Weight decay", "How fast unused weights shrink."),
-        Setting("training.clip", "Clip", "Largest norm of the gradient; 0 is no limit."),
+        Setting(
+            "training.weight_decay",
+            "Weight decay",
+            ("How fast weights shrink if nothing holds them."),
+        ),
+        Setting("training.clip", "Clip", "Largest allowed norm of the gradient; 0: no limit."),
         Setting(
             "training.average",
             "Average",
-            "Decay of a moving average of the weights, which is what is kept; 0 is none.",
+            "Decay of a moving average of the weights, which is what is kept; 0: no averaging.",
         ),
         Setting(
             "training.context_dropout",
             "Context dropout",
-            "Share of digits of which only some views are given; teaches to work from few.",
+            (
+                "Share of digits of which only some views are given; teaches the model to work "
+                "from few."
+            ),
         ),
         Setting(
             "training.recognition",
             "Recognition",
-            "The last epochs, in which only the encoder of the local channels learns; 0 is none.",
+            "The last epochs, in which only the encoder of the local channels learns; 0: none.",
             used=_recognises,
         ),
         Setting(
             "training.validate_every",
             "Validate every",
-            "Epochs between two looks at the validation digits.",
+            "Epochs between two tests on the validation digits.",
             used=lambda chosen: chosen["data.validation"] not in (0, "0"),
         ),
         Setting(
@@ -356,10 +372,12 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "training.precision",
             "Precision",
-            "Of the networks' products; bfloat16 is faster where the hardware has it.",
+            "Number format in the networks; bfloat16 is faster where the hardware supports it.",
             options=("float32", "bfloat16"),
         ),
-        Setting("seed", "Seed", "Where the random numbers start; the same gives the same weights."),
+        Setting(
+            "seed", "Seed", ("Start of the random numbers; the same seed gives the same weights.")
+        ),
     ),
 }
 SETTINGS = {setting.path: setting for group in GROUPS.values() for setting in group}

@@ -37,7 +37,9 @@ def archive() -> None:
         max_upload_size=LARGEST_MB,
         on_change=_add,
         args=(f"train.archive.{turn}",),
-        help="It is checked, then shown beside the others. It can be used, not trained further.",
+        help=(
+            "It is checked, then listed with the others. It can be used, but not trained further."
+        ),
     )
 
 
@@ -73,8 +75,8 @@ def own_objects() -> Brought | None:
         type="npz",
         key="train.data",
         max_upload_size=LARGEST_MB,
-        help="Up to 64 x 64 pixels, grey or colour; docs/own-data.md says more. It is copied into "
-        "the run; nothing in it is ever executed.",
+        help="Up to 64 x 64 pixels, grey or colour; docs/own-data.md says more. It is copied "
+        "into the run; nothing in it is ever executed.",
     )
     st.session_state.pop(OWN, None)
     if file is None:

@@ -66,8 +66,8 @@ class StyleCard {
     this.lead.title = data.hint;
     this.prior.hidden = !data.likely;
     this.drawn.textContent = data.likely
-      ? `Random style: near that of one of ${data.likely.factor.length} training ${data.thing}s, drawn from a kernel density of their styles. The paper's prior, a plain N(0, 1) a channel, holds more possible than ${data.thing}s.`
-      : "Random style: drawn from the paper's prior, a plain N(0, 1) a channel.";
+      ? `A random style is that of one of ${data.likely.factor.length} training ${data.thing}s, changed a little (a kernel density). The paper's prior, N(0, 1) for each channel, also gives styles that are no ${data.thing}s.`
+      : "A random style is drawn from the paper's prior, N(0, 1) for each channel.";
     this.fitted.textContent = data.note;
     this.far.lastChild.textContent = `beyond real ${data.thing}s`;
     if (rebuilt) this.build();

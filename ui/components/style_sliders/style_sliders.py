@@ -19,7 +19,7 @@ _component = Component(
     "style_sliders/style_sliders.html",
     ("shared/common.css", "style_sliders/style_sliders.css"),
 )
-HINT = "The global latents: one Gaussian a digit and channel, whatever the angle."
+HINT = "The global channels: one Gaussian for each digit and channel, the same at every angle."
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ def _note(styles: Sequence[Style], thing: str) -> str:
     ended = [style for style in styles if style.ends]
     if not ended:
         return ""
-    where = f"Sliders end where 99 % of {ended[0].digits} training {thing}s do."
+    where = f"Each slider covers 99 % of {ended[0].digits} training {thing}s."
     named = [style.name for style in styles if style.channel is None]
     if not named:
         return where
     return (
-        f"Fitted to {ended[0].digits} training {thing}s, by a regression of their styles on what "
-        f"was measured in their pictures: {', '.join(named)}. The others are single channels, the "
-        f"strongest first. {where}"
+        f"The directions for {', '.join(named)} were fitted by regression to what was measured "
+        f"in the pictures of {ended[0].digits} training {thing}s. The others are single "
+        f"channels, the strongest first. {where}"
     )
