@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from fgpvae.configs import CUBES, OBJECTS, DataConfig
 from ui import charts
 from ui.charts.drawn import drawn
 from ui.how import cost, kernels, style
@@ -235,6 +236,16 @@ def record(name: str, epochs: int, **more: float) -> curves.Record:
         {"epoch": k, "loss": -k, "mse": 1 / k, "kl": k, "multiplier": 5} | more for k in range(1, 6)
     ]
     return curves.Record(name, lines, epochs)
+
+
+@pytest.mark.parametrize(
+    ("split", "says"),
+    [("factorized", "choose validation digits"), (CUBES, "No figures"), (OBJECTS, "No objects")],
+)
+def test_why_there_is_no_curve_of_validation(split, says):
+    said = curves.no_validation(DataConfig(split))
+    assert says in said
+    assert ("choose" in said) == (split == "factorized")  # only there it can be chosen
 
 
 def test_curves_of_two_runs_are_over_each_other():

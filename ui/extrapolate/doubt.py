@@ -41,8 +41,8 @@ def same(model: Model, ring: Ring, seen: Sequence[int], order: Sequence[int]) ->
     held = " These margins were checked on digits it had never seen." if model.calibration else ""
     return (
         f"Averaged over all angles, a pixel is known to ± {now:.3f} from {few} and to ± "
-        f"{then:.3f} from {many}: this model is about as sure after the first picture as it "
-        f"will ever be.{held}"
+        f"{then:.3f} from {many}: more views of this digit would hardly make the "
+        f"model more certain.{held}"
     )
 
 

@@ -122,7 +122,8 @@ def two_kernels() -> None:
         )
 
     made = kernel_pictures(sigma, r, PERIODS[name])
-    curve, drawn, gram = st.columns(3, gap="medium")
+    with st.container(key="how.three"):
+        curve, drawn, gram = st.columns(3, gap="medium")
     with curve, card("How alike?", "Two views of one digit, by their angle."):
         charts.show(
             partial(covariance, made["curve"], sigma),

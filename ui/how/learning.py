@@ -118,7 +118,8 @@ def learning() -> None:
         ("kl", "KL", "How much the model says about a digit beyond the prior, in nats."),
         ("multiplier", "λ", "What an error costs, in nats."),
     )
-    columns = st.columns(3, gap="medium")
+    with st.container(key="how.three"):
+        columns = st.columns(3, gap="medium")
     for column, (what, title, sentence) in zip(columns, plots, strict=True):
         with column, card(title, sentence, key=f"how.learning.{what}"):
             charts.show(

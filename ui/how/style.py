@@ -143,9 +143,7 @@ def many_views_one_style() -> None:
             f"Standard deviation by views given: 1 without any, {spread[1]:.3f} with one, "
             f"{spread[Q]:.3f} with all {Q}",
         )
-    with frame.card(
-        "The product of Gaussians", ("Precisions add up; the prior counts as one view.")
-    ):
+    with frame.card("The product of Gaussians", ("Precisions add up; the prior adds 1.")):
         formula(
             r"\bar\sigma^2=\Big(1+\sum_{q=1}^{Q}\frac{1}{\sigma_q^2}\Big)^{-1},\qquad"
             r"\bar\mu=\bar\sigma^2\sum_{q=1}^{Q}\frac{\mu_q}{\sigma_q^2}",

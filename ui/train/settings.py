@@ -144,7 +144,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "model.network.filters",
             "Filters",
-            "Channels of the two convolutions of the convolutional networks.",
+            "Number of filters in the two convolutions of the convolutional networks.",
             used=_CONVOLUTIONAL,
         ),
         Setting(
