@@ -204,7 +204,7 @@ def pages(names: list[str], rounds: int, other: Path | None = None) -> Iterator[
         script = folder / "bare.py"
         script.write_text('import streamlit as st\n\nst.write("word")\n')
         say("starting servers")
-        runs = {"FGPVAE_RUNS": str(folder / "runs")}
+        runs = {"FGPVAE_RUNS": str(folder / "runs"), "FGPVAE_CHARTS_WAIT": "10"}
         bare, app = (stack.enter_context(serve(each, **runs)) for each in (script, ROOT / "app.py"))
         servers = {"": app}
         if other is not None:

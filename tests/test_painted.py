@@ -27,7 +27,7 @@ ASKED = """() => performance.getEntriesByType("resource")
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     runs = str(tmp_path_factory.mktemp("runs"))
-    with serve(ROOT / "app.py", "tests.patient_server", FGPVAE_RUNS=runs) as address:
+    with serve(ROOT / "app.py", FGPVAE_RUNS=runs, FGPVAE_CHARTS_WAIT="240") as address:
         yield address
 
 

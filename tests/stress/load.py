@@ -338,6 +338,7 @@ def trial(crowd: Crowd, sources: Path = browser.ROOT, whole: bool = True) -> Tri
     with tempfile.TemporaryDirectory() as folder:
         root, path = Path(folder) / "runs", Path(folder) / "census.json"
         environment = {"FGPVAE_RUNS": str(root), "STRESS_CENSUS": str(path)}
+        environment["FGPVAE_CHARTS_WAIT"] = "10"
         module = "tests.stress.server"
         with browser.serve("app.py", module, sources, **environment) as address:
             server, first = listener(address), Record()

@@ -92,6 +92,7 @@ def set_up(count: int = SERVERS) -> Iterator[SetUp]:
         # one secret for all: whoever comes to another server keeps the token for uploads
         environment = {
             "FGPVAE_RUNS": str(folder / "runs"),
+            "FGPVAE_CHARTS_WAIT": "10",
             "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),
         }
         servers = [

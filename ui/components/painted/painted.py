@@ -4,9 +4,11 @@ React draws all that has arrived in one pass, and evaluates the files of charts 
 paints what came with them. What is sent only after this wait cannot hold back what was sent before.
 
 The browser tells it by a request of its own: a message of a component would run the page again.
-Where no server has these `routes`, nobody waits.
+Where no server has these `routes`, nobody waits; nor does anybody longer than the seconds of
+FGPVAE_CHARTS_WAIT.
 """
 
+import os
 import secrets
 from threading import Event
 
@@ -22,7 +24,7 @@ from ui.components.shared import Component
 
 KEY = "charts.painted"
 PAGE = "charts.painted.page"  # the last page on which it was waited for
-LONGEST = 30.0  # seconds: what waits comes also if the browser says nothing
+LONGEST = int(os.environ.get("FGPVAE_CHARTS_WAIT", "10"))  # seconds, if the browser says nothing
 LOOK = 0.05  # seconds between two looks whether the page is to run anew
 
 _component = Component("painted", "painted/painted.js")
@@ -45,27 +47,24 @@ async def _tell(request: Request) -> Response:
 def wait() -> None:
     """Wait until the browser has painted what it was sent so far; once for each page it opens."""
     context = get_script_run_ctx()
-    if context is None or not _served.is_set():
+    if context is None or not _served.is_set() or not LONGEST:
         return
     place = st.empty()
-    if st.session_state.get(PAGE) != context.page_script_hash:
-        st.session_state[PAGE] = context.page_script_hash
-        word = secrets.token_urlsafe()
+    if st.session_state.get(PAGE) == context.page_script_hash:
+        return
+    st.session_state[PAGE] = context.page_script_hash
+    word, told = secrets.token_urlsafe(), Event()
+    _told[word] = told
+    try:
         with place:
             _component(key=KEY, data={"word": word})
         _say_running(context, False)
-        _wait_for(word)
-        _say_running(context, True)
-        place.empty()
-
-
-def _wait_for(word: str) -> None:
-    told = _told[word] = Event()
-    try:
         for _ in range(round(LONGEST / LOOK)):
             if told.wait(LOOK):
-                return
+                break
             st.session_state.get(PAGE)  # Streamlit ends the script here if it is to run anew
+        _say_running(context, True)
+        place.empty()
     finally:
         del _told[word]
 
