@@ -299,6 +299,12 @@ def listener(address: str) -> psutil.Process:
     return psutil.Process(pid)
 
 
+def megabytes(process: psutil.Process) -> float:
+    """Resident memory of its own; pages of files come and go as the system likes."""
+    found = process.memory_info()
+    return (found.rss - found.shared) / 2**20
+
+
 def census(server: psutil.Process, path: Path) -> dict:
     path.unlink(missing_ok=True)
     server.send_signal(signal.SIGUSR1)
@@ -344,13 +350,13 @@ def trial(crowd: Crowd, sources: Path = browser.ROOT, whole: bool = True) -> Tri
             server, first = listener(address), Record()
             for _ in range(2 * whole):  # everything, and once more so that nothing is new
                 asyncio.run(crowd.tour(address, first))
-            alone = server.memory_info().rss / 2**20
+            alone = megabytes(server)
             record = Record(errors=first.errors)
             with training(root, sources) if whole else nullcontext({}) as trained:
                 began = sum(server.cpu_times()[:2])
                 crowd.come(address, record)
                 spent = sum(server.cpu_times()[:2]) - began
-                crowded = server.memory_info().rss / 2**20
+                crowded = megabytes(server)
                 held = census(server, path)
     count, epochs = crowd.sessions + crowd.browsers, trained.get("epochs", 0.0)
     return Trial(record, alone, crowded, held, epochs, count, spent)

@@ -2,8 +2,8 @@
 
     python -m tests.stress.memory [COMMIT or a folder of sources]
 
-Resident memory grows for other reasons, too: models, what is kept for all, memory that malloc has
-got and nobody uses. So one session sees every page with every model first, and again; then ten
+Memory grows for other reasons, too: models, what is kept for all, memory that malloc has got and
+nobody uses. So one session sees every page with every model first, and again; then ten
 sessions come at once, each sees every page and stays, then ten more, and ten more. The slope of the
 line through the three measurements, by least squares, is what one more session takes.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from tests import browser
 from tests.sources import checked_out
 from tests.stress.against import shared
-from tests.stress.load import MEGABYTES, PAGES, Crowd, Record, Session, listener
+from tests.stress.load import MEGABYTES, PAGES, Crowd, Record, Session, listener, megabytes
 from tests.stress.table import Row, none
 
 PART, STEP, STEPS = "memory", 10, 3
@@ -42,7 +42,7 @@ async def measured(address: str, crowd: Crowd, record: Record) -> list[float]:
 
         for step in range(STEPS):
             await asyncio.gather(*(come(STEP * step + each) for each in range(STEP)))
-            found.append(server.memory_info().rss / 2**20)
+            found.append(megabytes(server))
     return found
 
 
