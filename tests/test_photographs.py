@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,13 +11,15 @@ from PIL import Image
 from scipy import ndimage
 
 from fgpvae.data import unseen
-from fgpvae.images import Options, box_at, digit_boxes, normalise
-from tests.photographs import familiarity, pens, sets, strangers
+from fgpvae.images import Options, box_at, digit_boxes, normalise, normalising
+from tests.photographs import familiarity, pens, sets, strangers, widths
 from tests.photographs.__main__ import turned_sizes
 from tests.photographs.judge import judge
+from tests.photographs.losses import compared, drawing, tight
 from tests.photographs.measure import measure, measure_one
 from tests.photographs.scenes import PAPERS, draw_scene, take
 from tests.photographs.sets import TUNING, sample, samples, training_digits
+from tests.photographs.widths import normalised
 from tests.test_images import alike, drawn
 
 PLAIN = replace(
@@ -136,6 +139,23 @@ def test_the_judge_sees_fragments_ruling_blobs_and_closed_holes() -> None:
     for broken in (half, ruled, closed, np.ones((28, 28), np.float32)):
         assert judge(broken, photograph.centre).wrong
     assert judge(closed, photograph.centre).closed == 2
+
+
+def test_a_comparison_counts_what_was_won_and_lost() -> None:
+    before = np.array([True] * 90 + [False] * 10)
+    held = before.copy()
+    held[:9], held[90] = False, True
+    # of ten digits that changed nine or more go one way: 2 * (10 + 1) / 1024
+    assert compared(held, before) == "82.0 % | 1 | 9 | 0.021"
+    assert compared(before, before) == "90.0 % | 0 | 0 | 1"
+
+
+def test_the_last_steps_of_a_drawing_are_those_of_normalise() -> None:
+    ink = drawing(pens.written(training_digits().images[0]), pen=0.05, degrees=7)
+    usual = normalised(tight(ink))
+    np.testing.assert_allclose(usual, normalise(1 - ink).digit, atol=0.02)
+    with mock.patch.multiple(normalising, **dict.fromkeys(widths.NAMES, 3.1)):
+        assert normalised(tight(ink)).sum() > 1.2 * usual.sum()
 
 
 def test_photographs_depend_on_their_number_alone() -> None:
