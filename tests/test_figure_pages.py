@@ -1,6 +1,7 @@
 """Figures of cubes on the pages Rotate and Extrapolate."""
 
 import io
+import re
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -290,6 +291,7 @@ def test_truth_and_possibilities_turn_with_the_dial_and_a_click_adds_a_cube(
     page.locator(".grab[role=slider]").press("Home")
     for table in tables.all():
         page.wait_for_function(f"e => ({COLUMN})(e) === 0", arg=table.element_handle())
+    expect(page).not_to_have_url(re.compile("angle=(90|45)"))  # the server has it, too
     settle(page)
 
     paper = page.locator(".builder canvas")
