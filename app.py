@@ -15,6 +15,7 @@ else:
     from ui.components import painted
 
     malloc.limit_arenas()
+    frame.route_by_app()
     app = st.App(
         __file__,
         lifespan=warm_up.lifespan("ui.components.dial", "ui.rotate.ahead"),

@@ -8,9 +8,10 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.shell import about, garbage, warm_up
+from ui.shell import about, garbage, page_imports, warm_up
 from ui.shell.palette import CYCLE
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +54,14 @@ def _page(name: str, title: str, **options: Any) -> Page:
     return st.Page(ROOT / "pages" / f"{name}.py", title=title, **({"url_path": name} | options))
 
 
+def route_by_app() -> None:
+    """For a server, before the first visit: links to a page go through app.py as well.
+
+    Otherwise Streamlit runs the script of the page itself, until app.py has run once.
+    """
+    PagesManager.uses_pages_directory = False
+
+
 def run(opening: Callable[[], bool] = lambda: False) -> None:
     """Show the menu and run the chosen page.
 
@@ -79,6 +88,7 @@ def run(opening: Callable[[], bool] = lambda: False) -> None:
         warm_up.wait()
         if opened:
             st.rerun()
+    page_imports.load(ROOT / "pages" / f"{PAGES[here - 1][0]}.py")
     try:
         page.run()
     finally:
