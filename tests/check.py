@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.browser import executable_path
 
 ROOT = Path(__file__).parent.parent
-# three files at a time, in the order of tests/conftest.py: two leave a third of two cores idle
-TESTS = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "15"]
+# two files at a time, in the order of tests/conftest.py; three take as long
+TESTS = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "15"]
 
 
 def install_chromium() -> None:

@@ -283,8 +283,11 @@ def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
         expected = paper.images(np.zeros(1), following(moved, paper.own))[0]
         np.testing.assert_allclose(beside_at(page, 0), expected.ravel(), atol=2e-3)
     assert np.abs(beside_at(page, 0) - before).max() > 0.2
+    expect(page).to_have_url(re.compile("style="))  # the server has the moves of both sliders
+    settle(page)
     page.get_by_role("button", name="Its own style", exact=True).click()
     expect(page).not_to_have_url(re.compile("style="))
+    settle(page)
 
     page.evaluate(
         """() => {
