@@ -23,22 +23,16 @@ MOVES = 20
 PATIENCE = 300_000  # milliseconds
 
 
-# the address changes at once, so the end of a run of the script is what is waited for
-COUNT_RUNS = """() => {
-  const app = document.querySelector("[data-testid=stApp]");
-  window.runs = 0;
-  new MutationObserver(() => {
-    window.runs += app.dataset.testScriptState === "notRunning";
-  }).observe(app, { attributeFilter: ["data-test-script-state"] });
-}"""
+# a script that is quick ends before the browser has marked the page as running: its errors tell
+ERRORS = "document.querySelector('.st-key-shell-card-compare-pictures .matrix').textContent"
 
 
 def move(page: Page, key: str) -> float:
-    """Milliseconds from the key that moves the slider to the end of the script that answers."""
-    before = page.evaluate("window.runs")
+    """Milliseconds from the key that moves the slider until the errors below it are others."""
+    before = page.evaluate(ERRORS)
     began = time.perf_counter()
     page.keyboard.press(key)
-    page.wait_for_function("before => window.runs > before", arg=before, timeout=PATIENCE)
+    page.wait_for_function(f"before => {ERRORS} !== before", arg=before, timeout=PATIENCE)
     return 1000 * (time.perf_counter() - began)
 
 
@@ -67,7 +61,7 @@ def main() -> None:
         page.goto(f"{address}/compare")
         page.get_by_role("slider", name="Views given").wait_for(timeout=PATIENCE)
         browser.settle(page)
-        page.evaluate(COUNT_RUNS)
+        page.locator(".st-key-shell-card-compare-pictures .matrix").wait_for(timeout=PATIENCE)
         measure(page)  # every answer once, so that none is computed below
         idle = measure(page)
         run = background.start(Path(folder), "load", presets.preset("quick"))

@@ -9,7 +9,7 @@ from fgpvae.runs import Run
 
 EPOCHS = 100
 ALONE = "-equal"  # after the name of a model that is asked for in this block only
-CHOICE_SEEDS, CHOICE_EPOCHS = (0,), 25  # of the runs that rate and schedule are chosen by
+CHOICE_SEEDS = (0,)  # of the runs that rate and schedule are chosen by
 SAME = (
     "data.split=shuffled",
     "data.validation=0",
@@ -65,8 +65,12 @@ def asked_as_published(experiment: Experiment) -> list[str]:
 
 def choice(experiment: Experiment, entry: Entry) -> dict[str, Any]:
     """The rate and schedule of a model, and what else was tried."""
-    short = (f"training.epochs={CHOICE_EPOCHS}", f"training.validate_every={CHOICE_EPOCHS}")
-    changes = (*SAME, *entry.changes, *short)
+    changes = (
+        *SAME,
+        *entry.changes,
+        f"training.epochs={EPOCHS}",
+        f"training.validate_every={EPOCHS}",
+    )
     return choose(experiment, f"{entry.name}-equal", entry.preset, changes, CHOICE_SEEDS)
 
 

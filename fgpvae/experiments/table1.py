@@ -60,11 +60,7 @@ def table1(experiment: Experiment) -> dict[str, Any]:
     rows = gather(MODELS, own, by_preset(old, "rows"), experiment.seeds, row)
     return experiment.provenance("table1") | {
         "rows": rows,
-        "equal": {
-            "epochs": equal.EPOCHS,
-            "choice_epochs": equal.CHOICE_EPOCHS,
-            "rows": equal_rows,
-        },
+        "equal": {"epochs": equal.EPOCHS, "rows": equal_rows},
         "trivial": trivial(),
     }
 
