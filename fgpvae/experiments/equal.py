@@ -65,7 +65,8 @@ def asked_as_published(experiment: Experiment) -> list[str]:
 
 def choice(experiment: Experiment, entry: Entry) -> dict[str, Any]:
     """The rate and schedule of a model, and what else was tried."""
-    changes = (
+    whole = (f"training.epochs={EPOCHS}", f"training.validate_every={EPOCHS}")
+    changes = (*SAME, *entry.changes, *whole)
         *SAME,
         *entry.changes,
         f"training.epochs={EPOCHS}",
