@@ -67,11 +67,6 @@ def choice(experiment: Experiment, entry: Entry) -> dict[str, Any]:
     """The rate and schedule of a model, and what else was tried."""
     whole = (f"training.epochs={EPOCHS}", f"training.validate_every={EPOCHS}")
     changes = (*SAME, *entry.changes, *whole)
-        *SAME,
-        *entry.changes,
-        f"training.epochs={EPOCHS}",
-        f"training.validate_every={EPOCHS}",
-    )
     return choose(experiment, f"{entry.name}-equal", entry.preset, changes, CHOICE_SEEDS)
 
 
