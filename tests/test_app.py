@@ -634,19 +634,6 @@ def test_points_are_added_moved_and_removed_by_keys(opened):
     expect(add).to_be_focused()
 
 
-@pytest.mark.parametrize("path", ["/compare", "/latents", "/how?screen=2", "/how?screen=6"])
-def test_charts_and_pictures_have_room_in_a_narrow_window(opened, path):
-    page = opened(path, 1000)
-    rooms = ("compare", "latents", "how")
-    place = page.locator(", ".join(f".st-key-{room}-three" for room in rooms))
-    chart = place.locator(".js-plotly-plot")
-    expect(chart).to_have_count(3)
-    for each in chart.all():
-        assert each.bounding_box()["width"] > 240
-    for grid in page.locator(".st-key-latents-traversals [role=img]").all():
-        assert grid.evaluate("grid => grid.scrollWidth <= grid.clientWidth")
-
-
 LOCAL = ".st-key-latents-pca-local"
 
 
