@@ -31,6 +31,9 @@ LINES = {  # what each shipped model is
     "vae": "Plain VAE for threes; it knows nothing of angles.",
     "gpvae": "GP-VAE of Casale et al.; it knows only its training threes.",
     "svgpvae": "SVGP-VAE of Jazbec et al.; it knows only its training threes.",
+    "gpvae-amortised": "GP-VAE that takes new threes, but wants many views of them.",
+    "svgpvae-amortised": "SVGP-VAE that takes new threes, but wants many views of them.",
+    "deep-svgp": "The process and decoder of the SVGP-VAE, without an encoder.",
     "cubes": "FGP-VAE for figures of cubes, which no rotation can turn.",
 }
 
