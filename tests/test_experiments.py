@@ -166,6 +166,17 @@ def test_one_view_stands_beside_what_was_published(
     assert all(path.stat().st_size for path in report.write(result, tmp_path))
 
 
+def test_one_view_has_a_row_with_more_epochs(experiment, table, monkeypatch):
+    done, asked = experiment.run("paper", 0), []
+    monkeypatch.setattr(Experiment, "run", lambda self, *given, **more: asked.append(given) or done)
+    rows = one_view(replace(experiment, models=common.MODELS))["rows"]
+    assert [row["preset"] for row in rows if not row["shipped"]] == ["quick", "quick-longer"]
+    assert asked == [
+        ("quick", 0, (), ""),
+        ("quick", 0, ("training.epochs=440",), "-longer"),
+    ]
+
+
 def test_finished_runs_are_reused(experiment, table):
     run = experiment.run("paper", 0)
     before = (run.path / "model.safetensors").stat().st_mtime_ns

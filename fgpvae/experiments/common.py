@@ -36,6 +36,15 @@ MODELS = (
 )
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A row of a table: a preset with changes, under a name of its own."""
+
+    name: str
+    preset: str
+    changes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
     seeds: int = 5
@@ -82,8 +91,8 @@ class Experiment:
             raise UserError(f"Training {directory.name} failed: {done.stderr.strip()[-300:]}")
         return open_run(directory)
 
-    def model(self, preset: str, seed: int) -> Model:
-        return load_model(self.run(preset, seed).path / "model.safetensors")
+    def model(self, preset: str, seed: int, changes: Sequence[str] = (), tag: str = "") -> Model:
+        return load_model(self.run(preset, seed, changes, tag).path / "model.safetensors")
 
     def earlier(self, name: str) -> dict[str, Any]:
         """The result that is there already, where its rows may be kept."""

@@ -1,9 +1,8 @@
 """Equal terms: the same images, epochs and averaging, with rate and schedule chosen in one way."""
 
-from dataclasses import dataclass
 from typing import Any
 
-from fgpvae.experiments.common import MODELS, Experiment
+from fgpvae.experiments.common import MODELS, Entry, Experiment
 from fgpvae.experiments.rates import choose, rate_changes
 from fgpvae.runs import Run
 
@@ -17,16 +16,6 @@ SAME = (
     "training.average=0.995",
     "training.keep=last",
 )
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A model of the block: a preset with changes."""
-
-    name: str
-    preset: str
-    changes: tuple[str, ...] = ()
-
 
 ENTRIES = {
     entry.name: entry
