@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.catalog import models
 from ui.catalog.models import Choice
-from ui.shell import query_params
+from ui.shell import query_params, widget_keys
 
 DIGITS, OBJECTS = "Digits", "Objects"
 HELP = (
@@ -23,14 +23,11 @@ def switch(key: str, own_objects: bool = False) -> str:
     kinds = {choice.name: of(choice) for choice in offered}
     now = st.query_params.get("model") or st.session_state.get("model")
     here = kinds.get(str(now), DIGITS)
-    last, name = f"{key}.last", f"{key}.things"
-    kept: dict[str, str] = st.session_state.setdefault(last, {})
+    kept: dict[str, str] = st.session_state.setdefault(f"{key}.last", {})
     if now in kinds:
         kept[here] = str(now)
-    st.session_state[name] = here
 
-    def lead() -> None:
-        wanted = st.session_state[name]
+    def lead(wanted: str) -> None:
         names = [each for each, kind in kinds.items() if kind == wanted]
         if names:
             model = kept.get(wanted)
@@ -40,10 +37,9 @@ def switch(key: str, own_objects: bool = False) -> str:
         st.segmented_control(
             "Digits or objects",
             [DIGITS, OBJECTS],
-            key=name,
             required=True,
-            on_change=lead,
             help=HELP,
             label_visibility="collapsed",
+            **widget_keys.showing(f"{key}.things", here, lead),
         )
     return here

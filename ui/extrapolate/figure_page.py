@@ -12,7 +12,7 @@ from ui.catalog import figures
 from ui.catalog.models import Choice
 from ui.components.builder import builder
 from ui.inference import figure
-from ui.shell import frame, notices, query_params
+from ui.shell import frame, notices, query_params, widget_keys
 
 TITLE = "Turn a figure of your own"
 MOVES_HELP = (
@@ -47,7 +47,7 @@ def page(key: str, above: DeltaGenerator, choice: Choice) -> None:
 
 def _build(key: str, moves: str) -> None:
     """The view in which one builds, the moves as text, and a button for another figure."""
-    name, text, wrong = f"{key}.built", f"{key}.typed", f"{key}.problem"
+    name, text, wrong = f"{key}.built", f"{key}.text", f"{key}.problem"
     built = st.session_state.get(name)
     if built is None or built[0] != moves:  # another figure has come in another way
         built = moves, cubes.parse(moves).cubes
@@ -64,14 +64,16 @@ def _build(key: str, moves: str) -> None:
         if found:
             st.session_state[text] = found
 
-    def on_typed() -> None:
-        found = _attempt(key, lambda: figure_of(st.session_state[text]).moves)
+    def on_typed(typed: str) -> None:
+        st.session_state[text] = typed
+        found = _attempt(key, lambda: figure_of(typed).moves)
         if found:
             st.session_state[name] = found, cubes.parse(found).cubes
 
     builder(built[1], key=f"{key}.builder", on_built=on_built)
+    box = widget_keys.showing(f"{key}.typed", st.session_state[text], on_typed)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Moves", key=text, on_change=on_typed, max_chars=200, help=MOVES_HELP)
+        st.text_input("Moves", max_chars=200, help=MOVES_HELP, **box)
         figures.another_button(key)
 
 

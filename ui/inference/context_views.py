@@ -9,7 +9,7 @@ from torch import Tensor
 from fgpvae.data import ANGLES
 from fgpvae.models import Model
 from ui.components import dial
-from ui.shell import query_params
+from ui.shell import query_params, widget_keys
 
 # All but the held-out one, each in a gap of those before it: spread well at any number.
 ORDER = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 15)
@@ -26,18 +26,19 @@ def chosen(key: str, link: Mapping[str, str], count: int = 8) -> list[int]:
 
 def slider(key: str, current: list[int], disabled: bool = False) -> None:
     """How many views the model sees; more are added to, or fewer left of, those on the ring."""
-    name = f"{key}.count"
-    st.session_state[name] = len(current)
+
+    def resize(count: int) -> None:
+        dial.context(key, [])  # the clicks on the ring are part of `current` and forgotten
+        st.session_state[f"{key}.views"] = resized(current, count)
+
     st.slider(
         "Views the model sees",
         1,
         MOST,
-        key=name,
-        on_change=_resize,
-        args=(key, current),
         disabled=disabled,
         help="Q in the paper. You can also click the dots on the ring. The ring is thin where "
         "the model has seen the digit and wide where it is unsure.",
+        **widget_keys.showing(f"{key}.count", len(current), resize),
     )
 
 
@@ -66,8 +67,3 @@ def remembered(model: Model, ids: Tensor | None) -> list[int] | None:
 def from_link(text: str | None) -> list[int] | None:
     found = {int(value) for value in query_params.numbers(text) or [] if value in ORDER}
     return sorted(found) or None
-
-
-def _resize(key: str, current: list[int]) -> None:
-    dial.context(key, [])  # the clicks on the ring are part of `current` and forgotten
-    st.session_state[f"{key}.views"] = resized(current, st.session_state[f"{key}.count"])

@@ -16,7 +16,7 @@ from ui.catalog.models import Choice
 from ui.components import dial
 from ui.components.turntable import turntable
 from ui.inference import angle_strip, captions, downloads, style_names
-from ui.shell import frame, notices, query_params
+from ui.shell import frame, notices, query_params, widget_keys
 
 LEAD = "What stays the same when the figure turns."
 FIRST = 2  # the view at 30 degrees: two sides of the cubes and their tops are seen
@@ -196,16 +196,14 @@ def _errors(seen: Imagined) -> dict[str, list[float]]:
 
 def _views(live: str, given: list[int]) -> None:
     """How many views the model sees, at equal distances; single ones by the dots of the ring."""
-    name, even = f"{live}.count", None
+    even = None
     step = cubes.ANGLES // len(given)
     if len(given) in cubes.GIVEN and given == sorted(
         (given[0] + k * step) % cubes.ANGLES for k in range(len(given))
     ):
         even = len(given)
-    st.session_state[name] = even
 
-    def spread() -> None:
-        count = st.session_state[name]
+    def spread(count: int | None) -> None:
         if count:
             dial.context(live, [])  # the clicks on the ring are forgotten
             places = [(given[0] + k * cubes.ANGLES // count) % cubes.ANGLES for k in range(count)]
@@ -214,7 +212,6 @@ def _views(live: str, given: list[int]) -> None:
     st.segmented_control(
         "Views the model sees",
         cubes.GIVEN,
-        key=name,
-        on_change=spread,
         help="At equal distances. For others, click the dots on the ring.",
+        **widget_keys.showing(f"{live}.count", even, spread),
     )

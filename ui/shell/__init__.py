@@ -12,6 +12,7 @@ from ui.shell import (
     palette,
     query_params,
     warm_up,
+    widget_keys,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "palette",
     "query_params",
     "warm_up",
+    "widget_keys",
 ]
