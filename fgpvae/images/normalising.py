@@ -210,7 +210,8 @@ def _with_gaps(ink: Ink, near: np.ndarray) -> np.ndarray:
     index = np.arange(1, count + 1)
     darkness = ndimage.mean(ink.contrast, labels, index) / ink.contrast[kept].mean()
     wide = ndimage.maximum(ndimage.distance_transform_edt(labels), labels, index)
-    alike = beside & (np.abs(np.log(darkness)) < _AS_DARK) & (wide > 0.4 * stroke_width(kept))
+    as_dark = np.abs(np.log(np.maximum(darkness, 1e-9))) < _AS_DARK
+    alike = beside & as_dark & (wide > 0.4 * stroke_width(kept))
     # a shadow is soft
     slope = ndimage.gaussian_gradient_magnitude(ink.contrast, 1.0)
     at_rim = rim(ink.mask)
