@@ -12,6 +12,14 @@ head = st.container()
 with st.container(horizontal=True, gap="medium"):
     choice = models.pick(width=260, objects=True, figures=True)
     digits = things.of(choice) == things.DIGITS
+    thing = "a digit" if digits else "an object"
+    with head:
+        frame.heading(
+            "Latents",
+            f"Each point is one view of {thing}, placed by the model's channels. Click a point to "
+            f"see its {thing.split()[-1]}.",
+            help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
+        )
     if digits:
         with head:
             views, found = notices.attempt(lambda: (shown(choice), encoded(choice)))
@@ -38,14 +46,6 @@ with st.container(horizontal=True, gap="medium"):
             "(the posterior), or from this one image alone (the encoder's estimate).",
             **KEPT,
         )
-thing = "a digit" if digits else "an object"
-with head:
-    frame.heading(
-        "Latents",
-        f"Each point is one view of {thing}, placed by the model's channels. Click a point to "
-        f"see its {thing.split()[-1]}.",
-        help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
-    )
 with charts.last():
     if digits:
         digit_page.page(choice, views, found, colour)

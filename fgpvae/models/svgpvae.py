@@ -302,7 +302,10 @@ class DeepSVGP(FreeVectors, InducingGP):
         return digits * views * numbers_held(decoder, (config.latents,))
 
     def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
-        raise UserError(f"The {self.title} has no encoder: it says nothing of a view by itself.")
+        raise UserError(
+            f"The {self.title} has no encoder: it says nothing of a view by itself. "
+            "Choose another model."
+        )
 
     def learned(self) -> InducingPosterior:
         """q(u)."""
