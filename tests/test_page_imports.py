@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import tomllib
 
 import pytest
 
@@ -59,3 +60,16 @@ def test_links_to_a_page_of_a_fresh_server_go_through_the_app():
         "assert PagesManager('app.py').uses_pages_directory is False"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_charts_are_drawn_when_pandas_is_loaded():
+    """Plotly would take it half loaded, from a thread that shows a table."""
+    said = "import sys, ui.charts.drawn; print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", said], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "True\n"
+
+
+def test_streamlit_does_not_parse_the_scripts():
+    """Two threads that parse at once may end in a SystemError, in Python 3.11."""
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    assert settings["runner"]["magicEnabled"] is False

@@ -153,7 +153,9 @@ def rows() -> Iterator[Row]:
         yield from _sticky(here.requests())
         text = ", ".join(f"{each:.0f}" for each in memory)
         yield Row(PART, "memory of the servers", f"{len(memory)}", f"{text} MB")
-        here.processes()[0].terminate()
+        ended = here.processes()[0]
+        ended.terminate()
+        ended.wait()
         few, after = Crowd(6, 0, 15, cookie=COOKIE), Record()
         few.come(here.address, after)
         yield errors(PART, "errors after one of them has ended", few, after)

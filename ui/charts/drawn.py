@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+# Plotly takes pandas as it is among the loaded modules, also while another thread still loads it
+import pandas  # noqa: F401
 import plotly.graph_objects as go
 from plotly.io import to_json
 
