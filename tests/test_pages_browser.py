@@ -215,10 +215,10 @@ def beside_at(page: Page, angle: float) -> np.ndarray:
 
 
 def following(moved: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """The style of `wide` when that of `best` has moved: as far in each property of both."""
+    """The style of `paper` when that of `best` has moved: as far in each property of both."""
     first, second = (
         {style.name: style for style in style_names.names(models.find(name), 3)}
-        for name in ("best", "wide")
+        for name in ("best", "paper")
     )
     named = [name for name in PROPERTIES if name in first and name in second]
     return own + sum((moved @ first[name].reading) * second[name].direction for name in named)
@@ -233,7 +233,7 @@ def uncovered(page: Page, hint: Locator) -> bool:
 
 
 def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
-    page = visit.open("/?rotate.beside=wide")
+    page = visit.open("/?rotate.beside=paper")
     hint = page.get_by_text("Drag the ring to turn it.")
     expect(hint).to_be_visible()
     assert uncovered(page, hint)
@@ -243,8 +243,8 @@ def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
     w, digit = np.deg2rad(pose(page)["angle"]), digits.parse("new-3-2")
     assert len(visit.watch.sent) == sent
     seen, true = context_views.mask(range(0, 16, 2)), digit.at(w)
-    best, wide = (
-        turn(load_pretrained(name), digit.views(), ANGLES, seen) for name in ("best", "wide")
+    best, paper = (
+        turn(load_pretrained(name), digit.views(), ANGLES, seen) for name in ("best", "paper")
     )
     told = verdict(best, w, true, mean=digits.mean_image(3, w))
     found = {name: float(text.strip("± ")) for name, text in figures(page).items()}
@@ -252,7 +252,7 @@ def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
     assert found == pytest.approx(
         {
             "MSE here": told.mse,
-            "wide": verdict(wide, w, true).mse,
+            "paper": verdict(paper, w, true).mse,
             "geometric rotation": told.geometric,
             "mean image": told.mean_image,
         },
@@ -275,12 +275,12 @@ def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
     assert figures(page)["MSE here"] == f"{told.mse:.4f}"
 
     # the second model follows in the properties that both have a direction for
-    expect(page.get_by_text(re.compile("wide follows best in .*stroke weight"))).to_be_visible()
+    expect(page.get_by_text(re.compile("paper follows best in .*stroke weight"))).to_be_visible()
     before = beside_at(page, 0)
     for name in ("stroke weight", "style 1"):
         page.locator(".row", has_text=name).get_by_role("slider").press("End")
         moved = np.array(pose(page)["style"]) - best.own
-        expected = wide.images(np.zeros(1), following(moved, wide.own))[0]
+        expected = paper.images(np.zeros(1), following(moved, paper.own))[0]
         np.testing.assert_allclose(beside_at(page, 0), expected.ravel(), atol=2e-3)
     assert np.abs(beside_at(page, 0) - before).max() > 0.2
     expect(page).to_have_url(re.compile("style="))  # the server has the moves of both sliders
