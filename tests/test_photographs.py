@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 from scipy import ndimage
 
 from fgpvae.data import unseen
@@ -18,7 +18,7 @@ from tests.photographs.judge import judge
 from tests.photographs.losses import compared, drawing, tight
 from tests.photographs.measure import measure, measure_one
 from tests.photographs.scenes import PAPERS, draw_scene, take
-from tests.photographs.sets import TUNING, sample, samples, training_digits
+from tests.photographs.sets import TUNING, sample, samples, scene_random, training_digits
 from tests.photographs.widths import normalised
 from tests.test_images import alike, drawn
 
@@ -47,6 +47,33 @@ def eight() -> pens.Shape:
             for t in [np.linspace(0, 2 * np.pi, 80)]
         ]
     )
+
+
+@pytest.mark.parametrize("number", [1012, 1023, 1257])
+def test_coloured_ink_is_told_from_a_hard_shadow(number: int) -> None:
+    photograph = sample(TUNING, number).photograph
+    found = normalise(photograph.file)
+    assert not judge(found.digit, photograph.centre).wrong
+    assert any("told apart" in note for note in found.notes)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ink", [(200, 30, 40), (30, 30, 30)])
+def test_ink_of_any_colour_on_paper_that_is_mostly_white(ink: tuple[int, int, int]) -> None:
+    picture = Image.new("RGB", (300, 300), (255, 255, 255))
+    soft = ImageDraw.Draw(picture)
+    for step in range(75):  # a shadow along one side, and a stroke
+        soft.line((step, 0, step, 300), (105 + 2 * step,) * 3)
+    soft.line((200, 60, 200, 240), ink, 18)
+    digit = normalise(picture).digit
+    assert digit[:, 10:18].sum() > 0.9 * digit.sum()
+
+
+@pytest.mark.parametrize("ink", [(0.7, 0.7, 0.7), (0.16, 0.64, 0.6)])
+def test_a_red_line_beside_a_digit_in_hard_light_is_no_ink(ink: tuple[float, ...]) -> None:
+    hard = replace(PLAIN, ink=ink, margin=True, shadow="strip", harsh=True, shade=0.6)
+    photograph = take(eight(), hard)
+    assert not judge(normalise(photograph.file).digit, photograph.centre).wrong
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -159,9 +186,12 @@ def test_the_last_steps_of_a_drawing_are_those_of_normalise() -> None:
 
 
 def test_photographs_depend_on_their_number_alone() -> None:
-    _, second = samples(TUNING, 2)
-    alone = sample(TUNING, 1).photograph.file
-    assert alone == second.photograph.file
+    _, number, *_ = (
+        each for each in range(30) if max(draw_scene(scene_random(TUNING, each)).size) == 640
+    )
+    *_, last = samples(TUNING, number + 1, largest=640)
+    alone = sample(TUNING, number).photograph.file
+    assert alone == last.photograph.file
     with Image.open(io.BytesIO(alone)) as picture:
         assert picture.format == "JPEG"
 

@@ -29,6 +29,7 @@ _CUT_OFF = 0.25  # as much more of it, against the ink, is a part of the digit
 _SOFT = 0.4  # sharpness against that of the digit below which a mark is a shadow
 _BRIGHT = 0.45  # paper is brighter than this, a blackboard is not
 _RARE = 2  # skewness of a picture from which on what is light in it is rare, as strokes are
+_COLOURED = 0.15  # contrast of colour from which on ink is told from shadows by it
 _FAINTEST = 0.07  # contrast of ink against paper below which a page is called blank
 
 
@@ -71,12 +72,73 @@ def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | N
     if paper is not None and not dark:
         paper = 1 - paper
     found = _separated(light, paper, None if widest is None else widest * factor)
+    if dark and not found.flat and (coloured := _coloured_ink(colours, found)) is not None:
+        found = coloured
+        notes.append("The ink has a colour and shadows have none, so they were told apart by that.")
     if not found.flat:
         notes.append("The light was uneven and was evened out.")
     if found.ruled:
         notes.append("Lines of ruled or squared paper were taken out.")
     even = 1 - found.contrast if dark else found.contrast
     return Ink(grey, even, found.level, found.mask, dark, tuple(notes))
+
+
+def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
+    """Ink by its colour alone, where that disagrees with what was found by its darkness.
+
+    Shadows and pencil have the colour of the paper. What has another is ink if it is one thing,
+    and not a line that runs through the picture.
+    """
+    every = np.s_[::2, ::2]  # enough to see whether there is anything to tell apart
+    pure = _purity(colours[every])
+    if pure is None or np.percentile(pure, 0.1) > 1 - _COLOURED:
+        return None
+    if not _disagree(pure < 1 - 0.6 * _COLOURED, found.mask[every], 1):
+        return None
+    pure = _purity(colours)
+    paper = None if pure is None else _flat_paper(pure)
+    if pure is None or paper is None:
+        return None
+    contrast = _swallowed(pure, np.full_like(pure, paper))
+    passed = find_ruling(contrast)
+    if passed is not None:
+        contrast = _swallowed(pure, passed * paper)
+    try:
+        level, mask = _soft_threshold(contrast, np.abs(pure - paper) < _FLAT)
+    except UserError:
+        return None
+    mask = mask if passed is None else without_hair(mask, level)
+    if not mask.any():
+        return None
+    labels, count = ndimage.label(mask, np.ones((3, 3)))
+    main = labels == 1 + ndimage.sum_labels(mask, labels, np.arange(1, count + 1)).argmax()
+    if (
+        np.median(contrast[mask]) < _COLOURED
+        or main.sum() < 0.9 * mask.sum()
+        or any(side.any() for side in (main[0], main[-1], main[:, 0], main[:, -1]))
+    ):
+        return None
+    if not _disagree(mask, found.mask, 3):
+        return None
+    return _Found(contrast, level, mask, ruled=found.ruled or passed is not None, flat=True)
+
+
+def _purity(colours: np.ndarray) -> np.ndarray | None:
+    """[H, W, 3] -> [H, W]: 1 for the colour of the paper, however dark; None if it is not seen."""
+    total = colours.sum(axis=2)
+    bright = total > np.percentile(total, 30)
+    if not bright.any():  # paper of one colour, which has no shadows
+        return None
+    tint = np.median(colours[bright] / total[bright, None], axis=0)
+    low, _, high = _in_order(*np.moveaxis(colours / (3 * tint), 2, 0))
+    return ndimage.gaussian_filter((low + 0.03) / (high + 0.03), 1.0)
+
+
+def _disagree(mask: np.ndarray, other: np.ndarray, reach: int) -> bool:
+    """Whether more than a few pixels of one are further than `reach` from the other."""
+    besides = other & ~ndimage.binary_dilation(mask, np.ones((3, 3)), reach)
+    missing = mask & ~ndimage.binary_dilation(other, np.ones((3, 3)), reach)
+    return bool(besides.sum() + missing.sum() >= 0.03 * max(1, mask.sum()) and mask.any())
 
 
 def _ink_is_dark(grey: np.ndarray, paper: float | None) -> bool:
