@@ -2,9 +2,11 @@
 
 import itertools
 import json
+from base64 import b64decode
 from functools import partial
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -248,13 +250,18 @@ def test_why_there_is_no_curve_of_validation(split, says):
     assert ("choose" in said) == (split == "factorized")  # only there it can be chosen
 
 
+def sent(values: dict[str, str]) -> np.ndarray:
+    """Numbers as a browser gets them."""
+    return np.frombuffer(b64decode(values["bdata"]), values["dtype"])
+
+
 def test_curves_of_two_runs_are_over_each_other():
-    made = curves.chart([record("one", 10), record("two", 20, loss=3.0)])
+    made = go.Figure(curves.chart([record("one", 10), record("two", 20, loss=3.0)]))
     first, second = made.data[:2]
     assert (first.name, second.name) == ("one", "two")
     assert first.xaxis == second.xaxis
-    assert list(first.y) == [-1, -2, -3, -4, -5]
-    assert list(second.y) == [3] * 5
+    assert list(sent(first.y)) == [-1, -2, -3, -4, -5]
+    assert list(sent(second.y)) == [3] * 5
     assert made.layout.xaxis.range == (0, 20)  # room for what is to come
     assert made.layout.yaxis.range[0] < -5
     assert made.layout.yaxis.range[1] > 3
@@ -263,12 +270,12 @@ def test_curves_of_two_runs_are_over_each_other():
 
 
 def test_a_curve_that_a_run_does_not_have_has_no_panel():
-    titles = [note.text for note in curves.chart([record("one", 10)]).layout.annotations]
+    titles = [note.text for note in go.Figure(curves.chart([record("one", 10)])).layout.annotations]
     assert len(titles) == 4
-    with_it = curves.chart([record("one", 10, validation_mse=0.1)])
+    with_it = go.Figure(curves.chart([record("one", 10, validation_mse=0.1)]))
     assert len(with_it.layout.annotations) == 5
-    before = [note.text for note in curves.chart([curves.Record("new", [], 10)]).layout.annotations]
-    assert before == [*titles, curves.BEFORE]
+    before = go.Figure(curves.chart([curves.Record("new", [], 10)])).layout.annotations
+    assert [note.text for note in before] == [*titles, curves.BEFORE]
     assert "one: Loss -5, Reconstruction 0.2" in curves.alt([record("one", 10)])
 
 

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -383,10 +384,10 @@ def test_other_curves_are_there_again_after_a_look_at_their_own_run(own, two):
 
 
 def test_curves_before_the_first_epoch_have_no_numbers(own):
-    made = curves.chart([curves.Record("new", [], 10)])
+    made = go.Figure(curves.chart([curves.Record("new", [], 10)]))
     assert [each.text for each in made.layout.annotations][-1] == curves.BEFORE
     assert not made.layout.yaxis.showticklabels
-    trained = curves.chart([curves.Record("old", runs.open_run(own).metrics(), 2)])
+    trained = go.Figure(curves.chart([curves.Record("old", runs.open_run(own).metrics(), 2)]))
     assert curves.BEFORE not in [each.text for each in trained.layout.annotations]
     assert trained.layout.yaxis.showticklabels is not False
 

@@ -13,9 +13,7 @@ import streamlit as st
 from ui.components import painted, plot_tools
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from ui.charts.drawn import Drawn
+    from ui.charts.drawn import Drawn, Figure
 
 # Saving is left to `plot_tools`: Plotly's own button knows one format, and no ground to put under
 # the light letters of a dark theme.
@@ -47,7 +45,7 @@ def last() -> Iterator[None]:
 
 
 def show(
-    make: Callable[[], go.Figure],
+    make: Callable[[], Figure],
     key: str,
     height: int,
     alt: str,

@@ -7,7 +7,7 @@ the same for everybody who looks at the same thing.
 import pickle
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 # Plotly takes pandas as it is among the loaded modules, also while another thread still loads it
 import pandas  # noqa: F401
@@ -17,13 +17,14 @@ from plotly.io import to_json
 from ui.shell.kept import content, kept
 
 MOST = 96  # figures that are kept
+Figure: TypeAlias = "go.Figure | dict[str, Any]"
 
 
 class Drawn(go.Figure):  # type: ignore[misc]
     """A figure that has become plain values, which `st.plotly_chart` takes as they are."""
 
-    def __init__(self, made: go.Figure) -> None:
-        self._values = made.to_dict()
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
 
     def to_dict(self) -> dict[str, Any]:
         return self._values
@@ -37,8 +38,8 @@ class Drawn(go.Figure):  # type: ignore[misc]
         return text
 
 
-def drawn(make: Callable[[], go.Figure], layout: dict[str, Any]) -> Drawn:
-    """What `make` returns, with changes to its layout.
+def drawn(make: Callable[[], Figure], layout: dict[str, Any]) -> Drawn:
+    """What `make` returns, a figure or its values, with changes to its layout.
 
     It is kept if `make` is a function of a module, or a `functools.partial` of one with its
     arguments; any other is called anew.
@@ -50,8 +51,10 @@ def drawn(make: Callable[[], go.Figure], layout: dict[str, Any]) -> Drawn:
     return _kept(make, layout)
 
 
-def _draw(make: Callable[[], go.Figure], layout: dict[str, Any]) -> Drawn:
-    return Drawn(make().update_layout(layout))
+def _draw(make: Callable[[], Figure], layout: dict[str, Any]) -> Drawn:
+    made = make()
+    values = made if isinstance(made, dict) else made.to_dict()
+    return Drawn({**values, "layout": {**values["layout"], **layout}})
 
 
 _kept = kept(MOST, by=content)(_draw)
