@@ -23,6 +23,8 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # a page lives for seconds here: machine code for later takes longer than it saves
+    "--js-flags=--no-opt --no-maglev",
     # Takes the place of Playwright's own list, of which the first line is left. The second is what
     # every window loads for an address bar that nobody sees: half as much work as a page.
     "--disable-features=HttpsUpgrades,MediaRouter,OptimizationHints,PaintHolding,"

@@ -47,7 +47,8 @@ def main() -> int:
 
 def start(*command: str) -> subprocess.Popen:
     print("+", *command[1:], flush=True)
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}  # a thread each
+    # compiled once: every server and every process of a test reads the same sources
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.Popen(command, cwd=ROOT, env=environment)
 
 

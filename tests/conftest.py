@@ -1,5 +1,6 @@
 """What the tests of several files share."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser import ROOT, Tabs, chromium, serve
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: one thread for each worker of pytest
 
 SLOW_FILES = {  # pages, processes, servers, packages, whole commands
     "test_app",

@@ -7,6 +7,7 @@ import pkgutil
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,18 @@ ROOMS = {name: rank for rank, row in enumerate(rows("room")) for name in row}
 UI = sorted((ROOT / "ui").rglob("*.py")) + sorted((ROOT / "pages").glob("*.py"))
 
 
-def imported(file: Path) -> Iterator[tuple[str, str]]:
+@cache
+def imported(file: Path) -> list[tuple[str, str]]:
     """Each import as (module, name); the name is empty for `import module`."""
+    found: list[tuple[str, str]] = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
+            found += ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = file.relative_to(ROOT).parts[: -node.level] if node.level else ()
             module = ".".join([*above, *([node.module] if node.module else [])])
-            yield from ((module, alias.name) for alias in node.names)
+            found += ((module, alias.name) for alias in node.names)
+    return found
 
 
 def home(file: Path) -> str:

@@ -485,6 +485,7 @@ def take_photographs(page: Page, most: int = 12) -> None:
     shutter = page.get_by_role("button", name="Take Photo", exact=True)
     again = page.get_by_role("button", name="Clear photo", exact=True)
     answer = page.locator("[data-ready=yes], .notice.problem")
+    page.wait_for_function("document.querySelector('video')?.readyState >= 2")  # it has a frame
     for _ in range(most):
         expect(shutter).to_be_enabled()
         shutter.click()
