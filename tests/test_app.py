@@ -685,15 +685,27 @@ def test_a_point_shows_its_digit_without_scrolling_and_back_restores_the_model(o
         expect(model).to_have_value(name)
 
 
+# labels of the chart have the colour of the page's text
+INKED = f"""() => {{
+  const chart = document.querySelector("{LOCAL} .js-plotly-plot");
+  return chart._fullLayout.scene.xaxis.tickfont.color === getComputedStyle(chart).color;
+}}"""
+# as Streamlit does when the width of a chart is known
+GIVEN_ANEW = f"""() => {{
+  const chart = document.querySelector("{LOCAL} .js-plotly-plot");
+  const {{ scene, ...layout }} = chart.layout;
+  return window.Plotly.react(chart, chart.data, {{ ...layout, scene: {{}} }}).then(() => null);
+}}"""
+
+
 def test_a_space_of_three_dimensions_is_drawn_and_can_be_saved_by_the_keyboard(opened):
     path = "/latents?model=runs%2Fturning&latents.space=3-D"
     page = opened(path)
     drawn(page, 6)
     expect(page.locator(f"{LOCAL} .gl-container canvas").first).to_be_visible()
-    page.wait_for_function(  # labels have the colour of the page's text
-        "chart => chart._fullLayout.scene.xaxis.tickfont.color === getComputedStyle(chart).color",
-        arg=page.locator(f"{LOCAL} .js-plotly-plot").element_handle(),
-    )
+    page.wait_for_function(INKED)
+    page.evaluate(GIVEN_ANEW)
+    page.wait_for_function(INKED)
     page.locator(LOCAL).get_by_role("button", name="Save as SVG", exact=True).focus()
     with page.expect_download() as download:
         page.keyboard.press("Enter")

@@ -8,7 +8,8 @@ class Tools {
     const host = root.getRootNode().host ?? root;
     this.place = host.closest('[class*="-place"]');
     this.live = new Live();
-    this.watch = new MutationObserver(() => this.serve());
+    this.again = () => this.serve();
+    this.watch = new MutationObserver(this.again);
     this.watch.observe(this.place, { subtree: true, childList: true });
   }
 
@@ -20,13 +21,26 @@ class Tools {
   serve() {
     const chart = this.place.querySelector(".js-plotly-plot");
     if (!chart?.querySelector(".modebar") || !window.Plotly) return;
+    this.follow(chart);
     offer(chart, this.data.file);
     ink(chart);
     if (this.data.figure) this.live.show(chart, this.data.figure, this.data.alt);
   }
 
+  // Streamlit may give a chart its layout anew without a change of the document.
+  follow(chart) {
+    this.leave();
+    this.chart = chart;
+    chart.on("plotly_afterplot", this.again);
+  }
+
+  leave() {
+    this.chart?.removeListener?.("plotly_afterplot", this.again);
+  }
+
   close() {
     this.watch.disconnect();
+    this.leave();
   }
 }
 
