@@ -272,7 +272,7 @@ class _Trial:
 
     def _cut_by(self, wider: "_Trial") -> bool:
         """Whether much of what a wider trial finds besides is as dark: the widest strokes."""
-        usual = float(np.median(wider.contrast[self.mask]))
+        usual = max(float(np.median(wider.contrast[self.mask])), 1e-3)
         darkness = wider.contrast[wider.mask & ~self.mask] / usual
         alike = np.abs(np.log(np.maximum(darkness, 1e-3))) < _AS_DARK
         return bool(alike.sum() > _CUT_OFF * self.mask.sum())
