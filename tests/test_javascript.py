@@ -140,6 +140,32 @@ def test_angles_turn_round(page: Page):
     assert call(page, "shared/geometry.js", "[m.clamp(5, 0, 2), m.clamp(-5, 0, 2)]") == [2, 0]
 
 
+MOUNTED = """(async () => {
+  const made = [], ended = [];
+  const show = m.mount((_, first) => {
+    const view = { first, update: (data) => { view.last = data; }, destroy: () => ended.push(first) };
+    made.push(view);
+    return view;
+  });
+  const parentElement = document.createElement("div").attachShadow({ mode: "open" });
+  document.body.append(parentElement.host);
+  const overtaken = show({ data: [1], parentElement });
+  const newest = show({ data: [2], parentElement });
+  overtaken(); // as Streamlit does when the second came before the first was there
+  show({ data: [3], parentElement });
+  const before = ended.length;
+  parentElement.host.remove();
+  newest();
+  newest();
+  return { made: made.map(({ first, last }) => [first, last]), before, ended };
+})()"""
+
+
+def test_a_view_stays_as_long_as_its_element(page: Page):
+    found = call(page, "shared/mount.js", f"await {MOUNTED}")
+    assert found == {"made": [[1, 3]], "before": 0, "ended": [1]}
+
+
 TILES = """(() => {
   const root = document.createElement("div");
   root.innerHTML = '<div class="tiles"></div>';

@@ -1,5 +1,6 @@
 // A Gaussian process over the angle that one can click points into, computed in the browser.
 import { clamp, radians } from "../shared/geometry.js";
+import { mount } from "../shared/mount.js";
 
 const REACH = 3; // the vertical axis runs from -REACH to REACH
 const GRID = 181;
@@ -121,7 +122,6 @@ class ClickGP {
     this.add = $(".add");
     this.inputs = [...root.querySelectorAll("input")];
     this.stop = new AbortController();
-    this.send = () => {};
     this.shuffle();
     this.listen();
     this.sizes = new ResizeObserver(() => this.draw());
@@ -349,21 +349,15 @@ class ClickGP {
     }
   }
 
-  close() {
+  update(_, setStateValue) {
+    this.send = (state) => setStateValue("state", state);
+    this.paint(); // the theme may have changed
+  }
+
+  destroy() {
     this.stop.abort();
     this.sizes.disconnect();
   }
 }
 
-const shown = new WeakMap();
-
-export default function ({ data: [data], parentElement, setStateValue }) {
-  const gp = shown.get(parentElement) ?? new ClickGP(parentElement, data);
-  shown.set(parentElement, gp);
-  gp.send = (state) => setStateValue("state", state);
-  gp.paint(); // the theme may have changed
-  return () => {
-    gp.close();
-    shown.delete(parentElement);
-  };
-}
+export default mount((root, data) => new ClickGP(root, data));

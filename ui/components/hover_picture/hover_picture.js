@@ -1,3 +1,5 @@
+import { mount } from "../shared/mount.js";
+
 const SIDE = 84; // pixels of the picture
 const AWAY = 18; // from the pointer
 
@@ -22,7 +24,7 @@ function show(box, data, { points, event }) {
   box.style.display = "block";
 }
 
-function start(state) {
+function start() {
   const box = document.createElement("div");
   box.className = "hover-picture";
   box.setAttribute("aria-hidden", "true"); // the chart's label says the same in words
@@ -34,32 +36,25 @@ function start(state) {
 
   // Streamlit may draw a chart anew at any time, so it is looked for when the pointer is over it
   const known = new WeakSet();
+  let data;
   const hide = () => { box.style.display = "none"; };
   const enter = (event) => {
     const chart = event.target.closest?.(".js-plotly-plot");
     if (!chart || known.has(chart) || !chart.on) return;
-    if (!state.data.charts.some((place) => chart.closest(place))) return;
+    if (!data.charts.some((place) => chart.closest(place))) return;
     known.add(chart);
-    chart.on("plotly_hover", (hover) => show(box, state.data, hover));
+    chart.on("plotly_hover", (hover) => show(box, data, hover));
     chart.on("plotly_unhover", hide);
     chart.addEventListener("pointerleave", hide);
   };
   document.addEventListener("pointerover", enter, true);
-  return () => {
-    document.removeEventListener("pointerover", enter, true);
-    box.remove();
+  return {
+    update: (newest) => { data = newest; },
+    destroy: () => {
+      document.removeEventListener("pointerover", enter, true);
+      box.remove();
+    },
   };
 }
 
-const mounted = new WeakMap();
-export default function ({ data: [data], parentElement }) {
-  if (!mounted.has(parentElement)) {
-    const state = { data };
-    mounted.set(parentElement, { state, end: start(state) });
-  }
-  mounted.get(parentElement).state.data = data;
-  return () => {
-    mounted.get(parentElement)?.end();
-    mounted.delete(parentElement);
-  };
-}
+export default mount(start);

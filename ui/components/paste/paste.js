@@ -1,8 +1,9 @@
 // Pictures from the clipboard go to the uploader of the page, which knows how to send files.
+import { mount } from "../shared/mount.js";
+
 const KEYS = "or press Ctrl+V with a picture in the clipboard.";
 const EMPTY = "The clipboard holds no picture.";
 const CLOSED = "The browser does not let this page read the clipboard; press Ctrl+V instead.";
-const pastes = new WeakMap();
 
 const within = (event, places) => event.composedPath().some((node) => node.matches?.(places));
 const editable = (event) =>
@@ -17,6 +18,12 @@ class Paste {
     this.listen = (event) => this.pasted(event);
     document.addEventListener("paste", this.listen);
     this.say(KEYS, false);
+  }
+
+  update() {}
+
+  destroy() {
+    document.removeEventListener("paste", this.listen);
   }
 
   say(text, problem = true) {
@@ -59,10 +66,4 @@ class Paste {
   }
 }
 
-export default function ({ parentElement }) {
-  if (!pastes.has(parentElement)) pastes.set(parentElement, new Paste(parentElement));
-  return () => {
-    document.removeEventListener("paste", pastes.get(parentElement)?.listen);
-    pastes.delete(parentElement);
-  };
-}
+export default mount((root) => new Paste(root));

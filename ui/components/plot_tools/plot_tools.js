@@ -1,4 +1,5 @@
 // Serves the Plotly chart in the same container, also when Streamlit draws it anew.
+import { mount } from "../shared/mount.js";
 import { Live } from "./live.js";
 import { offer } from "./save.js";
 import { ink } from "./scene.js";
@@ -38,20 +39,10 @@ class Tools {
     this.chart?.removeListener?.("plotly_afterplot", this.again);
   }
 
-  close() {
+  destroy() {
     this.watch.disconnect();
     this.leave();
   }
 }
 
-const served = new WeakMap();
-
-export default function ({ data: [data], parentElement }) {
-  if (!served.has(parentElement)) served.set(parentElement, new Tools(parentElement));
-  const tools = served.get(parentElement);
-  tools.update(data);
-  return () => {
-    tools.close();
-    served.delete(parentElement);
-  };
-}
+export default mount((root) => new Tools(root));

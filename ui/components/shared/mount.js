@@ -1,13 +1,16 @@
-// One live view an element, as `make` makes it.
+// One live view an element, as `make` makes it from the element and its first data.
+//
+// Streamlit calls what is returned when the component is gone, but also when newer data have
+// overtaken the call that returned it: then the element is still there, and so is its view.
 export function mount(make) {
   const views = new WeakMap();
   return function ({ data: [data], parentElement, setStateValue, setTriggerValue }) {
-    if (!views.has(parentElement)) views.set(parentElement, make(parentElement));
+    if (!views.has(parentElement)) views.set(parentElement, make(parentElement, data));
     const view = views.get(parentElement);
     view.update(data, setStateValue, setTriggerValue);
     return () => {
+      if (parentElement.isConnected || !views.delete(parentElement)) return;
       view.destroy();
-      views.delete(parentElement);
     };
   };
 }
