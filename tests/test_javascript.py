@@ -143,7 +143,8 @@ def test_angles_turn_round(page: Page):
 MOUNTED = """(async () => {
   const made = [], ended = [];
   const show = m.mount((_, first) => {
-    const view = { first, update: (data) => { view.last = data; }, destroy: () => ended.push(first) };
+    const destroy = () => ended.push(first);
+    const view = { first, update: (data) => { view.last = data; }, destroy };
     made.push(view);
     return view;
   });
