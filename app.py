@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.shell import frame, malloc, warm_up
+from ui.shell import frame, malloc, sockets, warm_up
 
 if __name__ == "__main__":  # a visit
     from ui.components.dial import opening
@@ -12,12 +12,13 @@ if __name__ == "__main__":  # a visit
     )
     frame.run(opening)
 else:
-    from ui.components import painted
+    from ui.components import decoders, painted
 
     malloc.limit_arenas()
+    sockets.send_at_once()
     frame.route_by_app()
     app = st.App(
         __file__,
         lifespan=warm_up.lifespan("ui.components.dial", "ui.rotate.ahead"),
-        routes=painted.routes(),
+        routes=[*painted.routes(), *decoders.routes()],
     )

@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 from safetensors import safe_open  # noqa: E402
 from streamlit.testing.v1 import AppTest  # noqa: E402
 
+from ui.components import decoders  # noqa: E402
 from ui.components.dial.opening import FILE, MODELS  # noqa: E402
 from ui.components.shared import Component  # noqa: E402
 
@@ -32,7 +33,9 @@ def opening_content() -> dict[str, Any]:
     with mock.patch.object(Component, "__call__", send):
         page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600).run()
     assert not page.exception, page.exception
-    data, blob = sent["rotate.dial"], sent["rotate.weights"]
+    data = sent["rotate.dial"]
+    blob = decoders.packed(data["network"])
+    assert blob is not None
     start = 4 + int.from_bytes(blob[:4], "little")
     name = f"{data['name']}.safetensors"
     return {

@@ -120,7 +120,7 @@ def test_values_all_round_have_straight_lines_between_them(page: Page):
 def test_half_precision(page: Page):
     values = np.array([0, -1.5, 0.1, 6e-8, 3e-5, 65504, -2e-7, np.inf], "<f2")
     halves = values.view("<u2").tolist()
-    made = call(page, "dial/half.js", "Array.from(m.floats(a))", halves)
+    made = call(page, "decoders/half.js", "Array.from(m.floats(a))", halves)
     assert made == values.astype(float).tolist()
 
 

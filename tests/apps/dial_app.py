@@ -10,7 +10,7 @@ from fgpvae.latents import Styles
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
 from fgpvae.style_directions import Style
-from ui.components import dial
+from ui.components import decoders, dial
 
 START = [0, 4, 8, 12]  # the views that are observed at first
 CONFIGS = {
@@ -89,3 +89,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+else:
+    app = st.App(__file__, routes=decoders.routes())

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from http.cookies import SimpleCookie
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any
 
 import psutil
 from streamlit.proto.Alert_pb2 import Alert
@@ -40,6 +41,7 @@ PROGRESS = 15.0  # seconds between two lines that say how far it is
 PAGES = [name for name, _ in frame.PAGES]
 CHROMIUM = "in Chromium"
 PAINTED = "fgpvae.painted"  # the component that waits until the browser has painted
+DIALS = "fgpvae.dial", "fgpvae.track"
 DONE = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 
 
@@ -91,6 +93,7 @@ class Session:
         self.models, self.counts_from = models, counts_from
         self.page, self.query = PAGES[0], ""
         self.fragments: dict[str, float] = {}  # those that run by themselves, and how often
+        self.loaded: set[str] = set()  # decoders, which a browser keeps
 
     def link(self, page: str) -> str:
         """A page as people link to it: another digit, another model."""
@@ -155,20 +158,32 @@ class Session:
                         what = element.exception.message or element.alert.body
                         self.record.errors.append(f"{self.page}: {what}")
                     component = element.bidi_component
-                    if component.component_name == PAINTED:
-                        (data,) = json.loads(component.json)
-                        if data["word"]:
-                            await asyncio.to_thread(self.tell_painted, data["word"])
+                    if component.component_name in (PAINTED, *DIALS):
+                        await self.answer(component.component_name, json.loads(component.json))
 
-    def tell_painted(self, word: str) -> None:
-        """A browser says that it has painted pictures, and is sent charts after that."""
+    async def answer(self, component: str, sent: Any) -> None:
+        """Do what the script of a component does in a browser."""
+        if not isinstance(sent, list):  # of an older commit
+            return
+        (data,) = sent
+        if component == PAINTED:  # pictures are painted: it is sent charts after that
+            await asyncio.to_thread(self.request, f"painted/{data['word']}", "POST")
+            return
+        for network in {each["network"] for each in (data, data["beside"]) if each} - self.loaded:
+            self.loaded.add(network)
+            size = await asyncio.to_thread(self.request, f"weights/{network}")
+            self.record.megabytes += size / 2**20
+
+    def request(self, path: str, method: str = "GET") -> int:
+        """Ask the server as a browser does beside its websocket; gives the bytes of the answer."""
         asked = self.socket.request
         assert asked is not None
-        url = f"http://{asked.headers['Host']}/painted/{word}"
         cookie = {"Cookie": asked.headers.get("Cookie", "")}
-        request = urllib.request.Request(url, method="POST", headers=cookie)
-        with urllib.request.urlopen(request, timeout=PATIENCE):
-            pass
+        request = urllib.request.Request(
+            f"http://{asked.headers['Host']}/{path}", method=method, headers=cookie
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as found:
+            return len(found.read())
 
     async def look(self, seconds: float) -> None:
         """Stay on a page; what runs by itself goes on."""

@@ -1,13 +1,16 @@
 // The dial: a ring of angles around the digit, drawn by the decoder in the browser.
+import { load } from "../decoders/decoders.js";
 import { Degrees } from "../shared/degrees.js";
 import { mount } from "../shared/mount.js";
-import { hub, poseOf } from "../shared/pose.js";
+import { poseOf } from "../shared/pose.js";
 import { Circle } from "./circle.js";
 import { Gestures } from "./gestures.js";
 import { Hint } from "./hint.js";
 import { Picture } from "./picture.js";
 import { Player } from "./player.js";
 import { Views } from "./views.js";
+
+const AGAIN = 1500; // milliseconds, if a decoder cannot be loaded
 
 // a number with as many digits as its scale deserves
 function inUnit({ low, high }, value) {
@@ -37,8 +40,6 @@ export class Dial {
     this.hint = new Hint($(".hint"));
     this.stop = new AbortController();
     this.changed = () => this.request();
-    this.awake = () => this.connect();
-    hub.waiting.add(this.awake);
     this.listen();
     this.sizes = new ResizeObserver(() => this.ring.draw());
     this.sizes.observe(this.stage);
@@ -72,8 +73,7 @@ export class Dial {
       live.listeners.add(this.changed);
       this.live = live;
     }
-    // every message says which decoders are here, so that the server need not send them again
-    this.send = (name, value) => setStateValue(name, { ...value, have: [...hub.networks.keys()] });
+    this.send = setStateValue;
     live.send = (pose) => this.send("pose", pose);
     const fresh = data.scene !== this.data?.scene;
     this.data = data;
@@ -109,13 +109,21 @@ export class Dial {
     this.beside.canvas.setAttribute("aria-label", `The digit as ${data.beside.name} draws it`);
   }
 
-  // to the decoders, once their weights are here
-  connect() {
-    if (!this.data) return;
-    const all = [this.picture, this.beside].filter(Boolean).map((picture) => picture.connect());
+  // to the decoders; those that are not here are loaded
+  async connect() {
     clearTimeout(this.missing);
-    if (!all.every(Boolean)) this.missing = setTimeout(() => this.send("need", { at: Date.now() }), 1500);
+    const { scene } = this.data;
+    const missing = [this.picture, this.beside].filter((each) => each && !each.connect());
     this.request();
+    if (!missing.length) return;
+    const here = await Promise.all(missing.map((each) => load(each.scene.network)));
+    if (this.data.scene !== scene || this.stop.signal.aborted) return;
+    if (here.every(Boolean)) return this.connect();
+    clearTimeout(this.missing);
+    this.missing = setTimeout(() => {
+      this.send("need", { at: Date.now() }); // a page that runs offers its decoders anew
+      this.connect();
+    }, AGAIN);
   }
 
   // the reading: degrees, or in the unit of one's own views
@@ -214,7 +222,6 @@ export class Dial {
     this.sizes.disconnect();
     this.ring.destroy();
     this.gestures.destroy();
-    hub.waiting.delete(this.awake);
     this.live?.listeners.delete(this.changed);
     this.live?.halt();
   }

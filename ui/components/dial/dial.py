@@ -1,7 +1,8 @@
 """The live view: a dial that turns a digit, and sliders for its style, all in the browser.
 
-The server sends the decoder's weights once and a few numbers a digit (`fgpvae.scenes`); dragging
-sends nothing back. When the person lets go, the pose arrives here and the page runs again:
+The browser loads the decoder's weights once (`decoders`) and gets a few numbers a digit
+(`fgpvae.scenes`); dragging sends nothing back. When the person lets go, the pose arrives here and
+the page runs again:
 
     indices = dial.context("rotate", [0, 4, 8])          # the views the person has chosen
     scene = scenes.scene(model, views, angles, observed)  # what the model makes of them
@@ -25,6 +26,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ui.components import decoders
 from ui.components.dial.standalone import Standalone
 from ui.components.shared import Component, rounded
 from ui.components.style_sliders import Morph, slider_data, style_sliders
@@ -37,9 +39,7 @@ if TYPE_CHECKING:
 
 LEAD = "What stays the same when the digit turns."
 KEEP = "keep"
-NETWORKS = "components.networks"  # in the session: ids of the decoders that its browser has
 
-_weights = Component("weights", "dial/weights.js")
 _dial = Component(
     "dial",
     "dial/dial.js",
@@ -158,8 +158,7 @@ def dial(
     }
     thing = "digit" if scale is None else "object"
     sliders = slider_data(scene, key, styles, morph, likely, lead, thing)
-    with st.container(gap=None):
-        _send_weights(key, scene, beside)
+    with st.container(gap=None):  # what was opened early stays where it is
         left, right = places or _columns()
         with left:
             _mount(_track if scene.line else _dial, key, data)
@@ -181,13 +180,12 @@ def dial(
 
 
 def kept_dial(key: str, subject: Hashable, blob: bytes, data: Mapping[str, Any]) -> None:
-    """A dial at 0 degrees from the messages it once got, where `dial` will put the same later."""
+    """A dial at 0 degrees from what it once got, where `dial` will put the same later."""
     record = _record(key)
     _give(record, Pose(), subject, 0)
-    with st.container(gap=None):
-        _weights(key=f"{key}.weights", data=blob)
-        with _columns()[0]:
-            _mount(_dial, key, {**data, "pose": _asked(record)})
+    decoders.offer(data["network"], blob)
+    with st.container(gap=None), _columns()[0]:
+        _mount(_dial, key, {**data, "pose": _asked(record)})
 
 
 def context(key: str, default: Iterable[int]) -> list[int]:
@@ -232,7 +230,7 @@ def _mount(component: Component, key: str, data: dict[str, Any]) -> None:
         data=data,
         on_pose_change=lambda: _take_pose(key),
         on_context_change=lambda: _take_context(key),
-        on_need_change=lambda: _sent(key, "need"),
+        on_need_change=lambda: None,  # that the page runs is enough: it offers the decoder anew
     )
 
 
@@ -275,16 +273,6 @@ def _style(style: Sequence[float] | None, count: int) -> tuple[float, ...] | Non
     return tuple(round(float(value), 3) for value in style)
 
 
-def _send_weights(key: str, scene: Scene, beside: Beside | None) -> None:
-    """The decoders that this browser is not known to have."""
-    there = st.session_state.get(NETWORKS, ())
-    networks = {f"{key}.weights": scene.network}
-    if beside is not None:
-        networks[f"{key}.weights_beside"] = beside.scene.network
-    for name, network in networks.items():
-        _weights(key=name, data=None if network.id in there else network.blob)
-
-
 def followed(styles: Sequence[Style] | None, beside: Beside | None) -> list[tuple[Style, Style]]:
     """Sliders of the first model and, of the second, those for the same property.
 
@@ -321,7 +309,8 @@ def _data(
 
 
 def _picture(scene: Scene) -> dict[str, Any]:
-    """A digit as one model draws it."""
+    """A digit as one model draws it, with a decoder that the browser loads by its name."""
+    decoders.offer(scene.network.id, scene.network.blob)
     return {
         "network": scene.network.id,
         "code": _series(scene.code),
@@ -358,12 +347,9 @@ def _take_context(key: str) -> None:
 
 
 def _sent(key: str, name: str) -> Mapping[str, Any]:
-    """A message of the dial; each says as well which decoders the browser has."""
+    """A message of the dial."""
     value = (st.session_state.get(f"{key}.dial") or {}).get(name)
-    if not isinstance(value, Mapping):
-        return {}
-    st.session_state[NETWORKS] = frozenset(map(str, value.get("have", ())))
-    return value
+    return value if isinstance(value, Mapping) else {}
 
 
 def _series(values: np.ndarray) -> dict[str, Any]:

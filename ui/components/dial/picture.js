@@ -1,5 +1,5 @@
 // A digit as one model draws it: its code along the angle, the decoder, and a canvas.
-import { hub } from "../shared/pose.js";
+import { known } from "../decoders/decoders.js";
 import { Decoder } from "./decoder.js";
 import { Enlarger } from "./enlarger.js";
 
@@ -22,12 +22,12 @@ export class Picture {
 
   // to the decoder; false while its weights are missing
   connect() {
-    const entry = this.scene && hub.networks.get(this.scene.network);
+    const entry = this.scene && known(this.scene.network);
     this.decoder = entry && (entry.decoder ??= new Decoder(entry));
     if (!entry) return !this.scene;
     const [channels, height, width] = this.decoder.shape;
-    const known = this.enlarger;
-    if (known?.width !== width || known?.height !== height || known?.channels !== channels) {
+    const last = this.enlarger;
+    if (last?.width !== width || last?.height !== height || last?.channels !== channels) {
       this.enlarger = new Enlarger(channels, height, width, ENLARGE);
       this.canvas.width = width * ENLARGE;
       this.canvas.height = height * ENLARGE;

@@ -2,7 +2,7 @@
 import styleSliders from "../style_sliders/style_sliders.js";
 import { hub } from "../shared/pose.js";
 import dial from "./dial.js";
-import { floats } from "./half.js";
+import { floats } from "../decoders/half.js";
 
 export function start() {
   const { header, weights, dial: data, sliders } = JSON.parse(document.getElementById("content").textContent);

@@ -1,6 +1,5 @@
 // Tells the server when the browser has painted what came before this component.
-const HERE = new URL(import.meta.url).pathname;
-const BASE = HERE.slice(0, HERE.indexOf("/_stcore/"));
+import { BASE } from "../shared/server.js";
 
 let said = "";
 

@@ -2,7 +2,7 @@
 import { turned } from "./geometry.js";
 
 // On the page itself, because each component loads its own copy of this module.
-export const hub = (globalThis.fgpvae ??= { networks: new Map(), poses: new Map(), waiting: new Set() });
+export const hub = (globalThis.fgpvae ??= { networks: new Map(), poses: new Map() });
 export const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class LivePose {
