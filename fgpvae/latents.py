@@ -4,6 +4,7 @@ The FGP-VAE divides its channels into local ones, which turn with the digit, and
 stay. Other models have no such division, and say so through `blocks`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -152,12 +153,16 @@ def product(mu: Array, var: Array) -> tuple[Array, Array]:
 
 
 @torch.no_grad()
-def effects(model: Model, z: Array) -> Array:
-    """Mean absolute change of a pixel when a channel moves one unit up and down: codes [N, L]."""
+def effects(model: Model, z: Array, channels: Sequence[int] | None = None) -> Array:
+    """Mean absolute change of a pixel when a channel moves one unit up and down: codes [N, L].
+
+    Of all channels, or of some, [C].
+    """
     codes = torch.as_tensor(z)[:, None, None]  # [N, 1, 1, L]
-    unit = torch.eye(z.shape[-1], dtype=codes.dtype)[:, None]  # [L, 1, L]
+    unit = torch.eye(z.shape[-1], dtype=codes.dtype)[:, None]  # [C, 1, L]
+    unit = unit if channels is None else unit[list(channels)]
     both = torch.tensor([-1.0, 1.0], dtype=codes.dtype)[:, None]
-    images = model.decode(codes + unit * both)  # [N, L, 2, H, W]
+    images = model.decode(codes + unit * both)  # [N, C, 2, H, W]
     return _array((images[:, :, 1] - images[:, :, 0]).abs().flatten(2).mean((0, 2)) / 2)
 
 
@@ -228,7 +233,7 @@ NEAR = 0.3  # noise of a drawn style, in standard deviations of real ones
 KEPT = 96  # digits whose styles are kept to draw from
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Styles:
     """A density over the G global channels around the styles of real digits of one kind.
 
@@ -256,13 +261,13 @@ def own_styles(model: Model, views: Views) -> Array:
     return found.channels("global", pooled=True).mean(1)
 
 
-def styles(model: Model, views: Views) -> Styles:
-    """A density of the styles of digits.
+def styles(model: Model, views: Views, own: Array | None = None) -> Styles:
+    """A density of the styles of digits; `own` [P, G] are theirs if they are known.
 
     The prior holds more possible than digits, and so does a Gaussian fitted to them: a draw from
     either is often none. One near a digit nearly always is.
     """
-    own = own_styles(model, views)
+    own = own_styles(model, views) if own is None else own
     mean, some = own.mean(0), own[evenly(views, KEPT)]
     return Styles(mean, (some - mean) / np.sqrt(len(some) - 1), len(own))
 

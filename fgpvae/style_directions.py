@@ -24,7 +24,7 @@ SHRUNK = 0.05  # share of the mean variance that is added to every variance of t
 QUANTILES = (0.005, 0.995)  # of real digits, where sliders end
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Style:
     """One slider: its value is reading · style + offset, and a step of one adds the direction."""
 
@@ -49,12 +49,13 @@ def channel(g: int, count: int, name: str) -> Style:
 
 
 @torch.no_grad()
-def style_directions(model: Model, views: Views) -> list[Style]:
+def style_directions(model: Model, views: Views, own: Array | None = None) -> list[Style]:
     """Sliders fitted to digits whose first views are upright: named ones, then the channels.
 
-    A direction is named only if the decoder agrees: a step has to give more of that property.
+    A direction is named only if the decoder agrees: a step has to give more of that property. `own`
+    [P, G] are the styles of these digits if they are known.
     """
-    own = latents.own_styles(model, views)  # [P, G]
+    own = latents.own_styles(model, views) if own is None else own
     some = views[latents.evenly(views, TRIED)]
     codes = model.infer(some.images, some.angles, some.observed).mean(some.angles[:, :1])
     codes = torch.as_tensor(codes)[:, 0]
@@ -78,7 +79,7 @@ def channels(model: Model, codes: Array, own: Array) -> list[Style]:
 
     `own` [P, G] are the styles of real digits: how far a channel goes, and where it ends.
     """
-    effect = latents.effects(model, codes)[list(model.styles)] * own.std(0)
+    effect = latents.effects(model, codes, model.styles) * own.std(0)
     ranked = np.argsort(-effect, kind="stable").tolist()
     return [
         _ended(channel(g, own.shape[1], f"style {rank}"), own, float(effect[g]))

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, Route
 from fgpvae import scenes
 from fgpvae.data import unseen
 from tests.apps import dial_app
+from ui.components.shared import packed
 
 COMPONENTS = Path(__file__).parent.parent / "ui" / "components"
 ORIGIN = "http://components.test"
@@ -24,7 +25,9 @@ def page(browser: Browser) -> Iterator[Page]:
 
     def serve(route: Route) -> None:
         file = COMPONENTS / route.request.url.removeprefix(f"{ORIGIN}/")
-        if file.suffix == ".js":
+        if file.suffix == ".js" and not file.exists():
+            route.fulfill(status=404)
+        elif file.suffix == ".js":
             route.fulfill(body=file.read_text(), content_type="text/javascript")
         else:
             route.fulfill(body="<!doctype html>", content_type="text/html")
@@ -57,15 +60,22 @@ def test_the_decoder_is_that_of_torch(page: Page, name: str, half: bool):
     codes = np.random.default_rng(0).normal(size=(3, model.config.latents))
     with torch.no_grad():
         expected = model.decoder(torch.as_tensor(codes, dtype=torch.float32))
-    packed = scenes.network(model)
-    assert (b'"half":true' in packed.blob) == (half and name != "paper")  # sums there are not
-    call(page, "dial/weights.js", "m.default({ data: Uint8Array.from(a) })", list(packed.blob))
+    network = scenes.network(model)
+    assert (b'"half":true' in network.blob) == (half and name != "paper")  # sums there are not
     run = """(() => {
-      const decoder = new m.Decoder(globalThis.fgpvae.networks.get(a.id));
-      return a.codes.map((code) => Array.from(decoder.run(Float64Array.from(code))));
+      const decoder = new m.Decoder(globalThis.unpacked);
+      return a.map((code) => Array.from(decoder.run(Float64Array.from(code))));
     })()"""
-    made = call(page, "dial/decoder.js", run, {"id": packed.id, "codes": codes.tolist()})
+    unpack = "(globalThis.unpacked = m.unpack(Uint8Array.from(a).buffer)).header.id"
+    assert call(page, "decoders/decoders.js", unpack, list(network.blob)) == network.id
+    made = call(page, "dial/decoder.js", run, codes.tolist())
     assert np.allclose(made, expected.flatten(1).numpy(), atol=1e-4)
+
+
+def test_numbers_arrive_as_they_were_packed(page: Page):
+    values = np.random.default_rng(3).normal(size=(3, 5)).astype(np.float32)
+    made = call(page, "shared/packed.js", "Array.from(m.unpacked(a))", packed(values))
+    assert made == values.ravel().tolist()
 
 
 def test_a_series_is_a_sum_of_waves(page: Page):

@@ -27,6 +27,7 @@ from tests.pages import open_page
 from ui.catalog import digits, models
 from ui.catalog.digits import Digit
 from ui.components.dial import Pose
+from ui.components.shared import packed
 from ui.inference import captions, context_views, downloads, style_names
 from ui.shell import query_params
 
@@ -334,7 +335,7 @@ def test_a_second_model_turns_beside_the_first(runs: Path):
     digit = Digit(3, 2)
     seen = context_views.mask([0, 2, 4, 6, 8, 10, 12, 14])
     scene = digit_view.turn(load_pretrained("paper"), digit.views(), ANGLES, seen).scene
-    np.testing.assert_allclose(shown["beside"]["code"]["values"], scene.code.ravel(), rtol=1e-5)
+    assert shown["beside"]["code"]["values"] == packed(scene.code)
     assert shown["beside"]["follow"] == []
     assert "The sliders move runs/turning only" in sent(app, "lead")[0]["lead"]
     assert any("The paper's small FGP-VAE" in each.value for each in app.caption)

@@ -37,7 +37,8 @@ def of_picture(picture: Image.Image, window: Box) -> Image.Image:
 
 def address(own: Image.Image, degrees: float = 0.0, side: int = SIDE) -> str:
     """The address of the picture, turned back by an angle at which it shows its digit."""
-    middle, half = ROOM / 2, SIDE / 2
-    upright = own.rotate(-degrees, Image.Resampling.BICUBIC) if degrees else own
-    seen = upright.crop((middle - half, middle - half, middle + half, middle + half))
-    return pictures.photo(seen, side)
+    room = round(side * ROOM / SIDE)
+    small = own.resize((room, room), Image.Resampling.BOX) if room < ROOM else own
+    upright = small.rotate(-degrees, Image.Resampling.BICUBIC) if degrees else small
+    low = (small.width - side) / 2
+    return pictures.photo(upright.crop((low, low, low + side, low + side)), side)

@@ -26,8 +26,8 @@ def names(choice: Choice, label: int | None = None) -> list[Style] | None:
     """
     classes = choice.classes if label not in choice.classes else (label,)
     try:
-        views = latents.digits(classes, new=False, count=DIGITS, angles=VIEWS)
-        return style_directions.style_directions(choice.load(), views)
+        views, own = _own(choice, classes)
+        return style_directions.style_directions(choice.load(), views, own)
     except UserError:
         return None
 
@@ -38,10 +38,17 @@ def likely(choice: Choice, label: int) -> latents.Styles | None:
     if label not in choice.classes:
         return None
     try:
-        views = latents.digits((label,), new=False, count=DIGITS, angles=VIEWS)
-        return latents.styles(choice.load(), views)
+        views, own = _own(choice, (label,))
+        return latents.styles(choice.load(), views, own)
     except UserError:
         return None
+
+
+@kept(4)  # asked for twice, by the two above
+def _own(choice: Choice, classes: tuple[int, ...]) -> tuple[Views, np.ndarray]:
+    """Training digits of some classes and their styles."""
+    views = latents.digits(classes, new=False, count=DIGITS, angles=VIEWS)
+    return views, latents.own_styles(choice.load(), views)
 
 
 def likely_of(choice: Choice, own: Sequence[float]) -> latents.Styles | None:

@@ -28,7 +28,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ui.components import decoders
 from ui.components.dial.standalone import Standalone
-from ui.components.shared import Component, rounded
+from ui.components.shared import Component, packed, rounded
 from ui.components.style_sliders import Morph, slider_data, style_sliders
 from ui.shell import palette
 
@@ -353,4 +353,4 @@ def _sent(key: str, name: str) -> Mapping[str, Any]:
 
 
 def _series(values: np.ndarray) -> dict[str, Any]:
-    return {"rows": len(values), "values": rounded(values.reshape(-1))}
+    return {"rows": len(values), "values": packed(values)}

@@ -1,5 +1,6 @@
 // A digit as one model draws it: its code along the angle, the decoder, and a canvas.
 import { known } from "../decoders/decoders.js";
+import { unpacked } from "../shared/packed.js";
 import { Decoder } from "./decoder.js";
 import { Enlarger } from "./enlarger.js";
 
@@ -14,10 +15,10 @@ export class Picture {
 
   // what the server says of a digit; nothing is drawn before the weights are here, too
   show(scene) {
-    const { Curves } = this.shape;
+    const curves = ({ rows, values }) => new this.shape.Curves({ rows, values: unpacked(values) });
     this.scene = scene;
-    this.series = scene && new Curves(scene.code);
-    this.variance = scene?.variance && new Curves(scene.variance);
+    this.series = scene && curves(scene.code);
+    this.variance = scene?.variance && curves(scene.variance);
   }
 
   // to the decoder; false while its weights are missing

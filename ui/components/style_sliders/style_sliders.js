@@ -1,5 +1,6 @@
 // The style card: sliders for what stays the same when the digit turns.
 import { mount } from "../shared/mount.js";
+import { unpacked } from "../shared/packed.js";
 import { poseOf } from "../shared/pose.js";
 
 const SHOWN = 8;
@@ -66,7 +67,7 @@ class StyleCard {
     this.lead.title = data.hint;
     this.prior.hidden = !data.likely;
     this.drawn.textContent = data.likely
-      ? `A random style is that of one of ${data.likely.factor.length} training ${data.thing}s, changed a little (a kernel density). The paper's prior, N(0, 1) for each channel, also gives styles that are no ${data.thing}s.`
+      ? `A random style is that of one of ${data.likely.rows} training ${data.thing}s, changed a little (a kernel density). The paper's prior, N(0, 1) for each channel, also gives styles that are no ${data.thing}s.`
       : "A random style is drawn from the paper's prior, N(0, 1) for each channel.";
     this.fitted.textContent = data.note;
     this.far.lastChild.textContent = `beyond real ${data.thing}s`;
@@ -85,15 +86,12 @@ class StyleCard {
 
   // near the style of a real digit, as fgpvae.latents.Styles draws it
   likely() {
-    const { mean, factor, near } = this.data.likely;
-    const chosen = factor[Math.floor(Math.random() * factor.length)];
-    const share = Math.sqrt((1 - near ** 2) * (factor.length - 1));
-    const style = mean.map((value, g) => value + share * chosen[g]);
-    for (const row of factor) {
-      const noise = near * gaussian();
-      row.forEach((value, g) => (style[g] += noise * value));
-    }
-    return style;
+    const { mean, rows, near } = this.data.likely;
+    const factor = unpacked(this.data.likely.factor); // [rows, G], row by row
+    const chosen = Math.floor(Math.random() * rows);
+    const weights = Array.from({ length: rows }, () => near * gaussian());
+    weights[chosen] += Math.sqrt((1 - near ** 2) * (rows - 1));
+    return mean.map((value, g) => value + weights.reduce((sum, each, row) => sum + each * factor[row * mean.length + g], 0));
   }
 
   // among all that the prior holds possible

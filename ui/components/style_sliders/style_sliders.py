@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ui.components.shared import Component, rounded
+from ui.components.shared import Component, packed, rounded
 
 if TYPE_CHECKING:
     from fgpvae.latents import Styles
@@ -52,10 +53,6 @@ def slider_data(
         from fgpvae.style_directions import channel  # the dial alone does not load torch
 
         styles = [channel(g, count, f"style {g + 1}") for g in range(count)]
-    drawn = None
-    if likely is not None and likely.factor.shape[1] == count:
-        factor = [[float(f"{value:.3g}") for value in row] for row in likely.factor]
-        drawn = {"mean": rounded(likely.mean), "factor": factor, "near": likely.near}
     return {
         "key": key,
         "styles": [_row(style) for style in styles],
@@ -64,11 +61,23 @@ def slider_data(
         "hint": HINT,
         "note": _note(styles, thing),
         "morph": None if morph is None else {"name": morph.name, "style": rounded(morph.style)},
-        "likely": drawn,
+        "likely": _drawn(likely) if likely and likely.factor.shape[1] == count else None,
         "thing": thing,
     }
 
 
+@lru_cache(maxsize=64)
+def _drawn(likely: Styles) -> dict[str, Any]:
+    """Where a random style comes from."""
+    return {
+        "mean": rounded(likely.mean),
+        "rows": len(likely.factor),
+        "factor": packed(likely.factor),
+        "near": likely.near,
+    }
+
+
+@lru_cache(maxsize=4096)
 def _row(style: Style) -> dict[str, Any]:
     """One slider as the browser gets it."""
     row: dict[str, Any] = {"name": style.name, "ends": style.ends and rounded(style.ends)}

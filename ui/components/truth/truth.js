@@ -1,6 +1,7 @@
 // Against the truth: the true digit turns along with the dial, and the error is measured live.
 import { apart } from "../shared/geometry.js";
 import { mount } from "../shared/mount.js";
+import { unpacked } from "../shared/packed.js";
 import { poseOf } from "../shared/pose.js";
 import { coefficients, rotated } from "../shared/rotation.js";
 
@@ -25,8 +26,8 @@ export function around(values, degrees) {
 export class Truth {
   constructor({ size, image, mean, seen }) {
     Object.assign(this, { size, seen, views: new Map() });
-    this.image = coefficients(image, size);
-    this.mean = coefficients(mean, size);
+    this.image = coefficients(unpacked(image), size);
+    this.mean = coefficients(unpacked(mean), size);
   }
 
   true(angle) {

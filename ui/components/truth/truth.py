@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ui.components.shared import Component, rounded
+from ui.components.shared import Component, packed, rounded
 
 _component = Component(
     "truth", "truth/truth.js", "truth/truth.html", ("shared/common.css", "truth/truth.css")
@@ -34,8 +34,8 @@ def truth(
         "key": key,
         "subject": repr(subject),
         "size": len(image),
-        "image": rounded(image.reshape(-1)),
-        "mean": rounded(mean.reshape(-1)),
+        "image": packed(image),
+        "mean": packed(mean),
         "seen": list(seen),
         "spread": None if spread is None else rounded(spread),
         "texts": dict(texts),
