@@ -237,7 +237,11 @@ def load_objects(run: Path) -> Objects:
 
 def shipped_config(name: str) -> RunConfig:
     """The config that a shipped model was trained with."""
-    path = PRETRAINED / f"{name}.json"
+    return _shipped_config(PRETRAINED / f"{name}.json")
+
+
+@lru_cache(maxsize=64)  # files of the package stay as they are
+def _shipped_config(path: Path) -> RunConfig:
     return parse_config(files.read(path, files.LARGEST_JSON), path.name)
 
 

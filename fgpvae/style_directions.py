@@ -71,7 +71,8 @@ def style_directions(model: Model, views: Views, own: Array | None = None) -> li
             effect = float((more - less).abs().mean()) / 2
             named.append(_ended(found, own, effect))
     named.sort(key=lambda style: -style.effect)
-    return named + channels(model, codes.double().numpy(), own)
+    # half of them say as well which channels are strong: hundreds of pictures fewer
+    return named + channels(model, codes[::2].double().numpy(), own)
 
 
 def channels(model: Model, codes: Array, own: Array) -> list[Style]:
