@@ -240,7 +240,7 @@ def test_it_opens_with_a_digit(runs: Path):
     assert "eight dotted angles" in sentence(app)
     (against,) = sent(app, "spread")
     assert "knows what a rotation is" in against["texts"]["why"]
-    np.testing.assert_allclose(against["image"], Digit(3, 2).image.ravel(), atol=1e-6)
+    assert against["image"] == packed(Digit(3, 2).image)
     assert against["seen"] == [45 * k for k in range(8)]
     assert linked(app, "digit") == "new-3-2"
     assert linked(app, "views") == "0_2_4_6_8_10_12_14"
