@@ -31,7 +31,8 @@ def find_ruling(contrast: np.ndarray) -> np.ndarray | None:
     if min(contrast.shape) < _LEAST_SIDE:
         return None
     thin = contrast - opening(contrast, _WIDEST)
-    level, upright = _lines(contrast, thin), _lines(contrast.T, thin.T)
+    noise = 1.4826 * float(np.median(np.abs(thin - np.median(thin))))
+    level, upright = _lines(contrast, thin, noise), _lines(contrast.T, thin.T, noise)
     if not level and not upright:
         return None
     passed = np.ones_like(contrast)
@@ -42,9 +43,8 @@ def find_ruling(contrast: np.ndarray) -> np.ndarray | None:
     return passed
 
 
-def _lines(contrast: np.ndarray, thin: np.ndarray) -> list[_Line]:
+def _lines(contrast: np.ndarray, thin: np.ndarray, noise: float) -> list[_Line]:
     """Lines within 45 degrees of level."""
-    noise = 1.4826 * float(np.median(np.abs(thin - np.median(thin))))
     votes = np.clip((thin - 2 * noise) / max(0.04, 2 * noise), 0, 1)
     factor = -(-max(votes.shape) // _SIDE)
     small = ndimage.maximum_filter(votes, factor)[::factor, ::factor] if factor > 1 else votes
