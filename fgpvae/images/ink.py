@@ -90,24 +90,36 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
     and not a line that runs through the picture.
     """
     every = np.s_[::2, ::2]  # enough to see whether there is anything to tell apart
-    pure = _purity(colours[every])
-    if pure is None or np.percentile(pure, 0.1) > 1 - _COLOURED:
+    tint = _paper_tint(colours[every])
+    if tint is None:
+        return None
+    pure = _purity(colours[every], tint)
+    if np.percentile(pure, 0.1) > 1 - _COLOURED:
         return None
     if not _disagree(pure < 1 - 0.6 * _COLOURED, found.mask[every], 1):
         return None
-    pure = _purity(colours)
-    paper = None if pure is None else _flat_paper(pure)
-    if pure is None or paper is None:
+    pure = _purity(colours, tint)
+    paper = _flat_paper(pure)
+    if paper is None:
         return None
-    contrast = _swallowed(pure, np.full_like(pure, paper))
-    passed = find_ruling(contrast)
-    if passed is not None:
-        contrast = _swallowed(pure, passed * paper)
+    flat = np.full_like(pure, paper)
+    coloured = _one_thing(pure, flat, ruled=False)
+    if coloured is None:  # lines of a colour may be in the way; to look for them takes long
+        passed = find_ruling(_swallowed(pure, flat))
+        coloured = None if passed is None else _one_thing(pure, passed * paper, ruled=True)
+    if coloured is None or not _disagree(coloured.mask, found.mask, 3):
+        return None
+    return replace(coloured, ruled=found.ruled or coloured.ruled)
+
+
+def _one_thing(pure: np.ndarray, paper: np.ndarray, ruled: bool) -> "_Found | None":
+    """What is less pure than the paper [H, W], if it is one thing of a colour in the picture."""
+    contrast = _swallowed(pure, paper)
     try:
-        level, mask = _soft_threshold(contrast, np.abs(pure - paper) < _FLAT)
+        level, mask = _soft_threshold(contrast, np.abs(pure - paper.max()) < _FLAT)
     except UserError:
         return None
-    mask = mask if passed is None else without_hair(mask, level)
+    mask = without_hair(mask, level) if ruled else mask
     if not mask.any():
         return None
     labels, count = ndimage.label(mask, np.ones((3, 3)))
@@ -118,18 +130,21 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
         or any(side.any() for side in (main[0], main[-1], main[:, 0], main[:, -1]))
     ):
         return None
-    if not _disagree(mask, found.mask, 3):
-        return None
-    return _Found(contrast, level, mask, ruled=found.ruled or passed is not None, flat=True)
+    return _Found(contrast, level, mask, ruled=ruled, flat=True)
 
 
-def _purity(colours: np.ndarray) -> np.ndarray | None:
-    """[H, W, 3] -> [H, W]: 1 for the colour of the paper, however dark; None if it is not seen."""
+def _paper_tint(colours: np.ndarray) -> np.ndarray | None:
+    """[H, W, 3] -> [3] shares of light; None for paper of one colour, which has no shadows."""
     total = colours.sum(axis=2)
     bright = total > np.percentile(total, 30)
-    if not bright.any():  # paper of one colour, which has no shadows
+    if not bright.any():
         return None
-    tint = np.median(colours[bright] / total[bright, None], axis=0)
+    tint: np.ndarray = np.median(colours[bright] / total[bright, None], axis=0)
+    return tint
+
+
+def _purity(colours: np.ndarray, tint: np.ndarray) -> np.ndarray:
+    """[H, W, 3] -> [H, W]: 1 for the tint of the paper, however dark."""
     low, _, high = _in_order(*np.moveaxis(colours / (3 * tint), 2, 0))
     return ndimage.gaussian_filter((low + 0.03) / (high + 0.03), 1.0)
 
