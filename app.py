@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.shell import frame, malloc, sockets, warm_up
+from ui.shell import frame, script_threads, sockets, warm_up
 
 if __name__ == "__main__":  # a visit
     from ui.components.dial import opening
@@ -14,7 +14,8 @@ if __name__ == "__main__":  # a visit
 else:
     from ui.components import decoders, painted
 
-    malloc.limit_arenas()
+    script_threads.limit_arenas()
+    script_threads.compute_alone()
     sockets.send_at_once()
     frame.route_by_app()
     app = st.App(

@@ -59,6 +59,11 @@ def slots() -> int:
     return _setting("FGPVAE_RUNS_AT_ONCE", max(cores() - 1, 1))
 
 
+def threads(active: int = 0) -> int:
+    """Of a run that is trained beside `active` others."""
+    return max((cores() - 1) // (active + 1), 1)
+
+
 def most_epochs() -> int:
     """Of a run that is started from a page."""
     return _setting("FGPVAE_RUNS_EPOCHS", MOST_EPOCHS)
@@ -221,7 +226,7 @@ def advance_queue(root: Path) -> list[str]:
             except UserError as error:
                 _fail(run, str(error))
                 continue
-            if _launch(run, threads=max((cores() - 1) // (active + 1), 1)):
+            if _launch(run, threads(active)):
                 active += 1
                 started.append(run.name)
     return started

@@ -56,10 +56,11 @@ class DigitView:
             return None
         mean, sd = self._channels(w, style)  # [S, L]
         seed = torch.Generator().manual_seed(0)
-        draws = torch.randn(SAMPLES, mean.shape[1], generator=seed).numpy()
-        codes = mean[:, None] + sd[:, None] * draws  # [S, SAMPLES, L]
-        drawn = self._decode(codes.reshape(-1, mean.shape[1]))
-        variance = drawn.reshape(*codes.shape[:2], -1).var(axis=1, ddof=1)  # [S, K]
+        draws = torch.randn(SAMPLES, 1, mean.shape[1], generator=seed).numpy()
+        # a sample is a digit: where there are global channels, they are its own at all angles
+        codes = torch.as_tensor(mean + sd * draws)  # [SAMPLES, S, L]
+        drawn = self.model.decode(codes, self.model.divides_channels).flatten(2)
+        variance = drawn.var(dim=0).numpy()  # [S, K]
         calibration = self.model.calibration
         if calibration is not None:
             variance = calibration.pixel_sd(variance, int(self.observed.sum())) ** 2
@@ -91,11 +92,15 @@ class DigitView:
         """The digit's own style, [G]; empty for a model without one."""
         return np.zeros(0) if self.scene is None else self.scene.own
 
-    def geometric(self, w: float) -> np.ndarray:
-        """The nearest observed view, turned as a picture: [H, W]."""
+    def geometric(self, w: np.ndarray) -> np.ndarray:
+        """The observed view nearest to each of the angles [S], turned as a picture: [S, H, W]."""
         seen = np.flatnonzero(self.observed)
-        nearest = seen[circular_error(self.angles[seen], w).argmin()]
-        return rotate(self.views[[nearest]], [w - self.angles[nearest]])[0, 0]
+        nearest = seen[circular_error(self.angles[seen], w[:, None]).argmin(1)]  # [S]
+        turned = np.empty((len(w), *self.views.shape[1:]), np.float32)
+        for view in set(nearest.tolist()):
+            here = nearest == view
+            turned[here] = rotate(self.views[[view]], w[here] - self.angles[view])[0]
+        return turned
 
     def _decode(self, codes: np.ndarray) -> np.ndarray:
         images = self.model.decoder(torch.as_tensor(codes, dtype=torch.float32))
@@ -137,12 +142,13 @@ def verdict(
     mean: np.ndarray | None = None,
 ) -> Verdict:
     """Compare with the true picture at an angle; `mean` is the mean image of the class there."""
-    generated = turning.images(np.array([w]), style)[0]
+    at = np.array([w])
+    generated = turning.images(at, style)[0]
     return Verdict(
         generated=generated,
         true=true,
         mse=mse(generated, true),
-        geometric=mse(turning.geometric(w), true),
+        geometric=mse(turning.geometric(at)[0], true),
         mean_image=None if mean is None else mse(mean, true),
         pixel_sd=turning.pixel_sd(w, style),
     )

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -110,23 +111,14 @@ class Run:
     def metrics(self) -> list[dict[str, Any]]:
         """One line an epoch; an epoch that was trained again after a crash counts once.
 
-        A line that lacks one of the numbers LINE is left out.
+        A line that lacks one of the numbers LINE is left out. Nobody changes what is returned.
         """
+        path = self.path / METRICS
         try:
-            text = files.read(self.path / METRICS, LARGEST_METRICS)
-        except UserError:
-            if (self.path / METRICS).exists():
-                raise
+            found = path.stat()
+        except OSError:
             return []  # none yet, or the run was just deleted
-        lines: dict[int, dict[str, Any]] = {}
-        for row in text.splitlines():
-            try:
-                line = json.loads(row)
-            except (ValueError, RecursionError):
-                continue  # a line that was being written when the process died
-            if isinstance(line, dict) and all(_number(line, name) is not None for name in LINE):
-                lines[int(line["epoch"])] = line
-        return [lines[epoch] for epoch in sorted(lines)]
+        return _lines(path, found.st_ino, found.st_mtime_ns, found.st_size)
 
     def summary(self) -> dict[str, Any]:
         metrics = self.metrics()
@@ -141,6 +133,20 @@ class Run:
             "message": self.message,
             "last": metrics[-1] if metrics else None,
         }
+
+
+@lru_cache(maxsize=4)  # everybody who watches a run asks for the same, again and again
+def _lines(path: Path, *_: int) -> list[dict[str, Any]]:
+    """The lines of a file of metrics, as long as it stays as it is."""
+    lines: dict[int, dict[str, Any]] = {}
+    for row in files.read(path, LARGEST_METRICS).splitlines():
+        try:
+            line = json.loads(row)
+        except (ValueError, RecursionError):
+            continue  # a line that was being written when the process died
+        if isinstance(line, dict) and all(_number(line, name) is not None for name in LINE):
+            lines[int(line["epoch"])] = line
+    return [lines[epoch] for epoch in sorted(lines)]
 
 
 def open_run(path: Path) -> Run:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from fgpvae import background
 from fgpvae.configs import CUBES, OBJECTS, RunConfig, from_dict, to_dict
 from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS, cubes
 from fgpvae.errors import UserError
@@ -37,7 +38,10 @@ def estimate_seconds(config: RunConfig) -> float:
 
 @lru_cache(maxsize=128)
 def _timed_elsewhere(config: RunConfig) -> float:
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    environment = os.environ | {
+        "OMP_NUM_THREADS": str(background.threads()),  # as the run itself will have
+        "PYTHONPATH": str(Path(__file__).parent.parent),
+    }
     try:
         done = subprocess.run(
             [sys.executable, "-m", "fgpvae.timing"],

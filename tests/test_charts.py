@@ -318,15 +318,22 @@ def script() -> None:
     charts.show(lambda: charts.figure(200), "late", 200, "another")
 
 
+order: list[str] = []
+
+
+def noted(what, made):
+    order.append(what)
+    return made
+
+
 def test_charts_and_tables_come_after_the_words_of_a_page():
-    order = []
     app = AppTest.from_function(script).run()
     assert not app.exception
     found = {each.proto.alt: each for each in app.get("plotly_chart")}
     assert set(found) == {"an empty chart", "another"}
     with charts.last():  # what is shown within is drawn when all else is done
-        charts.show(lambda: order.append("chart") or charts.figure(200), "x", 200, "x")
-        charts.table(lambda: order.append("table") or {"a": [1]}, "y", 1, "y")
+        charts.show(partial(noted, "chart", charts.figure(200)), "x", 200, "x")
+        charts.table(partial(noted, "table", {"a": [1]}), "y", 1, "y")
         order.append("words")
     assert order == ["words", "chart", "table"]
 

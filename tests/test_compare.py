@@ -534,10 +534,22 @@ def test_the_best_of_each_column_of_the_table_is_marked():
     assert re.findall(r"row(\d+)_col(\d+)", style) == [("0", str(column)) for column in columns]
 
 
-def test_sessions_share_no_table_that_streamlit_writes_into(monkeypatch):
-    rows, shown = [Row("a", "VAE", False, {name: Spread((0.1,)) for name in results.METRICS})], []
-    monkeypatch.setattr(tables.st, "dataframe", lambda made, **options: shown.append(made))
-    for _ in range(2):
-        tables.show(rows)
-    assert len({id(each) for each in (*shown, tables.styled(rows))}) == 3
-    assert all(each.data.equals(tables.styled(rows).data) for each in shown)
+def test_a_table_is_written_once_for_all_sessions(monkeypatch):
+    def app(value):
+        from ui.catalog.results import METRICS, Row, Spread
+        from ui.compare import tables
+
+        tables.show([Row("a", "VAE", False, {name: Spread((value,)) for name in METRICS})])
+
+    written = []
+    write = tables.st.dataframe
+    monkeypatch.setattr(
+        tables.st, "dataframe", lambda *args, **kwargs: written.append(write(*args, **kwargs))
+    )
+    first, second, other = (
+        AppTest.from_function(app, args=(value,), default_timeout=60).run()
+        for value in (0.1371, 0.1371, 0.1372)
+    )
+    assert first.dataframe[0].value.equals(second.dataframe[0].value)
+    assert not first.dataframe[0].value.equals(other.dataframe[0].value)
+    assert len(written) == 2

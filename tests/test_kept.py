@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from ui.shell.kept import content, kept
 
@@ -93,3 +94,33 @@ def test_an_error_is_not_kept_and_not_passed_on():
         assert second.result(60) == 1
     assert fails_once(1) == 1
     assert calls == [1, 1]
+
+
+def test_a_part_of_a_page_is_written_once_and_shown_to_everybody_where_it_belongs():
+    def app(text):
+        import streamlit as st
+
+        from ui.shell.kept import content, sent
+
+        def show():
+            st.session_state["written"] = True
+            st.html(f"<p>{text}</p>")
+
+        left, right = st.columns(2)
+        right.caption("before")
+        with right:
+            sent(content("tests", text), show)
+        left.caption("last")
+
+    first, second, other = (
+        AppTest.from_function(app, args=(text,), default_timeout=30).run() for text in "aab"
+    )
+    for page, text in ((first, "a"), (second, "a"), (other, "b")):
+        assert not page.exception
+        caption, html = page.columns[1].children.values()
+        assert (caption.value, html.proto.body) == ("before", f"<p>{text}</p>")
+    assert ["written" in page.session_state for page in (first, second, other)] == [
+        True,
+        False,
+        True,
+    ]

@@ -1,4 +1,4 @@
-"""What has been loaded is not looked at again; few arenas; the peak of a process is its own."""
+"""What has been loaded is not looked at again; threads take little; a process knows its peak."""
 
 import gc
 import os
@@ -11,8 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 import fgpvae.memory
+from fgpvae.background import cores
 from tests.browser import ROOT
-from ui.shell import garbage, malloc
+from ui.shell import garbage, script_threads
 
 
 def test_objects_are_taken_out_of_the_collection_once(monkeypatch):
@@ -59,11 +60,41 @@ def test_threads_of_the_server_share_few_arenas():
         )
         return done.stdout.count("<heap nr=")
 
-    limit = "from ui.shell import malloc; malloc.limit_arenas()"
-    assert arenas(limit) == malloc.ARENAS
-    assert arenas("import app") == malloc.ARENAS
-    assert arenas("") > malloc.ARENAS
+    limit = "from ui.shell import script_threads; script_threads.limit_arenas()"
+    assert arenas(limit) == script_threads.ARENAS
+    assert arenas("import app") == script_threads.ARENAS
+    assert arenas("") > script_threads.ARENAS
     assert arenas(limit, MALLOC_ARENA_MAX="5") == 5  # whoever deploys it decides
+
+
+COMPUTING = """
+import os, sys, threading
+exec(sys.argv[1])
+import torch
+layer, given = torch.nn.Linear(800, 800), torch.randn(200, 800)
+def compute():
+    before = os.listdir("/proc/self/task")
+    layer(given)
+    print(len(set(os.listdir("/proc/self/task")) - set(before)))
+thread = threading.Thread(target=compute)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or cores() < 2, reason="needs Linux and two cores")
+def test_a_thread_of_the_server_computes_without_helpers():
+    def helpers(first, **more):
+        environment = {name: v for name, v in os.environ.items() if name != "OMP_NUM_THREADS"}
+        command = [sys.executable, "-c", COMPUTING, first]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment | more
+        )
+        return int(done.stdout)
+
+    assert helpers("import app") == 0
+    assert helpers("") > 0
+    assert helpers("import app", OMP_NUM_THREADS="2") == 1  # whoever deploys it decides
 
 
 def test_the_peak_is_not_that_of_the_process_before():

@@ -8,12 +8,12 @@ from threading import Lock
 from typing import Literal, NoReturn
 
 import streamlit as st
-import torch
 
 import fgpvae
 from fgpvae import background, checkpoints, runs
 from fgpvae.configs import CUBES, OBJECTS, RunConfig
 from fgpvae.models import MODELS
+from fgpvae.runs import Run
 from ui.shell import frame, query_params
 from ui.shell.kept import kept
 
@@ -98,25 +98,29 @@ def available(objects: bool = False, figures: bool = False) -> list[Choice]:
     for them.
     """
     unasked = {split for split, asked in ((OBJECTS, objects), (CUBES, figures)) if not asked}
-    names = [
-        name
-        for name in fgpvae.pretrained_names()
-        if checkpoints.shipped_config(name).data.split not in unasked
+    shipped = [
+        each for each in _shipped(checkpoints.PRETRAINED) if each.config.data.split not in unasked
     ]
-    names.sort(key=lambda name: (name != BEST, name))
-    shipped = [_choice(name, checkpoints.PRETRAINED / f"{name}.safetensors") for name in names]
     found, _ = runs.list_runs(background.root())
-    own = [
-        _choice(OWN + run.name, run.path / checkpoints.WEIGHTS)
-        for run in found
-        if run.config.data.split not in unasked
-    ]
-    return [choice for choice in (*shipped, *own) if choice is not None]
+    own = [of_run(run) for run in found if run.config.data.split not in unasked]
+    return shipped + [choice for choice in own if choice is not None]
+
+
+@kept(1)
+def _shipped(folder: Path) -> list[Choice]:
+    """The best one in front; these stay the same as long as the server runs."""
+    found = [_choice(path.stem, path) for path in sorted(folder.glob("*.safetensors"))]
+    return sorted((each for each in found if each is not None), key=lambda each: each.name != BEST)
+
+
+def of_run(run: Run) -> Choice | None:
+    """The model of a run; None before its first checkpoint."""
+    return _choice(OWN + run.name, run.path / checkpoints.WEIGHTS)
 
 
 def baselines(figures: bool = False) -> list[str]:
     """The shipped models that others of digits, or of figures, are compared with."""
-    offered = [each for each in available(figures=figures) if each.figures == figures]
+    offered = (each for each in _shipped(checkpoints.PRETRAINED) if each.figures == figures)
     return [each.name for each in offered if each.name in BASELINES]
 
 
@@ -234,9 +238,6 @@ class ModelCache:
 
 @kept(1)
 def _loaded() -> ModelCache:
-    # pages ask for little at a time; a second thread gains nothing, and waits for a core when many
-    # sessions are there or a run trains
-    torch.set_num_threads(1)
     return ModelCache(MOST)
 
 

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from ui.components import painted, plot_tools
+from ui.shell.kept import content, sent
 
 if TYPE_CHECKING:
     from ui.charts.drawn import Drawn, Figure
@@ -62,35 +64,45 @@ def show(
     """
 
     def draw() -> None:
-        from ui.charts.drawn import drawn  # with Plotly, which takes long to load
+        from ui.charts.drawn import drawn, tellable  # with Plotly, which takes long to load
 
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"key": key, "config": CONFIG, "height": height}
         layout: dict[str, Any] = {"height": height}
         if picked is not None:
-            options = {
-                "on_select": lambda: picked(_customdata(key)),
-                "selection_mode": ("points", "lasso"),
-            }
+            options["on_select"] = lambda: picked(_customdata(key))
+            options["selection_mode"] = ("points", "lasso")
         elif phone():
             layout["dragmode"] = False  # a finger scrolls the page
-        made = drawn(make, layout)
-        first, named = _first(key, live, made, alt) if live else (made, alt)
-        st.plotly_chart(first, key=key, config=CONFIG, alt=named, height=height, **options)
-        newest = made.without_theme if live else ""
-        plot_tools.show(f"{key}.tools", _file(key), alt, newest)
+        newest = drawn(make, layout) if live else None
+
+        def chart() -> None:
+            figure = drawn(make, layout) if newest is None else newest
+            first, named = _first(key, live, figure, alt) if live else (figure, alt)
+            st.plotly_chart(first, alt=named, **options)
+
+        if live or picked or not tellable(make):
+            chart()
+        else:
+            sent(content(make, layout, key, alt), chart)
+        plot_tools.show(f"{key}.tools", _file(key), alt, newest.without_theme if newest else "")
 
     _reserve(key, height, draw)
 
 
-def table(make: Callable[[], Any], key: str, rows: int, alt: str, **options: Any) -> None:
-    """Reserve the space of `rows` rows and show the data that `make` returns, a dash for none."""
+def table(make: partial[Any], key: str, rows: int, alt: str, **options: Any) -> None:
+    """Reserve the space of `rows` rows and show the data that `make` returns, a dash for none.
+
+    `make` is a `functools.partial` of a function of a module. What is sent is kept for all
+    sessions: to write a table with styles takes Streamlit ten milliseconds.
+    """
     options |= {"hide_index": True, "placeholder": "–"}
     height = ROW * (min(rows, MOST_ROWS) + 1) + 3  # with the names of the columns and the border
 
     def draw() -> None:
         st.dataframe(make(), key=key, alt=alt, height=height, **options)
 
-    _reserve(key, height, draw)
+    name = content(make, key, alt, height, options)
+    _reserve(key, height, lambda: sent(name, draw))
 
 
 def _reserve(key: str, height: int, draw: Draw) -> None:

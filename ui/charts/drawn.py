@@ -41,14 +41,18 @@ class Drawn(go.Figure):  # type: ignore[misc]
 def drawn(make: Callable[[], Figure], layout: dict[str, Any]) -> Drawn:
     """What `make` returns, a figure or its values, with changes to its layout.
 
-    It is kept if `make` is a function of a module, or a `functools.partial` of one with its
-    arguments; any other is called anew.
+    It is kept if `make` is `tellable`; any other is called anew.
     """
+    return _kept(make, layout) if tellable(make) else _draw(make, layout)
+
+
+def tellable(make: Callable[[], Figure]) -> bool:
+    """Can it be told from others: a function of a module, or a `functools.partial` of one?"""
     try:
         pickle.dumps(make)
     except (pickle.PicklingError, AttributeError, TypeError):
-        return _draw(make, layout)
-    return _kept(make, layout)
+        return False
+    return True
 
 
 def _draw(make: Callable[[], Figure], layout: dict[str, Any]) -> Drawn:

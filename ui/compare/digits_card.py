@@ -10,7 +10,7 @@ from ui.catalog import Choice
 from ui.compare import picture_matrix
 from ui.compare.files import KEEP
 from ui.shell import frame
-from ui.shell.kept import kept
+from ui.shell.kept import content, kept, sent
 
 DEGREES = [f"{degrees:g}°" for degrees in np.rad2deg(ANGLES)]
 ASK = {TRAINING: "Held-out angle", UNSEEN: "New digits", UPRIGHT: "One upright view"}
@@ -125,5 +125,9 @@ def pictures(chosen: list[Choice]) -> None:
             every = order.tolist()
             picture_matrix.save(truth, numbers, every, count, columns)
         with place:
-            st.html(picture_matrix.html(truth, numbers, every[:count], columns))
+            shown = every[:count]
+            sent(
+                content("digits", question, chosen, shown),
+                lambda: st.html(picture_matrix.html(truth, numbers, shown, columns)),
+            )
             picture_matrix.reasons(found)

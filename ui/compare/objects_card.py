@@ -16,6 +16,7 @@ from ui.compare.picker import choose
 from ui.compare.scaling_cards import falling
 from ui.compare.tables import curves_csv
 from ui.shell import frame, palette
+from ui.shell.kept import content, kept, sent
 
 NAMES = {"mean_image": "mean image", "nearest_figure": "most similar training figure"}
 STEP = 360 // cubes.ANGLES  # degrees from one side to the next
@@ -88,20 +89,31 @@ def _pictures(chosen: list[Choice]) -> None:
         question = FigureQuestion(views, degrees // STEP)
         with st.spinner("Generating", show_time=True):
             found = {choice.name: _answered(choice, question) for choice in chosen}
-        mean = figures.mean_images()[question.side * figures.FRAMES // cubes.ANGLES]
         columns, truth = picture_matrix.columns(found), comparison.truth(question)
         columns += [
             picture_matrix.Column(name, each, model=False)
-            for name, each in comparison.figure_references(question, mean).items()
+            for name, each in _referred(question).items()
         ]
         numbers = list(range(len(truth)))
-        st.html(picture_matrix.html(truth, numbers, numbers[:SHOWN], columns, "figure"))
+        sent(
+            content("figures", question, chosen),
+            lambda: st.html(
+                picture_matrix.html(truth, numbers, numbers[:SHOWN], columns, "figure")
+            ),
+        )
         picture_matrix.reasons(found)
         with st.container(horizontal=True):
             picture_matrix.save(truth, numbers, numbers, SHOWN, columns, "figure")
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(16)
+def _referred(question: FigureQuestion) -> dict[str, Answer]:
+    """What needs no model."""
+    mean = figures.mean_images()[question.side * figures.FRAMES // cubes.ANGLES]
+    return comparison.figure_references(question, mean)
+
+
+@kept(64)
 def _answered(choice: Choice, question: FigureQuestion) -> Answer | str:
     """What a model makes of the figures, or why it cannot."""
     try:

@@ -1,6 +1,5 @@
 """The card with one view at a known angle, as others test it."""
 
-from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,6 @@ from ui.catalog import results
 from ui.compare.files import command, foot
 from ui.compare.tables import BEST, to_csv
 from ui.shell import frame
-from ui.shell.kept import content, kept
 
 TASKS = {
     "seen": "Training digits at 157.5°",
@@ -36,7 +34,7 @@ def one_view() -> None:
             return
         learned = ours(result) + published(result)
         charts.table(
-            lambda: deepcopy(styled(learned)),  # Streamlit writes into it
+            partial(styled, learned),
             "compare.one_view.table",
             len(learned),
             "The error from one view of our models and of published ones",
@@ -74,7 +72,6 @@ def published(result: dict[str, Any]) -> list[Line]:
     return lines
 
 
-@kept(4, by=content)
 def styled(lines: list[Line]) -> Any:
     """Figures as numbers that sort, shown with their spread; the lowest of a column is marked."""
     import pandas as pd

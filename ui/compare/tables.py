@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,7 +11,6 @@ import streamlit as st
 from fgpvae import comparison
 from ui import charts
 from ui.catalog.results import METRICS, Curve, Row, spread
-from ui.shell.kept import content, kept
 
 BEST = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"
 PUBLISHED, SECONDS, PUBLISHED_SECONDS = "published", "seconds an epoch", "published seconds"
@@ -23,7 +22,7 @@ CHOSEN, EPOCHS, PROCESSOR, PARAMETERS = "rate, schedule", "epochs", "CPU seconds
 def show(rows: Sequence[Row]) -> None:
     """The table, which one can sort and search; the best of each column is marked."""
     charts.table(
-        lambda: deepcopy(styled(rows)),  # Streamlit writes into it
+        partial(styled, rows),
         "compare.table",
         len(rows),
         "The error of every model in each test, beside the published one",
@@ -43,17 +42,17 @@ def show_references(errors: dict[str, float]) -> None:
         for name, value in errors.items()
     ]
 
-    def made() -> Any:
-        import pandas as pd
-
-        return pd.DataFrame(known).style.format({"Error": "{:.4f}"})
-
     with st.expander("Without a model"):
         what = "The error of what needs no model"
-        charts.table(made, "compare.references", len(known), what)
+        charts.table(partial(_referred, known), "compare.references", len(known), what)
 
 
-@kept(16, by=content)
+def _referred(known: list[dict[str, Any]]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(known).style.format({"Error": "{:.4f}"})
+
+
 def styled(rows: Sequence[Row]) -> Any:
     """Figures as numbers that sort, shown with their standard deviation (a pandas Styler)."""
     import pandas as pd

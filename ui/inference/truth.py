@@ -83,8 +83,8 @@ def show(verdict: Verdict) -> None:
 
 def show_reference(turning: DigitView, w: float, style: Sequence[float] | None) -> None:
     """Against the digit's own picture, turned geometrically, where there is no truth."""
-    made = turning.images(np.array([w, *ANGLES]), style)
-    turned = np.stack([turning.geometric(float(at)) for at in (w, *ANGLES)])
+    around = np.array([w, *ANGLES])
+    made, turned = turning.images(around, style), turning.geometric(around)
     first = turning.views[np.flatnonzero(turning.observed)[0]]
     numbers = {
         "MSE here": _error(mse(made[0], turned[0])),

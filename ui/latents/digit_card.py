@@ -58,7 +58,8 @@ def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.nd
     )
     w, known = float(ANGLES[view]), remembered(model, mine.ids)
     mean = mean_image(int(mine.labels[0]), w)
-    turned = DigitView(model, truth, ANGLES, mask(known) if known else given).geometric(w)
+    seen = DigitView(model, truth, ANGLES, mask(known) if known else given)
+    turned = seen.geometric(np.array([w]))[0]
     error = ((made - truth) ** 2).mean((1, 2))
     st.html(
         numbers.numbers(

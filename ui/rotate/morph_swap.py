@@ -56,7 +56,7 @@ def _swap(key: str, a: DigitView, b: DigitView, digit: Digit, other: Digit) -> N
         help="The local channels of B at its angle, with the global channels of A.",
     )
     at = float(np.deg2rad(degrees))
-    made, true = swapped(a, b, at), digit.at(at)
+    made, true, turned = swapped(a, b, at), digit.at(at), a.geometric(np.array([at]))[0]
     st.html(
         pictures.row(
             pictures.framed(digit.image, "A"),
@@ -67,5 +67,5 @@ def _swap(key: str, a: DigitView, b: DigitView, digit: Digit, other: Digit) -> N
     )
     st.caption(
         f"MSE {mse(made, true):.4f}. For comparison: the picture of A rotated "
-        f"{mse(a.geometric(at), true):.4f}, B unchanged {mse(other.at(at), true):.4f}."
+        f"{mse(turned, true):.4f}, B unchanged {mse(other.at(at), true):.4f}."
     )

@@ -9,6 +9,9 @@ from hashlib import sha256
 from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
 
+import streamlit as st
+
+MOST_SENT = 96  # parts of pages, the largest of which have half a megabyte
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -56,6 +59,16 @@ def content(*args: Any, **kwargs: Any) -> bytes:
 
 def _arguments(*args: Any, **kwargs: Any) -> Hashable:
     return args, tuple(sorted(kwargs.items()))
+
+
+@st.cache_data(max_entries=MOST_SENT, show_spinner=False)
+def sent(name: bytes, _show: Callable[[], Any]) -> None:
+    """Show what `_show` does; Streamlit keeps what goes to the browsers under the `content` it has.
+
+    For what takes long to write: HTML with many pictures, tables, charts. Not for what answers, as
+    widgets and components do.
+    """
+    _show()
 
 
 class _Shelf(Generic[T]):

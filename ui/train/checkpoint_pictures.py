@@ -55,7 +55,7 @@ def imagined(choice: Choice) -> str:
 
 def strip(run: Run) -> None:
     """The pictures of the newest checkpoint."""
-    choice = models.find(models.OWN + run.name)
+    choice = models.of_run(run)
     if choice is None:
         st.caption("The first pictures appear as soon as the run is ready.")
         return
