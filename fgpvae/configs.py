@@ -207,7 +207,7 @@ class RunConfig:
             raise UserError(
                 f"A batch of {digits} digits with {views} views is more than {MOST_IMAGES} images."
             )
-        if twice * self.kind.numbers_in_a_step(self.model, digits, views) > MOST_NUMBERS:
+        if twice * _numbers_in_a_step(self.model, digits, views) > MOST_NUMBERS:
             raise UserError(
                 f"A batch of {digits * views} images needs more memory with this model than a run "
                 "may take; choose fewer digits a batch, fewer views, smaller networks or fewer "
@@ -243,6 +243,11 @@ def network_weights(config: ModelConfig) -> int:
     with torch.device("meta"):
         networks = models.find(config.name).networks(config)
     return sum(weight.numel() for network in networks for weight in network.parameters())
+
+
+@lru_cache(maxsize=256)  # a form makes a config of what it holds whenever its page runs
+def _numbers_in_a_step(config: ModelConfig, digits: int, views: int) -> int:
+    return models.find(config.name).numbers_in_a_step(config, digits, views)
 
 
 def to_dict(config: Any) -> dict[str, Any]:

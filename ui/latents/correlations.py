@@ -13,6 +13,7 @@ from ui import charts
 from ui.catalog import Choice
 from ui.latents.codes import LABELS, encoded
 from ui.shell import frame, palette
+from ui.shell.kept import kept
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -55,8 +56,7 @@ def between_channels(strength: np.ndarray, edge: int | None) -> go.Figure:
 
 def matrices(choice: Choice) -> None:
     """Kernel and correlation heat maps."""
-    model, found = choice.load(), encoded(choice)
-    divided = model.divides_channels
+    divided = choice.load().divides_channels
     with st.container(key="latents.three"):
         first, second, third = st.columns(3, gap="medium")
     if divided:
@@ -66,10 +66,9 @@ def matrices(choice: Choice) -> None:
                 "What the prior expects", ("How alike are the local channels at two angles?")
             ),
         ):
-            show(latents.prior_gram(model), LABELS, "latents.prior")
+            show(expected(choice), LABELS, "latents.prior")
         with second, frame.card("What the encoder says", "The same, measured on all digits."):
-            moved = latents.about_prior_mean(model, found.channels("local"))
-            show(latents.angle_correlation(moved), LABELS, "latents.said")
+            show(measured(choice), LABELS, "latents.said")
     with (
         third if divided else first,
         frame.card(
@@ -77,7 +76,21 @@ def matrices(choice: Choice) -> None:
             ("Strength of the correlation between channels, without its sign."),
         ),
     ):
-        strength = np.abs(latents.channel_correlation(found.mu))
-        show_channels(
-            strength, "latents.channels", found.blocks["global"].start if divided else None
-        )
+        edge = encoded(choice).blocks["global"].start if divided else None
+        show_channels(strengths(choice), "latents.channels", edge)
+
+
+@kept(12)
+def expected(choice: Choice) -> np.ndarray:
+    return latents.prior_gram(choice.load())
+
+
+@kept(12)
+def measured(choice: Choice) -> np.ndarray:
+    moved = latents.about_prior_mean(choice.load(), encoded(choice).channels("local"))
+    return latents.angle_correlation(moved)
+
+
+@kept(12)
+def strengths(choice: Choice) -> np.ndarray:
+    return np.abs(latents.channel_correlation(encoded(choice).mu))

@@ -13,7 +13,7 @@ from ui.inference.context_views import mask, remembered
 from ui.latents import spaces
 from ui.latents.codes import LABELS, shown
 from ui.shell import frame, numbers, palette
-from ui.shell.kept import kept
+from ui.shell.kept import content, kept, sent
 
 VIEWS_GIVEN = {1: [0], 2: [0, 8], 4: [0, 4, 8, 12], 8: list(range(0, 16, 2)), 16: list(range(16))}
 
@@ -47,14 +47,17 @@ def this_digit(choice: Choice, views: Views, digit: int, view: int, given: np.nd
     if isinstance(made, str):
         st.caption(frame.plain(made))
         return
-    st.html(
-        pictures.grid(
-            [("true", truth), ("generated", made)],
-            LABELS,
-            palette.angle_colours(ANGLES),
-            marked=view,
-            alt=f"digit {digit} at sixteen angles, true and generated",
-        )
+    sent(
+        content("this digit", choice, digit, view, given),
+        lambda: st.html(
+            pictures.grid(
+                [("true", truth), ("generated", made)],
+                LABELS,
+                palette.angle_colours(ANGLES),
+                marked=view,
+                alt=f"digit {digit} at sixteen angles, true and generated",
+            )
+        ),
     )
     w, known = float(ANGLES[view]), remembered(model, mine.ids)
     mean = mean_image(int(mine.labels[0]), w)

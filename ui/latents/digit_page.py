@@ -62,7 +62,7 @@ def page(choice: Choice, views: Views, found: Latents, colour: str) -> None:
         channel_panels(choice, digit, given)
     if model.divides_channels and found.pooled is not None:
         traversals(
-            model,
+            choice,
             found.pooled[digit],
             view,
             strongest(choice)[:CHANNELS],

@@ -102,7 +102,7 @@ def page(choice: Choice) -> None:
     ):
         _channels(model, found, number, given, _strongest(model, codes))
     own, hues = codes[row], [found.colour(float(w)) for w in grid]
-    traversals(model, own, place, _strongest(model, own[None]), labels, hues)
+    traversals(choice, own, place, _strongest(model, own[None]), labels, hues)
     left, right = st.columns(2, gap="medium")
     with (
         left,

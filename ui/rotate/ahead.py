@@ -1,12 +1,15 @@
 """What the page shows at first, made before anybody asks for it."""
 
+import time
 from contextlib import suppress
 
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import turn
 from fgpvae.errors import UserError
-from ui.catalog import digits, models
+from ui.catalog import Choice, digits, models
 from ui.inference import context_views, style_names
+
+PAUSE = 0.5  # seconds between two classes, for the pages that somebody looks at meanwhile
 
 
 def prepare() -> None:
@@ -14,6 +17,13 @@ def prepare() -> None:
     with suppress(UserError):
         choice = models.available()[0]
         digit, model = digits.first(choice), choice.load()
-        style_names.names(choice, digit.label)
-        style_names.likely(choice, digit.label)
+        styles(choice, digit.label)
         turn(model, digit.views(), ANGLES, context_views.mask(context_views.ORDER[:8]))
+        for label in choice.classes:  # whoever is the first to choose one would wait for it
+            time.sleep(PAUSE)
+            styles(choice, label)
+
+
+def styles(choice: Choice, label: int) -> None:
+    style_names.names(choice, label)
+    style_names.likely(choice, label)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,9 @@ _ARCS = "".join(
 ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">{_ARCS}</svg>'
 
 
+@lru_cache(maxsize=1)
 def pages() -> list[Page]:
-    """The pages in the order of the menu."""
+    """The pages in the order of the menu, to link to; made once, for that takes a millisecond."""
     return [_page(name, title) for name, title in PAGES]
 
 
@@ -47,7 +49,8 @@ def addresses() -> list[Page]:
     a link to /rotate would not be found.
     """
     name, title = PAGES[0]
-    return [_page(name, title, url_path="home", default=True, visibility="hidden"), *pages()]
+    first = _page(name, title, url_path="home", default=True, visibility="hidden")
+    return [first, *(_page(name, title) for name, title in PAGES)]  # of this visit alone
 
 
 def _page(name: str, title: str, **options: Any) -> Page:

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import streamlit as st
 
-MOST_SENT = 96  # parts of pages, the largest of which have half a megabyte
+MOST_SENT = 192  # parts of pages, the largest of which have half a megabyte
 P = ParamSpec("P")
 T = TypeVar("T")
 

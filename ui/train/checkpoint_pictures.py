@@ -11,12 +11,11 @@ from fgpvae.runs import Run
 from ui.catalog import Choice, figures, models, objects
 from ui.components import pictures as pictures_html
 from ui.shell import frame, palette
-from ui.shell.kept import kept
+from ui.shell.kept import content, sent
 
 LABELS = [f"{degrees:g}°" for degrees in np.rad2deg(ANGLES)]
 
 
-@kept(8)
 def turned(choice: Choice) -> str:
     """What a checkpoint makes of two digits, all around."""
     rows = []
@@ -26,7 +25,6 @@ def turned(choice: Choice) -> str:
     return pictures_html.grid(rows, LABELS, bars, marked=HELD_OUT_INDEX, alt="generated digits")
 
 
-@kept(8)
 def moved(choice: Choice) -> str:
     """What a checkpoint makes of an object that it was not trained on."""
     found, model = objects.load_objects(choice), choice.load()
@@ -41,7 +39,6 @@ def moved(choice: Choice) -> str:
     return pictures_html.grid(rows, labels, bars, alt="an object at its views, true and generated")
 
 
-@kept(8)
 def imagined(choice: Choice) -> str:
     """What a checkpoint makes of a figure of cubes that it was not trained on."""
     w = cubes.grid().numpy()[::2]
@@ -61,11 +58,14 @@ def strip(run: Run) -> None:
         return
     new = MODELS[run.config.model.name].takes_new_digits
     try:
-        draw = moved if choice.objects else imagined if choice.figures else turned
-        pictures = draw(choice)
+        sent(content("checkpoint", choice), lambda: _show(choice, new))
     except UserError as error:
         st.caption(frame.plain(f"No pictures: {error}"))
-        return
+
+
+def _show(choice: Choice, new: bool) -> None:
+    draw = moved if choice.objects else imagined if choice.figures else turned
+    pictures = draw(choice)
     if choice.objects:
         st.caption("A new object, given the views with a bar; drawn by the newest weights.")
     elif choice.figures:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ui.components.pictures import address
 from ui.components.shared import Component
+from ui.shell.kept import content, kept
 
 _component = Component("hover_picture", "hover_picture/hover_picture.js")
 
@@ -24,8 +25,13 @@ class Thumbnails:
 
     def strip(self) -> str:
         """All of them below each other, as one address."""
-        rows = np.moveaxis(self.images, 0, -3)  # [(3,) P, H, W]
-        return address(rows.reshape(*rows.shape[:-3], -1, rows.shape[-1]), 1)
+        return _strip(self.images)
+
+
+@kept(16, by=content)
+def _strip(images: np.ndarray) -> str:
+    rows = np.moveaxis(images, 0, -3)  # [(3,) P, H, W]
+    return address(rows.reshape(*rows.shape[:-3], -1, rows.shape[-1]), 1)
 
 
 def follow(charts: Sequence[str], shown: Thumbnails, key: str) -> None:
