@@ -49,14 +49,18 @@ def score(model: Model, image: Any, w: Tensor) -> PictureScores:
     posterior = model.infer(views, w[:, None])
     style, _ = posterior.style()
     made = model.decode(posterior.mean(w[:, None]), model.divides_channels)
-    middle = model.given(placed(picture, w, scale, 0.0)[:, None], w[:, None])
+    # with the ink in the middle pictures differ by their size alone: four angles have the same
+    sizes, which = scale.round(decimals=9).unique(return_inverse=True)
+    upright = torch.zeros_like(sizes)
+    middle = model.given(placed(picture, upright, sizes, 0.0)[:, None], upright[:, None])
+    alone = model.seen_alone(middle, w)  # [sizes, G]
     return PictureScores(
         angles=w,
         styles=style,
         # in pixels of the picture, or the angle at which it is small would seem best
         error=(made - views).square().flatten(1).sum(-1).sqrt().double() / scale,
         density=class_styles.of_model(model).log_density(style),
-        seen_alone=model.seen_alone(middle, w).diagonal(),
+        seen_alone=alone[which, torch.arange(len(w))],
     )
 
 

@@ -3,6 +3,7 @@
 import time
 from contextlib import suppress
 
+from fgpvae import class_styles
 from fgpvae.data import ANGLES
 from fgpvae.digit_view import turn
 from fgpvae.errors import UserError
@@ -19,11 +20,16 @@ def prepare() -> None:
         digit, model = digits.first(choice), choice.load()
         styles(choice, digit.label)
         turn(model, digit.views(), ANGLES, context_views.mask(context_views.ORDER[:8]))
-        for label in choice.classes:  # whoever is the first to choose one would wait for it
+        # whoever is the first to choose one of the classes, or to bring a picture, would wait
+        for label in (*choice.classes, None):
             time.sleep(PAUSE)
             styles(choice, label)
+        if model.separates_style:
+            class_styles.of_model(model)
 
 
-def styles(choice: Choice, label: int) -> None:
+def styles(choice: Choice, label: int | None) -> None:
+    """The sliders of a class, or of all, and the styles of its digits."""
     style_names.names(choice, label)
-    style_names.likely(choice, label)
+    if label is not None:
+        style_names.likely(choice, label)

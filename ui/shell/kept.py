@@ -4,7 +4,7 @@ import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError, Future
-from functools import wraps
+from functools import lru_cache, wraps
 from hashlib import sha256
 from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -61,14 +61,24 @@ def _arguments(*args: Any, **kwargs: Any) -> Hashable:
     return args, tuple(sorted(kwargs.items()))
 
 
-@st.cache_data(max_entries=MOST_SENT, show_spinner=False)
-def sent(name: bytes, _show: Callable[[], Any]) -> None:
-    """Show what `_show` does; Streamlit keeps what goes to the browsers under the `content` it has.
+def sent(name: bytes, show: Callable[[], Any]) -> None:
+    """Show what `show` does; Streamlit keeps what goes to the browsers under the `content` it has.
 
     For what takes long to write: HTML with many pictures, tables, charts. Not for what answers, as
     widgets and components do.
     """
-    _show()
+    _keeper()(name, show)
+
+
+@lru_cache(maxsize=1)
+def _keeper() -> Callable[[bytes, Callable[[], Any]], None]:
+    """Made when it is used: without a server Streamlit warns that it has none."""
+
+    @st.cache_data(max_entries=MOST_SENT, show_spinner=False)
+    def shown(name: bytes, _show: Callable[[], Any]) -> None:
+        _show()
+
+    return shown
 
 
 class _Shelf(Generic[T]):
