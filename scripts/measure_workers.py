@@ -110,8 +110,13 @@ def noise_seconds(digits: int = 2048) -> float:
     return (time.process_time() - began) / 10 / digits
 
 
-def project(figures: dict[str, Any], count: int, gigabits: float) -> dict[str, float]:
+def project(
+    figures: dict[str, Any], count: int, gigabits: float, batches: int = 1
+) -> dict[str, float]:
     """A step of `count` workers with the same batch each, on hosts joined by a network.
+
+    With `batches` a worker has so many times the digits in a step; the messages stay the same, and
+    leave no earlier before the end of the step than they do with one.
 
     T(n) = f + c m + d n P + W(n)
 
@@ -124,15 +129,16 @@ def project(figures: dict[str, Any], count: int, gigabits: float) -> dict[str, f
     message with all gradients after the backward pass.
     """
     half, full = (figures[scene][2] for scene in SCENES)
-    m = BATCH * VIEWS
-    c = (full["cpu_ms"] - half["cpu_ms"]) / (m / 2) / 1000
-    f = full["cpu_ms"] / 1000 - c * m
+    digits = batches * BATCH
+    m = digits * VIEWS
+    c = (full["cpu_ms"] - half["cpu_ms"]) / (BATCH * VIEWS / 2) / 1000
+    f = full["cpu_ms"] / 1000 - c * BATCH * VIEWS
 
     def message(size: float) -> float:
         ring = 2 * (count - 1) / count * size / (gigabits * 1e9 / 8)
         return ring + 2 * (count - 1) * LATENCY
 
-    terms = message(24 * (count * BATCH + 1))
+    terms = message(24 * (count * digits + 1))
     present = message(4 * full["parameters"])
     arrived, total = -math.inf, terms + present  # seconds after the last bucket is ready
     for bucket in full["buckets"]:
@@ -140,7 +146,7 @@ def project(figures: dict[str, Any], count: int, gigabits: float) -> dict[str, f
         arrived = max(arrived, -bucket["ms_left"] / 1000) + took
         total += took
     waiting = terms + arrived + present
-    drawn = figures["noise_us_a_digit"] / 1e6 * count * BATCH
+    drawn = figures["noise_us_a_digit"] / 1e6 * count * digits
     step = f + c * m + drawn + waiting
     once = message(sum(bucket["bytes"] for bucket in full["buckets"]))
     return {
@@ -169,6 +175,9 @@ def main() -> None:
         f"{count} workers, {gigabits:g} Gbit/s": project(figures, count, gigabits)
         for gigabits in (1, 10, 100)
         for count in (8, 64)
+    } | {
+        f"8 workers, 1 Gbit/s, {batches} batches each": project(figures, 8, 1, batches)
+        for batches in (2, 4, 8)
     }
     print(json.dumps({"batch": BATCH, "views": VIEWS, "threads": 1} | figures, indent=1))
 
