@@ -225,13 +225,15 @@ def _record(key: str) -> _Record:
 
 
 def _mount(component: Component, key: str, data: dict[str, Any]) -> None:
-    component(
-        key=f"{key}.dial",
-        data=data,
-        on_pose_change=lambda: _take_pose(key),
-        on_context_change=lambda: _take_context(key),
-        on_need_change=lambda: None,  # that the page runs is enough: it offers the decoder anew
-    )
+    room = "ring" if component is _dial else "line"  # streamlit.css keeps that of a ring free
+    with st.container(key=f"{key}.{room}", gap=None):
+        component(
+            key=f"{key}.dial",
+            data=data,
+            on_pose_change=lambda: _take_pose(key),
+            on_context_change=lambda: _take_context(key),
+            on_need_change=lambda: None,  # that the page runs is enough: it offers the decoder anew
+        )
 
 
 def _give(record: _Record, given: Pose, subject: Hashable, count: int) -> None:
