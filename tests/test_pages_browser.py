@@ -327,6 +327,25 @@ def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
 # --- both ---
 
 
+def assert_room_of_the_dial(page: Page) -> None:
+    """What is kept free for it before its script has come is what it takes then."""
+    kept, taken = page.evaluate(
+        """() => {
+          const ring = document.querySelector(".st-key-rotate-ring, .st-key-extrapolate-ring");
+          const { height } = ring.querySelector("[class*=-dial]").getBoundingClientRect();
+          return [parseFloat(getComputedStyle(ring, "::before").paddingTop), height];
+        }"""
+    )
+    assert kept == pytest.approx(taken, abs=3)
+
+
+@pytest.mark.parametrize("width", [1000, 1280, 1360, 1600])
+def test_cards_below_the_dial_stay_when_its_script_comes(tabs: Tabs, address: str, width: int):
+    visit = Visit(tabs, address, width)
+    assert_room_of_the_dial(visit.open())
+    visit.close()
+
+
 @pytest.mark.parametrize("path", ["/", "/extrapolate"])
 def test_a_narrow_screen_has_the_dial_first_and_no_sideways_scrolling(
     tabs: Tabs, address: str, path: str
@@ -340,6 +359,7 @@ def test_a_narrow_screen_has_the_dial_first_and_no_sideways_scrolling(
     assert stage["x"] + stage["width"] <= 380
     assert stage["width"] > 280
     assert style["y"] > stage["y"] + stage["height"]
+    assert_room_of_the_dial(page)
     # while the last of the sliders is moved, a small digit is in sight
     page.locator(".sliders .row").nth(7).scroll_into_view_if_needed()
     page.wait_for_timeout(300)

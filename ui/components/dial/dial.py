@@ -225,7 +225,9 @@ def _record(key: str) -> _Record:
 
 
 def _mount(component: Component, key: str, data: dict[str, Any]) -> None:
-    room = "ring" if component is _dial else "line"  # streamlit.css keeps that of a ring free
+    # streamlit.css keeps the room of a ring free, which is a known one with the slider of degrees
+    degrees = data["scale"] is None or data["scale"]["degrees"]
+    room = "ring" if component is _dial and degrees else "line"
     with st.container(key=f"{key}.{room}", gap=None):
         component(
             key=f"{key}.dial",
