@@ -134,6 +134,7 @@ class Session:
             raise TimeoutError(f"{self.page}: no answer within {PATIENCE:.0f} s") from None
 
     async def listen(self) -> None:
+        announced: dict[str, float] = {}  # by the present run
         while True:
             content = await self.socket.recv()
             assert isinstance(content, bytes)
@@ -141,13 +142,18 @@ class Session:
             message = ForwardMsg.FromString(content)
             match message.WhichOneof("type"):
                 case "script_finished":
+                    if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                        self.fragments = announced  # the whole page ran: others are gone
                     if message.script_finished in DONE:
                         return
                     if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
                         self.record.errors.append(f"{self.page}: does not compile")
                         return
+                case "new_session":
+                    announced = {}
                 case "auto_rerun":
-                    self.fragments[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+                    announced[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+                    self.fragments |= announced
                 case "page_not_found":
                     self.record.errors.append(f"{self.page}: not found")
                 case "delta":
@@ -192,8 +198,9 @@ class Session:
             await asyncio.sleep(min(left, *self.fragments.values(), 1.0))
             if time.monotonic() < end:
                 for fragment in list(self.fragments):
-                    self.record.ticks += 1
-                    await self.ask(fragment)
+                    if fragment in self.fragments:  # the one before may have run the whole page
+                        self.record.ticks += 1
+                        await self.ask(fragment)
 
 
 @dataclass(frozen=True)
