@@ -116,9 +116,11 @@ class Run:
         path = self.path / METRICS
         try:
             found = path.stat()
-        except OSError:
+            return _lines(path, found.st_ino, found.st_mtime_ns, found.st_size)
+        except (OSError, UserError):
+            if path.exists():
+                raise
             return []  # none yet, or the run was just deleted
-        return _lines(path, found.st_ino, found.st_mtime_ns, found.st_size)
 
     def summary(self) -> dict[str, Any]:
         metrics = self.metrics()

@@ -422,6 +422,19 @@ def test_a_run_that_is_deleted_while_one_looks_is_not_called_broken(stopped, mon
     assert run.metrics() == []
 
 
+def test_a_run_that_is_deleted_while_its_metrics_are_read_has_none(tmp_path, monkeypatch):
+    runs.create(tmp_path, tiny())
+    (tmp_path / runs.METRICS).write_text(json.dumps(GOOD))
+    run, read = runs.open_run(tmp_path), files.read
+
+    def too_late(path, most):
+        path.unlink()
+        return read(path, most)
+
+    monkeypatch.setattr(files, "read", too_late)
+    assert run.metrics() == []
+
+
 # A disk that is full or may not be written
 
 
