@@ -72,7 +72,7 @@ def test_it_needs_the_library_alone_and_the_app_what_requirements_say(wheel):
         (name,) = [name for name in archive.namelist() if name.endswith("/METADATA")]
         lines = archive.read(name).decode().splitlines()
     required = [line.partition(": ")[2] for line in lines if line.startswith("Requires-Dist")]
-    written = (ROOT / "requirements.txt").read_text().split()
+    written = [r.partition(";")[0] for r in (ROOT / "requirements.txt").read_text().splitlines()]
     app = [r.partition(";")[0].strip() for r in required if "extra ==" in r]
     assert sorted(_plain(r) for r in app) == sorted(_plain(r) for r in written)
     library = {re.match(r"[\w-]+", r).group() for r in required if "extra ==" not in r}
