@@ -22,7 +22,10 @@ BEFORE = "4d0292e"
 TRAINING = """
 import sys, time
 from fgpvae.presets import preset
-from fgpvae.training_data import build_source
+try:
+    from fgpvae.training_data import build_source
+except ModuleNotFoundError:  # in older commits
+    from fgpvae.runs import build_source
 from fgpvae.training import Trainer
 config = preset(sys.argv[1])
 trainer = Trainer(config, build_source(config)[0])
