@@ -4,6 +4,7 @@ Every random number is drawn from (seed, purpose, index), never from what came b
 """
 
 import math
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -15,11 +16,22 @@ from fgpvae.data import Digits, Views, rotate_fast, warp
 from fgpvae.data.cubes import Turntable
 from fgpvae.randomness import Part
 
+TOGETHER = 32  # seeds that are made in one go
+
 
 def random_generator(seed: int, purpose: int, index: int) -> torch.Generator:
     """A generator that depends on these three numbers and nothing else."""
-    state = np.random.SeedSequence([seed, purpose, index]).generate_state(1, np.uint64)
-    return torch.Generator().manual_seed(int(state[0]))
+    own = _seeds(seed, purpose, index // TOGETHER)[index % TOGETHER]
+    return torch.Generator().manual_seed(own)
+
+
+@lru_cache(maxsize=16)
+def _seeds(seed: int, purpose: int, block: int) -> list[int]:
+    """Of all indices of a block: one alone, in the middle of a training step, finds its code out of
+    the processor's cache and takes 20 times as long."""
+    indices = range(block * TOGETHER, (block + 1) * TOGETHER)
+    each = (np.random.SeedSequence([seed, purpose, index]) for index in indices)
+    return [int(sequence.generate_state(1, np.uint64)[0]) for sequence in each]
 
 
 class Source(Protocol):

@@ -86,7 +86,7 @@ def share_of_gp(views: Views, steps: int = 40) -> float:
     by_z, by_kl = torch.ones_like(mu), torch.ones(len(batch), dtype=torch.float64)
 
     def processes() -> None:
-        generator = random_generator(config.seed, 2, 0)
+        generator = random_generator(config.seed, 2, trainer.step)
         z, kl = model.draw(mu, var, batch.angles, batch.observed, generator)
         torch.autograd.grad([z, kl], [mu, var], [by_z, by_kl])
 

@@ -100,7 +100,7 @@ class Periodic(Stationary):
 
     def correlation(self, delta: Tensor) -> Tensor:
         sine = torch.sin(math.pi / self.period * delta)
-        return torch.exp(sine.square() * (-2 / self.length_scale**2))
+        return torch.exp(-2 * (sine / self.length_scale).square())
 
     def harmonics(self, smallest: float = NEGLIGIBLE) -> int:
         """The highest Fourier mode whose coefficient is at least `smallest` of the first."""

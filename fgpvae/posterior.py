@@ -9,7 +9,7 @@ S is the diagonal matrix of the precisions 1/s_q², A = (K + S⁻¹)⁻¹ and α
 """
 
 import math
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ from torch.autograd.function import once_differentiable
 from fgpvae.errors import UserError
 from fgpvae.gaussian import LOG_2PI
 
-LARGEST = 1e290  # Σ (1 + μ²)/s² beyond which float64 overflows somewhere
+LARGEST = 1e290  # n max(1 + μ²) / min(s²) beyond which float64 overflows somewhere
 DENSE_ARRAYS = 6  # of Q x Q numbers, that a step with its gradient holds; measured
 FOURIER_ARRAYS = 4  # of Q x M and of M x M numbers
 TINY = 1e-30  # for a variance that rounds to less: its square root still has a finite gradient
@@ -29,12 +29,15 @@ class Kernel(Protocol):
     def diagonal(self, w: Tensor) -> Tensor: ...
 
 
-@runtime_checkable
 class FeatureKernel(Kernel, Protocol):
     """k(a, b) = φ(a)·φ(b), with `rank` features φ."""
 
     def rank(self) -> int: ...
     def features(self, w: Tensor) -> Tensor: ...
+
+
+def has_features(kernel: Kernel) -> TypeGuard[FeatureKernel]:
+    return hasattr(kernel, "features")
 
 
 class LocalPosterior(Protocol):
@@ -83,13 +86,17 @@ class DensePosterior(LocalPosterior):
         self.mu, self.var = _prepare(mu, var, mask)  # [P, J, Q]
         self.gram = kernel.gram(self.w, self.w)  # [P, Q, Q]
         with torch.no_grad():
-            self.root = _fill(self.var.rsqrt(), mask, 0.0)  # S^½
-            b = _outer(self.root, self.root) * self.gram[:, None]  # [P, J, Q, Q]
+            self.root = root = _fill(self.var.rsqrt(), mask, 0.0).contiguous()  # S^½
+            # few and large operations: S^½K with S^½μ below it, as rows, for K is symmetric
+            grams = self.gram[:, None].expand(-1, root.shape[1], -1, -1)
+            rows = torch.cat([grams, self.mu[..., None, :]], -2) * root[..., None, :]
+            b = rows[..., :-1, :] * root[..., None]  # [P, J, Q, Q]
             b.diagonal(dim1=-2, dim2=-1).add_(1)
             self.factor, failed = torch.linalg.cholesky_ex(b)
-            self.whitened = _solve(self.factor, (self.root * self.mu)[..., None])  # L⁻¹S^½μ
-            self.alpha = self.root * _solve(self.factor, self.whitened, True).squeeze(-1)
-        _check(failed, self.alpha, self.mu, self.var, self.gram)
+            solved = _solve(self.factor, rows.mT)
+            self.cross, whitened = solved[..., :-1], solved[..., -1:]  # L⁻¹S^½K, L⁻¹S^½μ
+            self.alpha = root * _solve(self.factor, whitened, True).squeeze(-1)
+            _check(failed, self.alpha, self.mu, self.var, self.gram)
 
     @property
     def log_evidence(self) -> Tensor:
@@ -123,7 +130,7 @@ class DensePosterior(LocalPosterior):
 
     @torch.no_grad()
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        if not isinstance(self.kernel, FeatureKernel):
+        if not has_features(self.kernel):
             return self._sample_values(w, generator)
         # f ~ GP and y = f + noise at the views; then f + K*A (μ - y) has the posterior's law
         kernel, (digits, channels, _) = self.kernel, self.mu.shape
@@ -137,7 +144,7 @@ class DensePosterior(LocalPosterior):
     def _sample_values(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
         new = self.kernel.gram(self.w, w)  # [P, Q, S]
         cross = _solve(self.factor, self.root[..., None] * new[:, None])  # L⁻¹S^½K*ᵀ [P, J, Q, S]
-        mean = (cross * self.whitened).sum(-2)
+        mean = self.alpha @ new  # [P, J, S]
         covariance = self.kernel.gram(w, w)[:, None] - cross.mT @ cross  # [P, J, S, S]
         # angles may coincide: a root by eigenvalues needs no positive definite matrix
         values, vectors = torch.linalg.eigh(covariance)
@@ -173,15 +180,17 @@ class _DenseMarginals(torch.autograd.Function):
         diagonal: Tensor,
         with_kl: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        cross = _solve(q.factor, q.root[..., None] * new[:, None])  # L⁻¹S^½K*ᵀ [P, J, Q, S]
-        mean = (cross.mT @ q.whitened).squeeze(-1)
+        # L⁻¹S^½K*ᵀ [P, J, Q, S]
+        cross = q.cross if new is gram else _solve(q.factor, q.root[..., None] * new[:, None])
+        mean = q.alpha @ new
         v = (diagonal[:, None] - cross.square().sum(-2)).clamp_min_(TINY)
         ctx.q, ctx.cross, ctx.positive, ctx.with_kl = q, cross, v > TINY, with_kl
         if not with_kl:
             return mean, v, mean.new_zeros(())
         ctx.precision = q.root.square()
         log_det = 2 * q.factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)  # log|B|
-        return mean, v, 0.5 * (log_det + (q.alpha * mean - ctx.precision * v).sum(-1))
+        quadratic = torch.addcmul(q.alpha * mean, ctx.precision, v, value=-1).sum(-1)
+        return mean, v, 0.5 * (log_det + quadratic)
 
     @staticmethod
     @once_differentiable
@@ -191,12 +200,13 @@ class _DenseMarginals(torch.autograd.Function):
         q = ctx.q
         if ctx.with_kl:
             by_kl = by_kl[..., None]
-            by_mean, by_v = by_mean + by_kl * q.alpha, by_v - 0.5 * by_kl * ctx.precision
+            by_mean = torch.addcmul(by_mean, by_kl, q.alpha)
+            by_v = torch.addcmul(by_v, by_kl, ctx.precision, value=-0.5)
         h = q.root[..., None] * _solve(q.factor, ctx.cross, True)  # [P, J, Q, S]
         by_mean, by_v = by_mean[..., None, :], (by_v * ctx.positive)[..., None, :]
-        by_mu = (h @ by_mean.mT).squeeze(-1)
+        by_mu = (h * by_mean).sum(-1)
         weighted = by_v * h
-        by_var = (weighted * h).sum(-1) - q.alpha * by_mu
+        by_var = torch.addcmul((weighted * h).sum(-1), q.alpha, by_mu, value=-1)
         by_gram = by_new = by_diagonal = None
         _, _, _, gram_wanted, new_wanted, diagonal_wanted, _ = ctx.needs_input_grad
         if gram_wanted:
@@ -230,7 +240,8 @@ class FourierPosterior(LocalPosterior):
         )
         projected = (self.precision * self.mu) @ self.phi
         self.weights = (self.covariance @ projected[..., None]).squeeze(-1)  # ŵ [P, J, M]
-        _check(failed, self.weights, self.mu, self.var, self.phi)
+        with torch.no_grad():
+            _check(failed, self.weights, self.mu, self.var, self.phi)
 
     @property
     def log_evidence(self) -> Tensor:
@@ -286,7 +297,7 @@ class _Inverse(torch.autograd.Function):
 
 def numbers_held(kernel: Kernel, views: int) -> int:
     """How many numbers of 8 bytes one channel of one digit holds in a step, at its peak."""
-    if isinstance(kernel, FeatureKernel) and 2 * kernel.rank() <= views:
+    if has_features(kernel) and 2 * kernel.rank() <= views:
         rank = kernel.rank()
         return FOURIER_ARRAYS * rank * (views + rank)
     return DENSE_ARRAYS * views**2
@@ -296,7 +307,7 @@ def local_posterior(
     kernel: Kernel, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor
 ) -> LocalPosterior:
     """Posterior given angles [P, Q], encodings [P, Q, J] and a mask [P, Q], by the cheaper path."""
-    if isinstance(kernel, FeatureKernel) and 2 * kernel.rank() <= w.shape[-1]:
+    if has_features(kernel) and 2 * kernel.rank() <= w.shape[-1]:
         return FourierPosterior(kernel, w, mu, var, observed)
     return DensePosterior(kernel, w, mu, var, observed)
 
@@ -309,41 +320,48 @@ class GlobalPosterior:
         mask = _mask(observed[:, None])
         self.observed = observed
         self.mu, self.noise = _prepare(mu, var, mask)  # [P, channels, Q]
-        self.precision = _fill(1 / self.noise, mask, 0.0)
-        self.mean, self.var, self.kl = _Product.apply(self.mu, self.precision)
-        _check(None, self.mean, self.mu, self.noise, None)
+        self.mask = mask
+        self.mean, self.var, self.kl = _Product.apply(self.mu, self.noise, mask)
 
     @property
     def log_evidence(self) -> Tensor:
         """log ∫ Π_q N(z | μ_q, s_q²) N(z | 0, 1) dz [P, channels]."""
         # μᵀAμ = Σ (μ - m)²/s² + m², of which m is the minimum: no gradient passes through it
-        fixed = self.mean.detach()
-        squares = self.precision * (self.mu - fixed[..., None]).square()
+        fixed, precision = self.mean.detach(), _fill(1 / self.noise, self.mask, 0.0)
+        squares = precision * (self.mu - fixed[..., None]).square()
         quadratic = squares.sum(-1) + fixed.square()
         return -0.5 * (quadratic - self.var.log() + _log_2pi(self.noise, self.observed))
 
 
 class _Product(torch.autograd.Function):
-    """N(0, 1) times all N(μ_q, 1/λ_q): v = 1 / (1 + Σ λ), m = v Σ λμ, KL = ½ (v + m² - 1 - log v).
+    """N(0, 1) times all N(μ_q, s_q²): with λ_q = 1/s_q² it is v = 1 / (1 + Σ λ), m = v Σ λμ, and
+    KL = ½ (v + m² - 1 - log v).
 
-    ∂m/∂μ_q = v λ_q, ∂m/∂λ_q = v (μ_q - m), ∂v/∂λ_q = -v².
+    ∂m/∂μ_q = v λ_q, ∂m/∂λ_q = v (μ_q - m), ∂v/∂λ_q = -v², ∂λ_q/∂s_q² = -λ_q².
     """
 
     @staticmethod
-    def forward(ctx: Any, mu: Tensor, precision: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(
+        ctx: Any, mu: Tensor, var: Tensor, mask: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        _check(None, None, mu, var, None)
+        precision = _fill(var.reciprocal(), mask, 0.0)
         total = 1 + precision.sum(-1)
-        v = 1 / total
+        v = total.reciprocal()
         mean = v * (precision * mu).sum(-1)
         ctx.save_for_backward(mu, precision, total, v, mean)
         return mean, v, 0.5 * (v + mean.square() - 1 + total.log())
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, by_mean: Tensor, by_v: Tensor, by_kl: Tensor) -> tuple[Tensor, Tensor]:
+    def backward(
+        ctx: Any, by_mean: Tensor, by_v: Tensor, by_kl: Tensor
+    ) -> tuple[Tensor, Tensor, None]:
         mu, precision, total, v, mean = ctx.saved_tensors
-        scaled = (v * (by_mean + by_kl * mean))[..., None]
-        by_total = v.square() * (by_v + 0.5 * by_kl * (1 - total))
-        return scaled * precision, scaled * (mu - mean[..., None]) - by_total[..., None]
+        scaled = (v * torch.addcmul(by_mean, by_kl, mean))[..., None]
+        by_total = v.square() * torch.addcmul(by_v, by_kl, 1 - total, value=0.5)
+        by_precision = torch.addcmul(-by_total[..., None], scaled, mu - mean[..., None])
+        return scaled * precision, -precision.square() * by_precision, None
 
 
 def global_posterior(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -386,19 +404,23 @@ def _log_2pi(var: Tensor, observed: Tensor) -> Tensor:
     return var.log().sum(-1) + observed.double().sum(-1)[:, None] * LOG_2PI
 
 
-@torch.no_grad()
 def _check(
-    failed: Tensor | None, result: Tensor, mu: Tensor, var: Tensor, prior: Tensor | None
+    failed: Tensor | None, result: Tensor | None, mu: Tensor, var: Tensor, prior: Tensor | None
 ) -> None:
-    """Any mean or angle that is not finite shows in the result; say which it was.
+    """Any angle that is not finite shows in the result; say which it was.
 
-    Finite ones whose squares or inverses are not would show only later, in the evidence or the KL.
+    Finite means and variances whose squares or inverses are not finite would show only later, in
+    the evidence or the KL.
     """
     if not var.numel():
         return
-    extent = ((1 + mu.square()) / var).sum()
-    seen = torch.stack([*var.aminmax(), extent, result.sum()]).tolist()
-    fine = seen[0] > 0 and seen[1] < math.inf and seen[2] < LARGEST and math.isfinite(seen[3])
+    extremes = [*var.aminmax(), *mu.aminmax()]
+    if result is not None:
+        extremes.append(result.sum())
+    least, most, lowest, highest, *rest = torch.stack(extremes).tolist()
+    largest = max(-lowest, highest)
+    fine = least > 0 and most < math.inf and all(map(math.isfinite, rest))
+    fine = fine and var.numel() * (1 + largest * largest) < LARGEST * least
     if fine and (failed is None or not bool(failed.any())):
         return
     if not bool(mu.isfinite().all()):

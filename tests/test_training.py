@@ -4,13 +4,14 @@ import sys
 from dataclasses import replace
 from itertools import accumulate
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fgpvae import data, presets
-from fgpvae.batches import FixedViews, FreshViews, Shuffle, random_context
+from fgpvae.batches import FixedViews, FreshViews, Shuffle, random_context, random_generator
 from fgpvae.configs import DataConfig, RunConfig, TrainingConfig, network_weights
 from fgpvae.errors import UserError
 from fgpvae.kernels import Periodic
@@ -51,6 +52,12 @@ def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
 
 
 # Batches
+
+
+@pytest.mark.parametrize("numbers", [(0, 2, 0), (0, 2, 31), (0, 2, 32), (7, 1, 2**32 - 1)])
+def test_a_generator_is_seeded_by_the_sequence_of_its_three_numbers(numbers):
+    (word,) = np.random.SeedSequence(numbers).generate_state(1, np.uint64)
+    assert random_generator(*numbers).initial_seed() == int(word)
 
 
 @given(st.integers(1, 40), st.integers(1, 50), st.integers(0, 2**32 - 1))

@@ -77,11 +77,11 @@ class FactorizedPosterior(Posterior):
     ) -> None:
         super().__init__(model.title, len(mu), mu.device)
         self.views, self.kernel, self.mean_function = angles, model.kernel, model.mean_function
-        first = [model.config.local]
-        local_mu, style_mu = mu.tensor_split(first, -1)
-        local_var, style_var = var.tensor_split(first, -1)
+        channels = [model.config.local, mu.shape[-1] - model.config.local]
+        local_mu, style_mu = mu.double().split(channels, -1)
+        local_var, style_var = var.double().split(channels, -1)
         if self.mean_function is not None:
-            local_mu = local_mu.double() - self.mean_function(angles)
+            local_mu = local_mu - self.mean_function(angles)
         self.local: LocalPosterior = local_posterior(
             model.kernel, angles, local_mu, local_var, observed
         )
@@ -255,7 +255,7 @@ class FGPVAE(Model):
         local_mean, local_var, kl = posterior.at_views()  # [P, Q, J], [P]
         local = gaussian.sample(local_mean, local_var, generator)
         z = posterior.join(local, gaussian.sample(*posterior.style(), generator))
-        return z.to(self.dtype), kl
+        return z.to(mu.dtype), kl
 
     def conditional_terms(
         self, views: Views, context: Tensor, generator: torch.Generator | None = None
