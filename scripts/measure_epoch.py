@@ -1,10 +1,11 @@
 """Processor time of an epoch of training, as a ratio to another commit.
 
 python scripts/measure_epoch.py paper quick --rounds 9
+python scripts/measure_epoch.py --gp --before 2464d83
 
 The other commit is checked out in a temporary directory. Both train in turn, each in a process of
 its own with one thread, so that what else the machine does slows both. A first round of each, which
-warms up, is not counted.
+warms up, is not counted. With --gp it is the share of the Gaussian processes in a step of `paper`.
 """
 
 import argparse
@@ -37,10 +38,18 @@ for line in sys.stdin:
     print((time.process_time() - began) / steps, flush=True)
 """
 
+GP = """
+import sys
+from fgpvae import bench, data
+views = data.factorized()
+for line in sys.stdin:
+    print(bench.share_of_gp(views), flush=True)
+"""
 
-def start(tree: Path, preset: str, steps: int) -> subprocess.Popen[str]:
+
+def start(tree: Path, program: str, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", TRAINING, preset, str(steps)],
+        [sys.executable, "-c", program, *arguments],
         cwd=tree,
         env=os.environ | {"PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,
@@ -49,22 +58,27 @@ def start(tree: Path, preset: str, steps: int) -> subprocess.Popen[str]:
     )
 
 
-def seconds_a_step(training: subprocess.Popen[str]) -> float:
-    assert training.stdin is not None
-    assert training.stdout is not None
-    print("", file=training.stdin, flush=True)
-    return float(training.stdout.readline())
+def measured(process: subprocess.Popen[str]) -> float:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print("", file=process.stdin, flush=True)
+    return float(process.stdout.readline())
+
+
+def in_turn(before: Path, rounds: int, *program: str) -> tuple[list[float], list[float]]:
+    """What the other commit and this one print in each round."""
+    pair = [start(tree, *program) for tree in (before, ROOT)]
+    printed: list[list[float]] = [[], []]
+    for k in range(rounds + 1):
+        for which in (0, 1) if k % 2 else (1, 0):
+            printed[which].append(measured(pair[which]))
+    for process in pair:
+        process.communicate()
+    return printed[0][1:], printed[1][1:]
 
 
 def compare(before: Path, preset: str, steps: int, rounds: int) -> None:
-    pair = [start(tree, preset, steps) for tree in (before, ROOT)]
-    times: list[list[float]] = [[], []]
-    for k in range(rounds + 1):
-        for which in (0, 1) if k % 2 else (1, 0):
-            times[which].append(seconds_a_step(pair[which]))
-    for training in pair:
-        training.communicate()
-    old, new = (each[1:] for each in times)
+    old, new = in_turn(before, rounds, TRAINING, preset, str(steps))
     ratios = sorted(b / a for a, b in zip(old, new, strict=True))
     print(
         f"{preset}: {1000 * statistics.median(old):.1f} ms a step before, "
@@ -74,12 +88,19 @@ def compare(before: Path, preset: str, steps: int, rounds: int) -> None:
     )
 
 
+def compare_gp(before: Path, rounds: int) -> None:
+    for when, shares in zip(("before", "now"), in_turn(before, rounds, GP), strict=True):
+        low, middle, high = min(shares), statistics.median(shares), max(shares)
+        print(f"GP, {when}: {middle:.1%} of a step ({low:.1%} to {high:.1%} in {rounds} rounds)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("presets", nargs="*", default=["paper"], metavar="PRESET")
     parser.add_argument("--before", default=BEFORE, help=f"the other commit; {BEFORE} by default")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--steps", type=int, default=0, help="in a round; an epoch by default")
+    parser.add_argument("--gp", action="store_true", help="the share of the GP in a step instead")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         tree = Path(temporary, "before")
@@ -87,6 +108,9 @@ def main() -> None:
         quiet = {"check": True, "capture_output": True}
         subprocess.run([*git, "add", "--detach", str(tree), options.before], **quiet)
         try:
+            if options.gp:
+                compare_gp(tree, options.rounds)
+                return
             for preset in options.presets:
                 compare(tree, preset, options.steps, options.rounds)
         finally:
