@@ -26,6 +26,7 @@ from fgpvae.training import Step, Trainer
 from fgpvae.training_data import build_source
 
 CHECKPOINT_SECONDS = 10.0
+FIRST_CHECKPOINT = 1.0  # seconds; the next after twice as long, until it is CHECKPOINT_SECONDS
 HEARTBEAT_SECONDS = 1.0
 LARGEST_STATE = 2**30  # bytes
 
@@ -168,7 +169,8 @@ class Recorder:
                 self.report(epoch=step.epoch, seconds_left=round(left, 1))
                 beat = now
                 self.workers.leaving |= (self.directory / runs.STOP).exists()
-            if now - saved > CHECKPOINT_SECONDS:
+            # often at first: nobody wants to look at the pictures of untrained weights
+            if now - saved > min(FIRST_CHECKPOINT + saved - began, CHECKPOINT_SECONDS):
                 self.checkpoint(trainer)
                 saved = time.monotonic()
             try:

@@ -12,6 +12,7 @@ import time
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -238,6 +239,17 @@ def test_closing_the_generator_keeps_what_was_trained(tmp_path):
     assert (run.state, run.epoch) == (runs.STOPPED, 8 / 6)
     train(run.path)
     assert same_weights(run.path, train(tmp_path / "whole", tiny()).path)
+
+
+def test_checkpoints_are_frequent_at_first_and_ten_seconds_apart_later(tmp_path, monkeypatch):
+    now, kept = 0.0, set()
+    monotonic, clock = time.monotonic, SimpleNamespace(**vars(time))
+    clock.monotonic = lambda: now + 1e-9 * monotonic()
+    monkeypatch.setattr(recorder, "time", clock)
+    for _ in recorder.execute(tmp_path / "run", tiny(7)):
+        now += 0.9  # seconds a step
+        kept.add(torch.load(tmp_path / "run" / runs.STATE, weights_only=True)["step"])
+    assert sorted(kept) == [0, 3, 7, 15, 27, 39]
 
 
 def test_a_run_that_diverges_stops_with_the_cause_and_keeps_the_last_good_weights(
