@@ -1,7 +1,7 @@
 """Processor time of an epoch of training, as a ratio to another commit.
 
 python scripts/measure_epoch.py paper quick --rounds 9
-python scripts/measure_epoch.py --gp --before 2464d83
+python scripts/measure_epoch.py --gp
 
 The other commit is checked out in a temporary directory. Both train in turn, each in a process of
 its own with one thread, so that what else the machine does slows both. A first round of each, which
@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BEFORE = "4d0292e"
+BEFORE_GP = "2464d83"  # the last that measures the share of the GP and has more of it
 
 # what both commits understand; a line of input is one round
 TRAINING = """
@@ -97,16 +98,19 @@ def compare_gp(before: Path, rounds: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("presets", nargs="*", default=["paper"], metavar="PRESET")
-    parser.add_argument("--before", default=BEFORE, help=f"the other commit; {BEFORE} by default")
+    parser.add_argument(
+        "--before", help=f"the other commit; {BEFORE} by default, {BEFORE_GP} with --gp"
+    )
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--steps", type=int, default=0, help="in a round; an epoch by default")
     parser.add_argument("--gp", action="store_true", help="the share of the GP in a step instead")
     options = parser.parse_args()
+    before = options.before or (BEFORE_GP if options.gp else BEFORE)
     with tempfile.TemporaryDirectory() as temporary:
         tree = Path(temporary, "before")
         git = ["git", "-C", str(ROOT), "worktree"]
         quiet = {"check": True, "capture_output": True}
-        subprocess.run([*git, "add", "--detach", str(tree), options.before], **quiet)
+        subprocess.run([*git, "add", "--detach", str(tree), before], **quiet)
         try:
             if options.gp:
                 compare_gp(tree, options.rounds)

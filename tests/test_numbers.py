@@ -14,14 +14,20 @@ from fgpvae.errors import UserError
 from fgpvae.kernels import SHORTEST, Periodic
 from fgpvae.models import MODELS, FGPVAEConfig
 from fgpvae.networks import NetworkConfig
-from fgpvae.posterior import DensePosterior, FourierPosterior, global_posterior, local_posterior
+from fgpvae.posterior import (
+    TINY,
+    DensePosterior,
+    FourierPosterior,
+    global_posterior,
+    local_posterior,
+)
 from tests.configs import model_config
 
 EXAMPLES = int(os.environ.get("STRESS_EXAMPLES", "60"))  # more in tests/stress/numbers.py
 PROPERTY = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)
 DENSE = NetworkConfig("dense", widths=(8,))
 EXTREMES = [0.0, 5e-324, 1e-300, 1e-40, 1e-12, 1e-6, 1.0, 1e6, 1e38, 1e300, math.inf]
-MEANS = [0.0, 1.0, -3.0, 1e-30, 1e6, -1e30, 1e150, 1e300, math.inf, math.nan]
+MEANS = [0.0, 1.0, -3.0, 1e-30, 1e6, -1e30, 1e150, -1e200, 1e300, math.inf, math.nan]
 SCALES = [0.01, 0.1, 1.0, 10.0, 100.0]
 
 
@@ -117,6 +123,29 @@ def test_impossible_variances_are_named(value: float) -> None:
     mean, spread, _ = local_posterior(Periodic(), angles, mu, var, observed).at_views()
     assert mean.isfinite().all()
     assert spread.isfinite().all()
+
+
+@pytest.mark.parametrize("mean", [1e200, -1e200])
+def test_means_whose_squares_are_not_finite_are_named(mean: float) -> None:
+    mu, var = torch.full((1, 3, 2), mean, dtype=torch.float64), torch.full((1, 3, 2), 0.1)
+    observed = torch.ones(1, 3, dtype=torch.bool)
+    for compute in (
+        lambda: local_posterior(Periodic(), torch.rand(1, 3), mu, var, observed),
+        lambda: global_posterior(mu, var, observed),
+    ):
+        with pytest.raises(UserError, match="the means are too large"):
+            compute()
+
+
+def test_a_variance_that_rounds_to_nothing_is_positive_and_has_no_gradient() -> None:
+    angles, mu = torch.rand(2, 5, dtype=torch.float64), torch.zeros(2, 5, 1, dtype=torch.float64)
+    var = torch.full_like(mu, 1e-60).requires_grad_()
+    posterior = DensePosterior(Periodic(), angles, mu, var, torch.ones(2, 5, dtype=torch.bool))
+    spread = posterior.at(angles)[1]
+    assert (spread == TINY).any()
+    assert (spread >= TINY).all()
+    (gradient,) = torch.autograd.grad(spread[spread == TINY].sqrt().sum(), var)
+    assert (gradient == 0).all()
 
 
 @pytest.mark.parametrize("length_scale", SCALES)

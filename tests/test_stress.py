@@ -18,6 +18,8 @@ def test_uploads_give_a_digit_or_a_sentence_in_bounded_memory() -> None:
         yield from pictures.foreign()
         yield from islice(pictures.polyglots(), 0, None, 6)
         yield from pictures.modes()
+        yield from pictures.endless()
+        yield from pictures.awkward_pictures()
         # the most that is accepted, and a WebP that was accepted and took 260 MB
         yield from pictures.within_limits("16 bit PNG", "RGBA PNG", "WebP of")
 

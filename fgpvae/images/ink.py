@@ -184,7 +184,8 @@ def _separated(light: np.ndarray, paper: float | None, widest: float | None) -> 
     narrow = widest or _WIDTHS[0] * max(light.shape)
     passed = find_ruling(_swallowed(light, _uneven_paper(calm, narrow)))
     if passed is not None:
-        bare = np.minimum(light / passed, 1)
+        # paper where no darker than the lines, of which a black one lets no light pass
+        bare = np.divide(light, passed, out=np.ones_like(light), where=light < passed)
         try:
             found = _without_lines(bare, paper, widest)
             return replace(found, mask=without_hair(found.mask, found.level), ruled=True)

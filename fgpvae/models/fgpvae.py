@@ -255,7 +255,7 @@ class FGPVAE(Model):
         local_mean, local_var, kl = posterior.at_views()  # [P, Q, J], [P]
         local = gaussian.sample(local_mean, local_var, generator)
         z = posterior.join(local, gaussian.sample(*posterior.style(), generator))
-        return z.to(mu.dtype), kl
+        return z.to(self.dtype), kl
 
     def conditional_terms(
         self, views: Views, context: Tensor, generator: torch.Generator | None = None

@@ -40,6 +40,7 @@ def photo(picture: Image.Image, side: int = 840) -> str:
     """A photograph, at most `side` pixels on a side, as the address of a JPEG."""
     small = picture.copy()
     small.thumbnail((side, side), Image.Resampling.BOX)
+    small.info.clear()  # a GIF's comment may be longer than a JPEG's can be
     file = io.BytesIO()
     small.convert("RGB").save(file, "JPEG", quality=82)
     return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
