@@ -96,7 +96,7 @@ def test_a_link_opens_a_figure_and_the_numbers_are_those_of_the_package():
     model = load_pretrained("cubes")
     seen = imagine(model, MOVES, np.deg2rad([30, 210]), figures.AROUND)
     sides = seen.doubt[::2]  # of 48 angles those at which a view can be given
-    assert f"by ± {sides[[2, 14]].mean():.3f} per pixel on the side it sees" in said(app)
+    assert f"by ± {sides[[2, 14]].mean():.3f} per pixel on the sides it sees" in said(app)
     rest = np.delete(np.arange(24), [2, 14])
     most = rest[sides[rest].argmax()]
     assert f"most at {15 * most}°, by ± {sides[most]:.3f}" in said(app)

@@ -219,7 +219,7 @@ def test_settings_are_checked_while_they_are_typed(root):
     assert not app.error
     app.text_input(key="train.name").set_value("../bad").run()
     assert "A name has up to 60 letters" in app.error[0].value
-    app.text_input(key="train.name").set_value("mine").run()
+    app.text_input(key="train.name").set_value("mine")
     press(app, "Start")
     config = checkpoints.load_config(root / "mine")
     assert config.training.epochs == 7
@@ -456,10 +456,10 @@ def test_deleting_asks_first(own):
 def test_renaming(own, root):
     app = train()
     press(app, "Rename")
-    app.text_input(key="train.new_name.seedling").set_value("a/b").run()
+    app.text_input(key="train.new_name.seedling").set_value("a/b")
     app.button(key="train.sure.rename").click().run()
     assert "A name has up to 60 letters" in app.error[0].value
-    app.text_input(key="train.new_name.seedling").set_value("better").run()
+    app.text_input(key="train.new_name.seedling").set_value("better")
     app.button(key="train.sure.rename").click().run()
     assert not own.exists()
     assert (root / "better" / "model.safetensors").exists()
@@ -468,7 +468,7 @@ def test_renaming(own, root):
 def test_more_epochs_put_a_finished_run_in_the_queue(own):
     app = train()
     press(app, "More epochs")
-    app.number_input[0].set_value(5).run()
+    app.number_input[0].set_value(5)
     app.button(key="train.sure.more").click().run()
     assert runs.open_run(own).state == runs.QUEUED
     assert checkpoints.load_config(own).training.epochs == 5
@@ -592,7 +592,7 @@ def test_a_question_about_a_run_that_another_tab_took_away_is_answered_in_a_sent
 ):
     app = press(train(), mine)
     if mine == "Rename":
-        app.text_input(key="train.new_name.seedling").set_value("mine").run()
+        app.text_input(key="train.new_name.seedling").set_value("mine")
     run = runs.open_run(own)
     if other == "delete":
         background.delete(run)

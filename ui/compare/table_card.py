@@ -46,7 +46,8 @@ def table(own: list[Measured]) -> None:
             block = st.segmented_control(
                 "Settings", blocks, default=block, key="compare.block", **BLOCK, **KEEP
             )
-        rows = results.committed_rows(result, block) + [each.row for each in own]
+        committed = results.committed_rows(result, block)
+        rows = committed + [each.row for each in own]
         if not rows:
             command(
                 "table1",
@@ -65,8 +66,10 @@ def table(own: list[Measured]) -> None:
             **KEEP,
         )
         said = [results.EXPLAINED[metric]]
-        if results.committed_rows(result, block):
+        if committed:
             said.append(results.terms(result, block))
+        if committed and own:
+            said.append("Models evaluated here were trained with settings of their own.")
         st.caption(" ".join(said))
         lines = without_a_model(metric)
         if metric == "test_mse" and result:

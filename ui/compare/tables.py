@@ -28,7 +28,7 @@ def show(rows: Sequence[Row]) -> None:
         "The error of every model in each test, beside the published one",
         column_config={"Model": st.column_config.TextColumn(pinned=True)},
     )
-    st.caption("Lower is better in every column with numbers; the lowest is marked.")
+    st.caption("Lower is better; the lowest errors and the shortest epoch are marked.")
 
 
 def show_references(errors: dict[str, float]) -> None:

@@ -164,16 +164,20 @@ def possible(choice: Choice, moves: str, given: tuple[int, ...], model: Model) -
     doubt, error = seen.doubt[::STEP], np.sqrt(seen.errors[::STEP])  # [24] at the sides
     said = (
         "Six figures that fit what the model has seen. They differ by ± "
-        f"{doubt[list(given)].mean():.3f} per pixel on the side it sees"
+        f"{doubt[list(given)].mean():.3f} per pixel on the "
+        f"{'side' if len(given) == 1 else 'sides'} it sees"
     )
     others = [side for side in range(cubes.ANGLES) if side not in given]
     if not others:
         return f"{said}. It has seen all sides."
     most = max(others, key=lambda side: doubt[side])
     then = imagined(choice, moves, tuple(sorted((*given, most))), model).doubt.mean()
+    now, then = f"± {seen.doubt.mean():.3f}", f"± {then:.3f}"
+    said += f" and most at {SIDES[most]}°, by ± {doubt[most]:.3f}. Seeing that side, too, would "
     said += (
-        f" and most at {SIDES[most]}°, by ± {doubt[most]:.3f}. Seeing that side, too, would "
-        f"lower the average over all sides from ± {seen.doubt.mean():.3f} to ± {then:.3f}."
+        f"hardly change the average over all sides, {now}."
+        if now == then
+        else f"bring the average over all sides from {now} to {then}."
     )
     if doubt[most] < SURE * error[most]:
         said += (

@@ -82,7 +82,7 @@ def _spaces(
     choice: Choice, views: Views, blocks: list[str], digit: int, view: int, given: np.ndarray
 ) -> None:
     """The PCAs, and the digits that were circled in one of them."""
-    together = spaces.together(digit, pca.PICKED)
+    together = spaces.together(digit, pca.PICKED, choice.name)
     spaces.show(
         "latents.pca",
         [pca.space(choice, block, views) for block in blocks],

@@ -87,7 +87,7 @@ def page(choice: Choice) -> None:
                 _space(found, codes, block, part, grid, spatial, names, labels)
                 for block, part in model.blocks.items()
             ],
-            spaces.together(row, PICKED),
+            spaces.together(row, PICKED, choice.name),
             place,
             spatial,
             _picked(model, codes[row, place], f"{names[row]}, {labels[place]}"),

@@ -85,8 +85,11 @@ def portrait(images: Sequence[tuple[str, np.ndarray]], name: str) -> str:
     )
 
 
-def together(first: int, state: str) -> list[int]:
-    """The thing of the page, and before others those that were circled with it."""
+def together(first: int, state: str, model: str) -> list[int]:
+    """The thing of the page, and before others those that were circled with it in this model."""
+    if st.session_state.get(f"{state}.model") != model:
+        st.session_state[f"{state}.model"] = model
+        st.session_state.pop(state, None)
     kept: list[int] = st.session_state.get(state, [])
     if first not in kept:
         kept = st.session_state[state] = [first]

@@ -37,6 +37,8 @@ def _follow_class(key: str, second: str, choice: Choice) -> None:
     if label is None or before in (None, label):
         return
     on_b = st.session_state.get(f"{key}.side") == digits.SECOND
-    wanted = Digit(label, digits.FIRST[label], pair is None or pair[on_b].new)
+    kind = st.session_state.get(f"{key}.kind")
+    new = kind == digits.NEW if kind else pair is None or pair[on_b].new
+    wanted = Digit(label, digits.FIRST[label], new)
     wanted = wanted if digits.suits(wanted, choice) else digits.first(choice, label)
     digits.pick(second if on_b else key, wanted)

@@ -41,18 +41,28 @@ def delete(run: Run) -> None:
         "Download it first if you may want it back."
     )
     with st.container(horizontal=True):
-        confirm("Delete", "train.sure.delete", lambda: background.delete(run), None)
+        st.button(
+            "Delete",
+            type="primary",
+            key="train.sure.delete",
+            on_click=attempt,
+            args=(lambda: background.delete(run), None),
+        )
         st.button("Keep it", key="train.sure.keep", on_click=close)
     answered()
 
 
 @st.dialog("Rename this run", on_dismiss=forget)
 def rename(run: Run) -> None:
-    typed = st.text_input("New name", run.name, max_chars=60, key=f"train.new_name.{run.name}")
-    name = background.tidy_name(typed)
-    confirm(
-        "Rename", "train.sure.rename", lambda: background.rename(run, name), name, name == run.name
-    )
+    key = f"train.new_name.{run.name}"
+
+    def submit() -> None:
+        name = background.tidy_name(st.session_state[key])
+        attempt(lambda: name == run.name or background.rename(run, name), name)
+
+    with st.form("train.rename", border=False):
+        st.text_input("New name", run.name, max_chars=60, key=key)
+        st.form_submit_button("Rename", type="primary", key="train.sure.rename", on_click=submit)
     answered()
 
 
@@ -70,22 +80,15 @@ def more(run: Run) -> None:
     if done >= most:
         st.write(f"It has {done} epochs, and a run started here has at most {most}.")
         return
-    epochs = st.number_input("Epochs in all", done + 1, most, min(2 * done, most))
-    confirm("Go on", "train.sure.more", lambda: background.resume(run, int(epochs)), run.name)
+    key = f"train.new_epochs.{run.name}"
+
+    def submit() -> None:
+        attempt(lambda: background.resume(run, int(st.session_state[key])), run.name)
+
+    with st.form("train.more", border=False):
+        st.number_input("Epochs in all", done + 1, most, min(2 * done, most), key=key)
+        st.form_submit_button("Go on", type="primary", key="train.sure.more", on_click=submit)
     answered()
-
-
-def confirm(
-    label: str,
-    key: str,
-    action: Callable[[], object],
-    then: str | None,
-    disabled: bool = False,
-) -> None:
-    """The button that does what the dialog asks, in a callback."""
-    st.button(
-        label, type="primary", key=key, disabled=disabled, on_click=attempt, args=(action, then)
-    )
 
 
 def attempt(action: Callable[[], object], then: str | None) -> None:
