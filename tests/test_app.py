@@ -367,6 +367,14 @@ def test_circled_digits_stand_out_in_both_spaces_and_are_listed(app):
     assert not at.dataframe
 
 
+def test_what_was_circled_in_one_model_is_forgotten_in_another(app):
+    at = app("latents", model="runs/turning", **{"latents.digit": "7"})
+    at.session_state["latents.picked"] = [7, 10_000]  # as if that one had so many digits
+    at.selectbox(key="model").set_value("runs/vae").run()
+    assert fine(at), at.exception
+    assert not at.dataframe
+
+
 # --- how it works -----------------------------------------------------------------------------
 
 
