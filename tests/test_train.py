@@ -219,7 +219,7 @@ def test_settings_are_checked_while_they_are_typed(root):
     assert not app.error
     app.text_input(key="train.name").set_value("../bad").run()
     assert "A name has up to 60 letters" in app.error[0].value
-    app.text_input(key="train.name").set_value("mine")
+    app.text_input(key="train.name").set_value("mine").run()
     press(app, "Start")
     config = checkpoints.load_config(root / "mine")
     assert config.training.epochs == 7
