@@ -26,12 +26,12 @@ def random_generator(seed: int, purpose: int, index: int) -> torch.Generator:
 
 
 @lru_cache(maxsize=16)
-def _seeds(seed: int, purpose: int, block: int) -> list[int]:
+def _seeds(seed: int, purpose: int, block: int) -> tuple[int, ...]:
     """Of all indices of a block: one alone, in the middle of a training step, finds its code out of
     the processor's cache and takes 20 times as long."""
     indices = range(block * TOGETHER, (block + 1) * TOGETHER)
     each = (np.random.SeedSequence([seed, purpose, index]) for index in indices)
-    return [int(sequence.generate_state(1, np.uint64)[0]) for sequence in each]
+    return tuple(int(sequence.generate_state(1, np.uint64)[0]) for sequence in each)
 
 
 class Source(Protocol):

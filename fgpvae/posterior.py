@@ -91,7 +91,7 @@ class DensePosterior(LocalPosterior):
             b.diagonal(dim1=-2, dim2=-1).add_(1)
             self.factor, failed = torch.linalg.cholesky_ex(b)
             self.alpha = self.times_inverse(self.mu)
-            _check(failed, self.alpha, self.mu, self.var, self.gram)
+            _check(self.mu, self.var, self.alpha, self.gram, failed)
 
     @property
     def log_evidence(self) -> Tensor:
@@ -238,7 +238,7 @@ class FourierPosterior(LocalPosterior):
         projected = (self.precision * self.mu) @ self.phi
         self.weights = (self.covariance @ projected[..., None]).squeeze(-1)  # ŵ [P, J, M]
         with torch.no_grad():
-            _check(failed, self.weights, self.mu, self.var, self.phi)
+            _check(self.mu, self.var, self.weights, self.phi, failed)
 
     @property
     def log_evidence(self) -> Tensor:
@@ -341,7 +341,7 @@ class _Product(torch.autograd.Function):
     def forward(
         ctx: Any, mu: Tensor, var: Tensor, mask: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        _check(None, None, mu, var, None)
+        _check(mu, var)
         precision = _fill(var.reciprocal(), mask, 0.0)
         total = 1 + precision.sum(-1)
         v = total.reciprocal()
@@ -402,7 +402,11 @@ def _log_2pi(var: Tensor, observed: Tensor) -> Tensor:
 
 
 def _check(
-    failed: Tensor | None, result: Tensor | None, mu: Tensor, var: Tensor, prior: Tensor | None
+    mu: Tensor,
+    var: Tensor,
+    result: Tensor | None = None,
+    prior: Tensor | None = None,
+    failed: Tensor | None = None,
 ) -> None:
     """Any angle that is not finite shows in the result; say which it was.
 
