@@ -314,6 +314,16 @@ def test_choosing_a_class_shows_a_digit_of_it_and_a_is_never_b(runs: Path):
     assert linked(app, "other") == "new-3-10"
 
 
+def test_a_class_is_chosen_among_training_digits_where_these_are_shown(runs: Path):
+    app = open_page("rotate", model="runs/turning", digit="new-3-9")
+    (kind,) = [each for each in app.get("button_group") if each.label == "Kind of digit"]
+    kind.set_value("Training digits").run()
+    (classes,) = [each for each in app.get("button_group") if each.label == "Class"]
+    classes.set_value(7).run()
+    assert not app.exception
+    assert linked(app, "digit") == "7-30"
+
+
 def test_both_digits_are_there_again_after_a_model_that_cannot_turn_them(runs: Path):
     app = open_page("rotate", model="runs/turning", digit="new-7-3", other="new-3-5")
     for name, a, b in (
