@@ -1,25 +1,29 @@
-"""The entry of the app: page config and routing; as a module, loaded once: the server."""
+"""The entry of the app: the server imports it once, and every visit runs it."""
 
 import streamlit as st
 
-from ui.shell import frame, script_threads, sockets, warm_up
+from ui.shell import frame
 
-if __name__ == "__main__":  # a visit
-    from ui.components.dial import opening
+if __name__ == "__main__":
+    from ui.components.copy_link import copy_link
 
     st.set_page_config(
         page_title="fgpvae", page_icon=frame.ICON, layout="wide", initial_sidebar_state=232
     )
-    frame.run(opening)
+    page = st.navigation(frame.addresses(), position="hidden")
+    frame.menu(page)
+    with st.sidebar:
+        copy_link("shell")
+    page.run()
 else:
-    from ui.components import decoders, painted
+    from starlette.middleware import Middleware
 
-    script_threads.limit_arenas()
-    script_threads.compute_alone()
-    sockets.send_at_once()
-    frame.route_by_app()
+    from ui.components import shared
+    from ui.shell import index, server
+
+    server.prepare()
     app = st.App(
         __file__,
-        lifespan=warm_up.lifespan("ui.components.dial", "ui.rotate.ahead"),
-        routes=[*painted.routes(), *decoders.routes()],
+        routes=shared.routes(),
+        middleware=[Middleware(index.Index)],
     )

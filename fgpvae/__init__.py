@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 from fgpvae.errors import UserError
 
 if TYPE_CHECKING:
-    from fgpvae import data, images, presets
-    from fgpvae.checkpoints import load_pretrained, load_run, pretrained_names
-    from fgpvae.configs import DataConfig, RunConfig, TrainingConfig
-    from fgpvae.evaluation import evaluate
+    from fgpvae import data, images
+    from fgpvae.browser.imagined import Imagined, imagine
+    from fgpvae.evaluation.protocol import evaluate
     from fgpvae.models import (
         CVAE,
         FGPVAE,
@@ -42,11 +41,14 @@ if TYPE_CHECKING:
         SVGPVAEConfig,
         VAEConfig,
     )
-    from fgpvae.networks import NetworkConfig
-    from fgpvae.objectives import ObjectiveConfig
-    from fgpvae.training import Trainer
+    from fgpvae.networks.standard import NetworkConfig
+    from fgpvae.runs.checkpoints import load_pretrained, load_run, pretrained_names
+    from fgpvae.training import presets
+    from fgpvae.training.configs import DataConfig, RunConfig, TrainingConfig
+    from fgpvae.training.objectives import ObjectiveConfig
+    from fgpvae.training.trainer import Trainer
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "CVAE",
     "FGPVAE",
@@ -64,6 +66,7 @@ __all__ = [
     "DeepSVGPConfig",
     "FGPVAEConfig",
     "GPVAEConfig",
+    "Imagined",
     "Model",
     "ModelConfig",
     "NetworkConfig",
@@ -78,6 +81,7 @@ __all__ = [
     "data",
     "evaluate",
     "images",
+    "imagine",
     "load_pretrained",
     "load_run",
     "presets",
@@ -85,24 +89,28 @@ __all__ = [
 ]
 
 _HOMES = {
-    "load_pretrained": "checkpoints",
-    "load_run": "checkpoints",
-    "pretrained_names": "checkpoints",
-    "DataConfig": "configs",
-    "RunConfig": "configs",
-    "TrainingConfig": "configs",
+    "Imagined": "browser.imagined",
+    "imagine": "browser.imagined",
+    "load_pretrained": "runs.checkpoints",
+    "load_run": "runs.checkpoints",
+    "pretrained_names": "runs.checkpoints",
+    "DataConfig": "training.configs",
+    "RunConfig": "training.configs",
+    "TrainingConfig": "training.configs",
     "evaluate": "evaluation",
-    "NetworkConfig": "networks",
-    "ObjectiveConfig": "objectives",
-    "Trainer": "training",
+    "NetworkConfig": "networks.standard",
+    "ObjectiveConfig": "training.objectives",
+    "Trainer": "training.trainer",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'fgpvae' has no attribute '{name}'")
-    if name in ("data", "images", "presets"):
+    if name in ("data", "images"):
         return import_module(f"fgpvae.{name}")
+    if name == "presets":
+        return import_module("fgpvae.training.presets")
     return getattr(import_module(f"fgpvae.{_HOMES.get(name, 'models')}"), name)
 
 

@@ -9,41 +9,28 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import torch
 from tqdm import tqdm
 
-from fgpvae import (
-    background,
-    cards,
-    cube_cards,
-    data,
-    distributed,
-    evaluation,
-    files,
-    presets,
-    recorder,
-    runs,
-    turning,
-)
-from fgpvae.bench import bench
-from fgpvae.checkpoints import load_config, load_objects, load_pretrained
-from fgpvae.configs import CUBES, OBJECTS, RunConfig
+from fgpvae import data, evaluation, files, runs
+from fgpvae.browser import site, strip
+from fgpvae.data.collections import COLLECTIONS
 from fgpvae.errors import UserError
-from fgpvae.kernels import KERNELS
+from fgpvae.evaluation import card_pages, cards, comparison
+from fgpvae.evaluation.film_scores import film_scores
+from fgpvae.experiments import EXPERIMENTS, MODELS, Experiment, report
+from fgpvae.experiments.bench import bench
+from fgpvae.gp.kernels import KERNELS
+from fgpvae.runs import queue, writer
+from fgpvae.runs.checkpoints import config_of, load_config, load_objects, load_pretrained
+from fgpvae.training import distributed, presets
+from fgpvae.training.configs import CUBES, FILMS, OBJECTS, RunConfig
 
 OTHERS = 100  # digits of each class, in a card
-# not asked of `fgpvae.experiments`, which loads Plotly
-EXPERIMENT_NAMES = (
-    "table1",
-    "extrapolation",
-    "one-view",
-    "rates",
-    "scaling",
-    "disentanglement",
-    "objects",
-)
+Action = Callable[[argparse.Namespace], dict[str, Any] | None]
+Add = Callable[[str, Action, str, str], argparse.ArgumentParser]  # name, action, summary, example
 
 
 def train(options: argparse.Namespace) -> dict[str, Any] | None:
@@ -52,7 +39,7 @@ def train(options: argparse.Namespace) -> dict[str, Any] | None:
     with distributed.join(device) as workers:
         if workers.rank == 0:
             return _train(options, workers, device)
-        training = recorder.assist(directory, workers, device)
+        training = writer.assist(directory, workers, device)
         with _signals() as received:
             _follow(training, tqdm(disable=True), received, workers)
         return None
@@ -61,7 +48,7 @@ def train(options: argparse.Namespace) -> dict[str, Any] | None:
 def _train(
     options: argparse.Namespace, workers: distributed.Workers, device: torch.device
 ) -> dict[str, Any]:
-    directory = Path(options.run_dir)
+    directory, objects = Path(options.run_dir), None
     if options.resume:
         given = (options.preset, options.set, options.data, options.classes)
         if any((*given, options.kernel, options.period)) or options.seed is not None:
@@ -71,7 +58,7 @@ def _train(
     else:
         top = {} if options.seed is None else {"seed": options.seed}
         if options.preset == OBJECTS:
-            config = _own_objects(options, top)
+            config, objects = _own_objects(options, top)
         elif options.period or options.kernel:
             raise UserError("--period and --kernel belong to --preset objects.")
         else:
@@ -79,16 +66,17 @@ def _train(
             config = presets.preset(name, [*_mnist(options), *_settings(options)], **top)
         epochs = None
         total = config.training.epochs
-    training = recorder.execute(directory, config, epochs, options.lock, workers, device)
+    training = writer.execute(directory, config, epochs, options.lock, workers, device, objects)
     bar = tqdm(total=total, unit="epoch", disable=_quiet(options))
     with _signals() as received:
         try:
             _follow(training, bar, received, workers)
         finally:
             if options.lock is not None and not received:
-                background.advance_queue(directory.parent)
+                queue.advance_queue(directory.parent)
     summary = runs.open_run(directory).summary()
-    return {"run": str(directory), "state": summary["state"], **(summary["last"] or {})}
+    told = {"run": str(directory), "state": summary["state"], **(summary["last"] or {})}
+    return told | (summary["findings"] or {})
 
 
 def _settings(options: argparse.Namespace) -> list[str]:
@@ -107,7 +95,7 @@ def _mnist(options: argparse.Namespace) -> list[str]:
                 "belong to --preset objects."
             )
         source = f"data.source={json.dumps(options.data)}"
-        changes += [source, "data.split=continuous", "data.views=16"]
+        changes += ["data.split=continuous", source, "data.views=16"]  # a split brings its source
     if options.classes == "all":
         changes.append(f"data.classes={list(range(10))}")
     elif options.classes:
@@ -115,21 +103,21 @@ def _mnist(options: argparse.Namespace) -> list[str]:
     return changes
 
 
-def _own_objects(options: argparse.Namespace, top: dict[str, Any]) -> RunConfig:
-    """The config of a run on one's own objects, which are copied into its directory."""
+def _own_objects(
+    options: argparse.Namespace, top: dict[str, Any]
+) -> tuple[RunConfig, data.objects.Objects]:
+    """The config of a run on one's own objects, and these."""
     if not options.data:
         raise UserError("The preset objects needs --data: a NumPy archive or a folder of images.")
     if options.classes:
         raise UserError("--classes chooses digits; own objects are all learned.")
     objects = data.object_files.load(options.data)
     base = presets.for_objects(objects, Path(options.data).name, options.period, options.kernel)
-    config = presets.changed(base, _settings(options), **top)
-    runs.keep_objects(Path(options.run_dir), objects)
-    return config
+    return presets.changed(base, _settings(options), **top), objects
 
 
 def _follow(
-    training: Generator[recorder.Progress, None, None],
+    training: Generator[writer.Progress, None, None],
     bar: Any,
     received: list[int],
     workers: distributed.Workers,
@@ -138,9 +126,7 @@ def _follow(
         for progress in training:
             bar.n = round(progress.step.epoch, 2)
             if line := progress.metrics:
-                waiting = f"waiting {line['waiting']:.0%}"
-                figures = f"mse {line['mse']:.4f}, kl {line['kl']:.1f}, {waiting}"
-                bar.set_postfix_str(figures, refresh=False)
+                bar.set_postfix_str(f"mse {line['mse']:.4f}, kl {line['kl']:.1f}", refresh=False)
             bar.update(0)
             if received and workers.count == 1:
                 raise KeyboardInterrupt
@@ -170,7 +156,7 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
     results = {}
     for name in options.models:
         model = load_pretrained(name)
-        config = evaluation.config_of(name)
+        config = config_of(name)
         with tqdm(total=1.0, desc=name, disable=_quiet(options)) as bar:
 
             def progress(share: float, bar: Any = bar) -> None:
@@ -179,18 +165,24 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
             if config.data.split == CUBES:
                 results[name] = evaluation.evaluate_cubes(model, progress)
+            elif config.data.split == FILMS:
+                results[name] = film_scores(model, progress=progress)
             elif config.data.split == OBJECTS:
                 own = load_objects(Path(name))
                 results[name] = evaluation.evaluate_objects(
                     model, own, config.data, config.seed, progress
                 )
+            elif config.data.split in COLLECTIONS:
+                found = COLLECTIONS[config.data.split]()
+                errors = comparison.subject_mse_by_views(model, found, progress=progress)
+                results[name] = {"split": config.data.split, "mse_by_views": errors}
             else:
                 results[name] = evaluation.evaluate(model, config.data, config.seed, progress)
     return results[options.models[0]] if len(results) == 1 else results
 
 
 def rotate(options: argparse.Namespace) -> dict[str, Any]:
-    return turning.rotate(
+    return strip.rotate(
         options.picture, options.model, options.angle, options.to, Path(options.out)
     )
 
@@ -201,40 +193,43 @@ def list_runs(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
-    from fgpvae import experiments  # here, for Plotly is slow to load
-
     with tqdm(disable=_quiet(options), bar_format="{desc} ({elapsed})") as bar:
-        experiment = experiments.Experiment(
+        experiment = Experiment(
             seeds=options.seeds,
             runs=Path(options.runs),
             results=Path(options.results),
-            models=tuple(options.models.split(",")) if options.models else experiments.MODELS,
-            reuse=options.reuse,
+            models=tuple(options.models.split(",")) if options.models else MODELS,
             changes=tuple(options.set),
             progress=bar.set_description_str,
         )
-        experiments.report.prepare(experiment.results)
-        result = experiments.EXPERIMENTS[options.name](experiment)
-        experiments.report.write(result, experiment.results)
+        report.prepare(experiment.results)
+        result = EXPERIMENTS[options.name](experiment)
+        report.write(result, experiment.results)
     return result
 
 
 def card(options: argparse.Namespace) -> dict[str, Any]:
-    model, config = load_pretrained(options.model), evaluation.config_of(options.model)
+    model, config = load_pretrained(options.model), config_of(options.model)
     if config.data.split == OBJECTS:
         raise UserError("Cards are not written for models of own objects.")
     if config.data.split == CUBES:
-        measured, markdown = cube_cards.measure(model), cube_cards.markdown
+        measured, markdown = cards.measure_cubes(model), card_pages.cubes
+    elif config.data.split == FILMS:
+        measured, markdown = film_scores(model), card_pages.films
     else:
         others = None
         if options.data:
             file = data.load_idx(options.data, train=False)
             others = data.other_than_unseen(file, config.data.classes, OTHERS)
-        measured, markdown = cards.measure(model, config, others), cards.markdown
+        measured, markdown = cards.measure(model, config, others), card_pages.digits
     if options.out:
         text = markdown(options.model, cards.about(model, config), measured)
         files.write(Path(options.out), text.encode())
     return measured
+
+
+def build_site(options: argparse.Namespace) -> dict[str, Any]:
+    return site.build(Path(options.out), options.app)
 
 
 def run_bench(options: argparse.Namespace) -> dict[str, Any]:
@@ -251,7 +246,33 @@ class _Parser(argparse.ArgumentParser):
         raise UserError(f"{message}; see {self.prog} --help.")
 
 
-def _train_options(command: argparse.ArgumentParser) -> None:
+def parser() -> argparse.ArgumentParser:
+    top = _Parser(
+        prog="fgpvae",
+        description="Factorized Gaussian process variational autoencoders.",
+        epilog="example: python -m fgpvae train --preset quick --run-dir runs/my-run",
+    )
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+
+    def add(name: str, action: Action, summary: str, example: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            epilog=f"example: python -m fgpvae {name} {example}",
+        )
+        command.set_defaults(action=action)
+        command.add_argument("--json", action="store_true", help="print one JSON object, no more")
+        return command
+
+    _add_train(add)
+    _add_use(add)
+    _add_experiments(add)
+    return top
+
+
+def _add_train(add: Add) -> None:
+    command = add("train", train, "Train a model.", "--preset quick --run-dir runs/my-run")
     command.add_argument("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
     command.add_argument("--period", type=float, default=0.0, help="of own views; none on a line")
     command.add_argument("--kernel", help=f"over own views: {', '.join(KERNELS)}")
@@ -272,109 +293,59 @@ def _train_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--resume", action="store_true", help="go on with the run in --run-dir")
     command.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # held by who started this
+    command = add("runs", list_runs, "List the runs in a directory.", "--root runs")
+    command.add_argument("--root", default=str(queue.root()), help="default: %(default)s")
 
 
-def _evaluate_options(command: argparse.ArgumentParser) -> None:
+def _add_use(add: Add) -> None:
+    example = "paper runs/my-run --json"
+    command = add("evaluate", evaluate, "Score models by the benchmark.", example)
     command.add_argument("models", nargs="+", help="shipped models, run directories or their zips")
-
-
-def _rotate_options(command: argparse.ArgumentParser) -> None:
+    command = add(
+        "rotate",
+        rotate,
+        "Turn the digit in a picture or a figure of cubes, or play a film.",
+        "three.png --angle 0 --to 0,45,90 --out strip.png",
+    )
     command.add_argument(
-        "picture", help="any picture of one digit; for a model of cubes moves: 'x3 y2 -z2 x2'"
+        "picture",
+        help="any picture of one digit; for a model of cubes moves: 'x3 y2 -z2 x2'; for a model of "
+        "films the number of one",
     )
     command.add_argument("--model", default="best")
     command.add_argument(
         "--angle",
-        help="of the picture in degrees, inferred if not given; of cubes the angles of the views "
-        "that the model is given, comma-separated (default: 0)",
+        help="of the picture in degrees, inferred if not given; of cubes and films the views or "
+        "frames that the model is given, comma-separated",
     )
     command.add_argument("--to", default="all", help="degrees, comma-separated, or all")
     command.add_argument("--out", required=True, help="a .gif that turns, or a picture of a strip")
+    command = add("site", build_site, "Write the laboratory as one HTML file.", "--out site")
+    command.add_argument("--out", required=True, help="a directory")
+    command.add_argument("--app", default=site.APP, help="address that it links to as the app")
 
 
-def _runs_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--root", default=str(background.root()), help="default: %(default)s")
-
-
-def _experiment_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", choices=EXPERIMENT_NAMES)
+def _add_experiments(add: Add) -> None:
+    summary = "Make a table or figure of the paper anew."
+    command = add("experiment", run_experiment, summary, "table1 --seeds 5 --json")
+    command.add_argument("name", choices=EXPERIMENTS)
     command.add_argument("--seeds", type=int, default=5)
     command.add_argument("--models", help="presets, comma-separated; table1: also NAME-equal")
     command.add_argument("--runs", default="runs/experiments", help="finished runs are reused")
     command.add_argument("--results", default="results")
-    command.add_argument(
-        "--reuse", action="store_true", help="keep rows of the results that have enough seeds"
-    )
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
-
-
-def _card_options(command: argparse.ArgumentParser) -> None:
+    example = "best --out docs/models/best.md"
+    command = add("card", card, "Measure a model for its card.", example)
     command.add_argument("model")
     command.add_argument("--out", help="a Markdown file")
     command.add_argument("--data", help="a directory of MNIST's files, for digits not shown before")
-
-
-def _bench_options(command: argparse.ArgumentParser) -> None:
+    command = add("bench", run_bench, "Measure speed on this machine.", "--json")
     command.add_argument(
         "--without-learning",
         action="store_true",
         help="do not train until quick and paper are better than the paper's 0.0284, which takes "
         "minutes",
     )
-
-
-class Command(NamedTuple):
-    action: Callable[[argparse.Namespace], dict[str, Any] | None]
-    options: Callable[[argparse.ArgumentParser], None]
-    summary: str
-    example: str
-
-
-COMMANDS = {
-    "train": Command(
-        train, _train_options, "Train a model.", "--preset quick --run-dir runs/my-run"
-    ),
-    "evaluate": Command(
-        evaluate, _evaluate_options, "Score models by the benchmark.", "paper runs/my-run --json"
-    ),
-    "rotate": Command(
-        rotate,
-        _rotate_options,
-        "Turn the digit in a picture, or a figure of cubes.",
-        "three.png --angle 0 --to 0,45,90 --out strip.png",
-    ),
-    "runs": Command(list_runs, _runs_options, "List the runs in a directory.", "--root runs"),
-    "experiment": Command(
-        run_experiment,
-        _experiment_options,
-        "Make a table or figure of the paper anew.",
-        "table1 --seeds 5 --json",
-    ),
-    "card": Command(
-        card, _card_options, "Measure a model for its card.", "best --out docs/models/best.md"
-    ),
-    "bench": Command(run_bench, _bench_options, "Measure speed on this machine.", "--json"),
-}
-
-
-def parser() -> argparse.ArgumentParser:
-    top = _Parser(
-        prog="fgpvae",
-        description="Factorized Gaussian process variational autoencoders.",
-        epilog="example: python -m fgpvae train --preset quick --run-dir runs/my-run",
-    )
-    commands = top.add_subparsers(metavar="COMMAND", required=True)
-    for name, (action, options, summary, example) in COMMANDS.items():
-        command = commands.add_parser(
-            name,
-            help=summary,
-            description=summary,
-            epilog=f"example: python -m fgpvae {name} {example}",
-        )
-        command.set_defaults(action=action)
-        command.add_argument("--json", action="store_true", help="print one JSON object, no more")
-        options(command)
-    return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

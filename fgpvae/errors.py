@@ -2,7 +2,7 @@
 
 
 class UserError(ValueError):
-    """Bad input or a bad file; the message is complete and fit to be shown as it is.
+    """Bad input or a bad file; the message is one complete sentence for the user.
 
     >>> from fgpvae import UserError, load_pretrained
     >>> try:

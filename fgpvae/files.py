@@ -16,27 +16,37 @@ from typing import Any, NoReturn
 
 from fgpvae.errors import UserError
 
-# what a system does not have, is not asked of it: Windows changes line ends unless told not to
+# flags that the system has; without O_BINARY Windows changes line ends
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 BINARY = getattr(os, "O_BINARY", 0)
 UNFINISHED = ".unfinished-"  # how the names of files begin that are being written
 LARGEST_JSON = 2**20  # bytes
+RUNS_VARIABLE = "FGPVAE_RUNS"  # environment variable with the directory of the runs
+PUBLIC_VARIABLE = "FGPVAE_PUBLIC"
 
 
 @contextmanager
 def explained(path: Path, what: str) -> Iterator[None]:
-    """Turn an error of the system about this file into a sentence."""
+    """Convert an OSError about this file to a UserError."""
     try:
         yield
     except OSError as error:
         reason = (error.strerror or str(error)).rstrip(".")
-        raise UserError(f"{named(path)} cannot be {what}: {reason}.") from None
+        raise UserError(f"'{as_given(path)}' cannot be {what}: {reason}.") from None
 
 
-def named(path: Path) -> str:
-    """A path as a sentence calls it: where on the machine it lies is nobody's business."""
-    return f"'{'/'.join(path.parts[-2:])}'"
+def public() -> bool:
+    """True on a server for strangers, which writes nothing: FGPVAE_PUBLIC=1."""
+    return os.environ.get(PUBLIC_VARIABLE, "") not in ("", "0")
+
+
+def as_given(path: Path) -> str:
+    """A path as it was given; paths of the app's runs are relative to its directory."""
+    root = os.environ.get(RUNS_VARIABLE)
+    if root and path.is_relative_to(root):  # users of a page do not know the directory
+        path = path.relative_to(Path(root).parent)
+    return str(path)
 
 
 def write(path: Path, content: bytes, durable: bool = True) -> None:
@@ -62,7 +72,7 @@ def write(path: Path, content: bytes, durable: bool = True) -> None:
 
 
 def remove_unfinished(directory: Path) -> None:
-    """Clear away what a killed process was writing."""
+    """Delete the unfinished files of a killed process."""
     for path in directory.glob(f"{UNFINISHED}*"):
         with suppress(OSError):
             path.unlink()
@@ -86,13 +96,15 @@ def read(path: Path, limit: int) -> bytes:
             # a pipe in place of the file must not keep anyone waiting
             handle = os.open(path, os.O_RDONLY | NO_WAITING | BINARY)
         except FileNotFoundError:
-            raise UserError(f"{named(path)} does not exist.") from None
+            raise UserError(f"'{as_given(path)}' does not exist.") from None
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                raise UserError(f"{named(path)} is not a file.")
+                raise UserError(f"'{as_given(path)}' is not a file.")
             if status.st_size > limit:
-                raise UserError(f"{named(path)} is too large: at most {limit >> 20} MB are read.")
+                raise UserError(
+                    f"'{as_given(path)}' is too large: at most {limit >> 20} MB are read."
+                )
             return file.read(limit)
 
 
@@ -101,7 +113,7 @@ def write_json(path: Path, content: Any, durable: bool = True) -> None:
 
 
 def read_json(path: Path) -> Any:
-    return parse_json(read(path, LARGEST_JSON), path.name)
+    return parse_json(read(path, LARGEST_JSON), as_given(path))
 
 
 def parse_json(text: str | bytes, name: str) -> Any:

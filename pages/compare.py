@@ -1,25 +1,32 @@
-"""Models side by side: the paper's table next to ours, the same digits through each, and cost."""
+"""Models side by side: the paper's table next to ours, the same subjects through each, and cost."""
 
 import streamlit as st
 
-from ui import charts, compare
-from ui.shell import frame
+from ui import compare
+from ui.catalog import subjects
+from ui.shell import frame, notices
 
 frame.guard()
-frame.heading(
-    "Compare", "Every model on the same test images, and the paper's results beside ours."
-)
+head, side = st.columns([3, 1], vertical_alignment="center")
+with head:
+    frame.heading("Compare", "Every model on the same pictures that none of them was trained on.")
+with side:
+    group = subjects.switch("compare")
 st.html(f"<style>{compare.STYLE}</style>")
-chosen = compare.choose()
-measured = compare.evaluation.measured()
-own = [found for choice in chosen if (found := measured.get(choice)) is not None]
-missing = [choice for choice in chosen if choice.own and choice not in measured]
-with charts.last():
-    table = st.container()
-    compare.pictures(chosen)  # sent first: the browser draws what comes first before all the rest
-    with table:
-        compare.table_card(own)
+chosen = compare.choose(group)
+if group == "Digits":
+    compare.table(chosen)
+    compare.pictures(chosen)
     compare.one_view()
-    compare.context(own, missing)
-    compare.objects()
-    compare.scaling(own)
+    compare.digits_by_views(chosen)
+    compare.scaling(chosen)
+elif not chosen:
+    frame.empty("No model chosen", "Choose models above to see the same subjects through each.")
+else:
+    same = [each for each in chosen if each.collection.name == chosen[0].collection.name]
+    if chosen[0].collection.name == "own":
+        same = same[:1]
+    if len(same) < len(chosen):
+        notices.note(f"Only models of the same data can be compared: those of {chosen[0].name}.")
+    compare.pictures(same)
+    compare.subjects_by_views(same)

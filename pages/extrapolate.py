@@ -1,139 +1,82 @@
-"""A digit of one's own."""
-
-from functools import partial
+"""Bring a subject of one's own: a digit, a cube figure, a film."""
 
 import streamlit as st
 
-from fgpvae.data import ANGLES
-from fgpvae.digit_view import prior, turn
-from ui.catalog import models, things
-from ui.components import dial
-from ui.extrapolate import angle_control, doubt, figure_page, picture, sources, upload, user_views
-from ui.inference import angle_strip, captions, downloads, server_view, style_names, truth
+from ui.catalog import models, subjects
+from ui.extrapolate import BUILDERS, PARAMS
+from ui.inference import cached, captions, context_views, downloads, stage, strip
 from ui.shell import frame, notices, query_params
 
-KEY, TITLE = "extrapolate", "Turn a digit of your own"
-EXAMPLE, RANDOM = "Example", "Random"
-BRING = {"Draw": upload.drawn, "Upload": upload.uploaded, "Camera": upload.photographed}
-
 frame.guard()
-head, side = st.columns([3.6, 1], vertical_alignment="center")
-above = head.container()
-with side:
-    kind = things.switch(KEY)
-    choice = models.pick(
-        only=lambda each: things.of(each) == kind,
-        label_visibility="collapsed",
-        figures=kind == things.OBJECTS,
-    )
-if kind == things.OBJECTS:
-    figure_page.page(KEY, above, choice)
-    st.stop()
-link, model = query_params.initial_params(KEY), notices.attempt(choice.load)
-if not model.takes_new_digits:
-    with above:
-        frame.heading(TITLE, captions.NOTHING)
-    frame.empty("Not with this model", captions.no_new_digits(model))
+models.check_link()
+head, side = st.columns([2.2, 1.3], vertical_alignment="center")
+with side, st.container(horizontal=True, vertical_alignment="center"):
+    group = subjects.switch("extrapolate")
+    choice = models.pick(group=group, label_visibility="collapsed")
+model = notices.attempt(choice.load)
+collection = notices.attempt(lambda: choice.collection)
+key, words = f"extrapolate.{collection.name}", collection.words
+link = query_params.initial_params(key)
+if collection.name not in BUILDERS or not model.takes_new_digits:
+    with head:
+        frame.heading(words.bring, f"Nothing can be added to the {words.many} of this model here.")
+    if model.takes_new_digits:
+        sentence = "This model knows the objects of its own archive. Turn them on the page Rotate."
+        with frame.empty("Your objects are on Rotate", sentence):
+            st.page_link(frame.page("rotate"), label="Rotate an object")
+    else:
+        frame.empty("Not with this model", captions.no_new_subjects(model, words))
     st.stop()
 
 with st.container(key="extrapolate.board"):
     left, right = st.columns([1, 1.1], gap="medium")
-bring, way = (left.container(key=f"extrapolate.{part}") for part in ("bring", "way"))
-result, style_place = (right.container(key=f"extrapolate.{part}") for part in ("result", "style"))
-digit, shown, seed, pieces, piece, views = None, None, None, [], None, []
-with bring, frame.card("Bring a digit", "Your picture stays in memory; it is not saved to disk."):
-    source = st.segmented_control(
-        "Where the digit comes from",
-        [EXAMPLE, *BRING, RANDOM],
-        default=EXAMPLE,
-        required=True,
-        key="extrapolate.source",
-        bind="query-params",
-        persist_state="session",
-        label_visibility="collapsed",
-    )
-    if source == EXAMPLE:
-        digit = sources.example(KEY, choice, link)
-    elif source == RANDOM:
-        seed = sources.seed(KEY, link)
-    elif pieces := picture.normalise(BRING[source]()):
-        piece = picture.show(pieces, visible=source == "Draw")
-if digit or any(each.normalised for each in pieces):
-    with way, frame.card("What the model sees"):
-        if digit:
-            shown = sources.shown_at(KEY, digit, link)
-            views = sources.of_example(shown, model)
-        elif piece:
-            views = sources.of_pieces(pieces, piece, model)
-
-subject = (choice.name, source, seed, *(view.key for view in views))
-style, seen = query_params.numbers(link.get("style")), []
-if views:
-    ring = user_views.ring(views)
-    seen = user_views.chosen(
-        KEY, ring, subject, query_params.numbers(link.get("views")) if shown else None
-    )
-    turning = turn(model, ring.views, ring.angles, user_views.mask(ring, seen))
-elif seed is not None:
-    turning, style = notices.attempt(partial(prior, model, seed))
-
-copies = len(set(seen) - set(ring.own)) if views else 0
-whose = f"this {shown.digit.word}, which is new to it," if shown else "your digit"
-sentence = captions.extrapolating(model, len(seen) - copies, copies, whose)
-with above:
-    frame.heading(TITLE, captions.RANDOM if seed is not None else sentence)
-if limits := captions.classes_met(choice.classes):
-    notices.note(limits)
-if not views and seed is None:
-    with result:
-        if piece and piece.several:
-            frame.empty("Which one?", picture.CHOOSE)
-        else:
-            frame.empty("No digit yet", "Bring one on the left, and it turns here.")
+cards_place, style_place = st.columns([1, 1.1], gap="medium")
+with left:
+    built = BUILDERS[collection.name](choice, link)
+seen, style, given = built.seen, built.style, list[int]()
+if built.subject is not None:
+    given = context_views.chosen(key, built.subject, link)
+    seen = cached.imagined(choice, built.subject, given)
+if seen is None:
+    with head:
+        frame.heading(words.bring, f"Bring a {words.one}, and the model imagines the rest of it.")
+    with right:
+        frame.empty(built.title, built.sentence)
+    query_params.write(**dict.fromkeys((*PARAMS, "views", "style")) | built.link)
     st.stop()
 
-start = query_params.number(link.get("angle"), 0)
-likely = style_names.likely(choice, shown.digit.label) if shown else None
-if views and not shown and len(turning.own):
-    likely = style_names.likely_of(choice, turning.own.tolist())
-if turning.scene is None:
-    state = server_view.server_view(turning, KEY, start, (result, style_place))
-else:
-    state = dial.dial(
-        turning.scene,
-        key=KEY,
-        angle=start,
-        style=style,
-        styles=style_names.names(choice),
-        likely=likely,
-        editable=seed is None,
-        subject=subject,
-        size=500,
-        places=(result, style_place),
-    )
-if views:
-    with state.below, frame.card("Against your picture, turned"):
-        truth.show_reference(turning, state.radians, state.style)
-    with way:
-        doubt.card(KEY, model, ring, seen)
-with frame.card("Sixteen angles"):
-    angle_strip.angle_strip(
-        turning.images(ANGLES, state.style),
-        key=KEY,
-        angle=state.angle,
-        observed=user_views.near(turning.angles[turning.observed], ANGLES),
-        move=dial.move if turning.scene else server_view.move,
-    )
-with frame.card("Take it with you", downloads.SENTENCE):
-    title = f"{'A digit' if seed is not None else 'My digit'}, turned by {choice.name}"
-    downloads.save(turning, state, f"{choice.name}-{source.lower()}", title, KEY)
+if st.session_state.setdefault(f"{key}.linked", seen.subject.id) == seen.subject.id:
+    style = query_params.numbers(link.get("style")) or style
+with right:
+    for note in built.notes:
+        notices.note(note)
+    place = st.container()
+state = stage.show(
+    seen,
+    choice,
+    key,
+    link,
+    stage.Places(place, cards_place, style_place, cards_place),
+    style=style,
+    editable=built.subject is not None,
+)
+with right:
+    if built.fine:
+        st.caption(built.fine)
+    if limits := captions.classes_met(choice.classes):
+        notices.note(limits)
+with head:
+    sentence = captions.moving(seen, collection, state.style) if built.subject else captions.RANDOM
+    frame.heading(words.bring, sentence)
+strip.card(seen, choice, key, state)
+title = f"{words.one.capitalize()} of my own, imagined by {choice.name}"
+downloads.card(seen, collection, state, f"{choice.name}-{words.one}", title, key)
+if not built.shareable:
+    frame.not_in_link("your pictures")
+drawn = built.style and [round(value, 3) for value in built.style]
 query_params.write(
-    digit=shown.digit.name if shown else None,
-    shown=str(shown.degrees) if shown else None,
-    said=angle_control.said(shown.key) if shown else None,
-    views=query_params.text(seen) if shown else None,
-    seed=None if seed is None else str(seed),
+    **dict.fromkeys(PARAMS) | built.link,
     angle=f"{state.angle:g}",
-    style=query_params.text(state.style) if shown else None,
-    figure=None,
+    views=query_params.text(given or None),
+    style=None if state.style == drawn else query_params.text(state.style),
 )

@@ -1,53 +1,75 @@
-"""Inside the latent space: where the views of a digit lie, and what each channel does."""
+"""Inside the latent space: where subjects lie, and what each channel does."""
 
 import streamlit as st
 
-from ui import charts
-from ui.catalog import models, things
-from ui.latents import KEPT, digit_page, encoded, object_page, shown
-from ui.shell import frame, notices
+from ui import latents
+from ui.catalog import models, subjects
+from ui.shell import frame, notices, query_params
+
+CURVES = (
+    "The line is what the model concludes from the filled dots together with its prior, so it "
+    "passes between the dots rather than through them; the band is how sure it is."
+)
 
 frame.guard()
-head = st.container()
-with st.container(horizontal=True, gap="medium"):
-    choice = models.pick(width=260, objects=True, figures=True)
-    digits = things.of(choice) == things.DIGITS
-    thing = "a digit" if digits else "an object"
-    with head:
-        frame.heading(
-            "Latents",
-            f"Each point is one view of {thing}, placed by the model's channels. Click a point to "
-            f"see its {thing.split()[-1]}.",
-            help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
-        )
-    if digits:
-        with head:
-            views, found = notices.attempt(lambda: (shown(choice), encoded(choice)))
-        modes = ["angle", "digit", "class"] if len(choice.classes) > 1 else ["angle", "digit"]
-        colour = st.segmented_control(
-            "Colour", modes, default="angle", key="latents.colour", **KEPT
-        )
-    st.segmented_control(
+models.check_link()
+(head,) = st.columns(1)  # a column has its room before it has its words
+with st.container(
+    key="latents.controls", horizontal=True, gap="medium", vertical_alignment="bottom"
+):
+    group = subjects.switch("latents")
+    choice = models.pick(width=260, group=group)
+    words = notices.attempt(lambda: choice.collection).words
+    query_params.segments(
         "Space",
         ["2-D", "3-D"],
-        default="2-D",
-        key="latents.space",
+        "latents.space",
         help="The two directions in which the points vary most, or three: drag to turn the space.",
-        **KEPT,
     )
-    if digits:
-        st.segmented_control(
-            "A view is placed by",
-            ["all its views", "itself alone"],
-            default="all its views",
-            key="latents.placed_by",
-            disabled=found.pooled is None,
-            help="Where the model puts a view when it knows all sixteen views of the digit "
-            "(the posterior), or from this one image alone (the encoder's estimate).",
-            **KEPT,
+    if choice.config.model.divides_channels and choice.collection.track.period:
+        query_params.segments(
+            "Local channels by",
+            ["angle", "PCA"],
+            "latents.plane",
+            help="The plane in which the angle is read best, or the directions of largest "
+            "variance, which may fold the curve.",
         )
-with charts.last():
-    if digits:
-        digit_page.page(choice, views, found, colour)
-    else:
-        object_page.page(choice)
+    query_params.segments(
+        "Global channels by",
+        ["PCA", "t-SNE"],
+        "latents.projection",
+        help="PCA shows the directions of largest variance. t-SNE keeps neighbours together and "
+        "shows clusters that PCA may hide.",
+    )
+with head:
+    frame.heading(
+        "Latents",
+        f"Local channels follow the {words.place}; global channels are the style of the "
+        f"{words.one}. Click a point to see its {words.one}.",
+        help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
+    )
+notices.attempt(lambda: latents.codes(choice))
+above = st.container()
+with frame.card(f"This {words.one}", "The picked one: true, and as the model redraws it."):
+    found, row, view, given = latents.subject_card.controls(choice)
+    latents.subject_card.show(choice, found, row, view, given)
+with above:
+    latents.spaces.show(choice, found, row, view)
+latents.spaces.before_after(choice)
+with frame.card(
+    "Channel by channel",
+    "Dots are what the encoder says of each view alone, with their errors. "
+    + ("This model draws no conclusion from the other views." if found.curves is None else CURVES),
+):
+    latents.channels.along(choice, found, row, given)
+if found.curves is not None:
+    latents.channels.traversals(choice, found, row)
+latents.channels.correlations(choice)
+if group == "Digits":
+    with frame.card(
+        "How well are angle and style kept apart?",
+        "Every model is asked the same questions; the table says what the best answer would be.",
+    ):
+        latents.disentanglement.card()
+else:
+    notices.note("The measures of disentanglement exist for digits only.")

@@ -1,22 +1,19 @@
-"""The README's moving pictures, taken from the app.
+"""The README's moving picture, taken from the app.
 
-A digit: the dial turns under the pointer, then a style slider moves and the angle stays. An object:
-it turns with six possibilities, the model is shown a second view, and it turns again.
+The dial turns under the pointer, then a style slider moves and the angle stays.
 
-    python scripts/moving_picture.py [directory] [--only objects] [--url http://...] [--frames 96]
+    python scripts/moving_picture.py [directory] [--url http://...] [--frames 96]
 
-Starts the app unless it is told where one runs. Writes rotate-light.webp, objects-light.webp
-and the same in dark, and stops with an error if one is larger than a README should load.
+Starts the app unless it is told where one runs. Writes rotate-light.webp and rotate-dark.webp, and
+stops with an error if one is larger than a README should load.
 """
 
 import argparse
 import io
-import itertools
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image
@@ -32,9 +29,9 @@ FRAME = 60  # milliseconds
 WIDTH = 760  # of the picture, pixels
 LARGEST = 600_000  # bytes
 MARGIN = 10  # around the cards, pixels
-SHARE = 0.72  # of the frames of a digit for the turn; the others are for the slider
+SHARE = 0.72  # of the frames for the turn; the others are for the slider
 SLIDER = "width"
-TURN = 0.42  # of the frames of an object for each of two turns; the others lead to the second view
+CARDS = "section.card:has(.stage)", "section.card:has(.sliders)"  # in the picture
 
 # Chromium draws no pointer without a screen, so the page gets one: an arrow with its tip at (0, 0)
 POINTER = """() => {
@@ -49,81 +46,27 @@ POINTER = """() => {
 }"""
 # What Streamlit computes again it fades; on a busy machine a frame would show it
 UNFADED = "[data-stale=true] { opacity: 1 !important; transition: none !important }"
-# How many views the model sees, by the address, which is written last
-SEEN = "count => new URLSearchParams(location.search).get('views')?.split('_').length === count"
 # Two frames later whatever the pointer caused is on the screen
 PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-@dataclass(frozen=True)
-class Film:
-    """What is opened, which cards are in the picture, and what the pointer does."""
-
-    link: str
-    cards: tuple[str, ...]
-    play: Callable[[Page, FloatRect, int], Iterator[Image.Image]]
-    width: int = 1200  # of the window, pixels
-
-
-def take(browser: Browser, address: str, film: Film, scheme: str, frames: int) -> list[Image.Image]:
-    """The frames of a film."""
+def take(browser: Browser, address: str, scheme: str, frames: int) -> Iterator[Image.Image]:
+    """A full turn, and a style that comes and goes."""
     context = browser.new_context(
-        viewport={"width": film.width, "height": 1200}, color_scheme=scheme, reduced_motion="reduce"
+        viewport={"width": 1400, "height": 1200}, color_scheme=scheme, reduced_motion="reduce"
     )
     page = context.new_page()
-    page.goto(address + film.link)
+    page.goto(f"{address}/?subject=new-3-1")
     page.wait_for_selector("[data-ready=yes]", timeout=PATIENCE)
     settle(page, PATIENCE)
     page.add_style_tag(content=UNFADED)
     page.evaluate(POINTER)
-    pictures = list(film.play(page, _around_all(page, film.cards), frames))
-    context.close()
-    return pictures
-
-
-def a_digit(page: Page, clip: FloatRect, frames: int) -> Iterator[Image.Image]:
-    """A full turn, and a style that comes and goes."""
-    turning = round(SHARE * frames)
+    clip, turning = _around_all(page), round(SHARE * frames)
     yield from _drag(page, clip, _around(_box(page, ".stage"), turning))
     settle(page, PATIENCE)
     row = page.locator(".sliders label").filter(has_text=SLIDER).first
     yield from _drag(page, clip, _there_and_back(row.locator("input"), frames - turning))
-
-
-def an_object(page: Page, clip: FloatRect, frames: int) -> Iterator[Image.Image]:
-    """A full turn from one view, a click on two views, and a full turn again."""
-    turning = round(TURN * frames)
-    around = _around(_box(page, ".stage"), turning, FROM)
-    yield from _drag(page, clip, around)
-    settle(page, PATIENCE)
-    two = page.locator(".st-key-rotate-figure-count button", has_text="2")
-    box = two.bounding_box()
-    assert box is not None
-    end = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    way = max((frames - 2 * turning) // 2, 1)
-    yield from _glide(page, clip, around[-1], end, way)
-    two.click()
-    page.wait_for_function(SEEN, arg=2, timeout=PATIENCE)
-    settle(page, PATIENCE)
-    yield from _glide(page, clip, end, around[0], way)
-    yield from _drag(page, clip, around)
-
-
-FROM = 30  # degrees at which the object is seen first
-CARD = ".st-key-shell-card-inference-{}"
-FILMS = {
-    "rotate": Film(
-        "/?digit=new-3-1",
-        ("section.card:has(.stage)", "section.card:has(.sliders)"),
-        a_digit,
-        1400,  # here both cards end at the same height
-    ),
-    "objects": Film(
-        f"/?model=cubes&angle={FROM}&views={FROM // 15}",
-        ("section.card:has(.stage)", CARD.format("possible"), CARD.format("truth")),
-        an_object,
-    ),
-}
+    context.close()
 
 
 def _drag(page: Page, clip: FloatRect, path: list[tuple[float, float]]) -> Iterator[Image.Image]:
@@ -136,22 +79,11 @@ def _drag(page: Page, clip: FloatRect, path: list[tuple[float, float]]) -> Itera
     page.mouse.up()
 
 
-def _glide(
-    page: Page, clip: FloatRect, start: tuple[float, float], end: tuple[float, float], count: int
-) -> Iterator[Image.Image]:
-    """From one point to another without a button pressed."""
-    for k in range(1, count + 1):
-        share = _eased(k / count)
-        page.mouse.move(*(a + share * (b - a) for a, b in zip(start, end, strict=True)))
-        yield _photograph(page, clip)
-
-
-def _around(stage: FloatRect, count: int, start: float = 0) -> list[tuple[float, float]]:
-    """Counter-clockwise around the ring from some degrees, slow at the start and the end."""
+def _around(stage: FloatRect, count: int) -> list[tuple[float, float]]:
+    """Counter-clockwise around the ring, slow at the start and the end."""
     x, y = stage["x"] + stage["width"] / 2, stage["y"] + stage["height"] / 2
     radius = 0.43 * stage["width"]
-    first = math.radians(start)
-    turns = [first + 2 * math.pi * _eased(k / max(count - 1, 1)) for k in range(count)]
+    turns = [2 * math.pi * _eased(k / max(count - 1, 1)) for k in range(count)]
     return [(x - radius * math.sin(w), y - radius * math.cos(w)) for w in turns]
 
 
@@ -175,17 +107,17 @@ def _box(page: Page, selector: str) -> FloatRect:
     return box
 
 
-def _around_all(page: Page, cards: tuple[str, ...]) -> FloatRect:
-    """The part of the page with these cards, and a margin."""
-    boxes = [_box(page, card) for card in cards]
+def _around_all(page: Page) -> FloatRect:
+    """The part of the page with the cards, and a margin."""
+    boxes = [_box(page, card) for card in CARDS]
     left, top = min(box["x"] for box in boxes), min(box["y"] for box in boxes)
-    right = max(box["x"] + box["width"] for box in boxes)
-    bottom = max(box["y"] + box["height"] for box in boxes)
+    width = max(box["x"] + box["width"] for box in boxes) - left
+    height = max(box["y"] + box["height"] for box in boxes) - top
     return {
         "x": left - MARGIN,
         "y": top - MARGIN,
-        "width": right - left + 2 * MARGIN,
-        "height": bottom - top + 2 * MARGIN,
+        "width": width + 2 * MARGIN,
+        "height": height + 2 * MARGIN,
     }
 
 
@@ -212,19 +144,17 @@ def animation(pictures: list[Image.Image]) -> bytes:
     return buffer.getvalue()
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("directory", nargs="?", default=ROOT / "docs", type=Path)
     parser.add_argument("--frames", default=96, type=int)
-    parser.add_argument("--only", choices=FILMS, help="one of the films")
     parser.add_argument("--url", help="of an app that runs already")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     app = nullcontext(options.url) if options.url else serve(ROOT / "app.py")
     with app as address, chromium() as browser:
-        wanted = [options.only] if options.only else list(FILMS)
-        for name, scheme in itertools.product(wanted, ("light", "dark")):
-            file = options.directory / f"{name}-{scheme}.webp"
-            content = animation(take(browser, address, FILMS[name], scheme, options.frames))
+        for scheme in ("light", "dark"):
+            file = options.directory / f"rotate-{scheme}.webp"
+            content = animation(list(take(browser, address, scheme, options.frames)))
             if len(content) > LARGEST:
                 sys.exit(f"{file.name} has {len(content):,} bytes, more than {LARGEST:,}")
             file.write_bytes(content)

@@ -1,6 +1,8 @@
 """Put the model of a run among those that come with the package.
 
-python scripts/ship_model.py runs/my-run best --half --calibrate
+python scripts/ship_model.py runs/my-run best --half --calibrate --calibrate-pictures
+python scripts/ship_model.py paper paper --calibrate
+python scripts/ship_model.py films films --half --calibrate
 python scripts/ship_model.py best best --half --calibrate-pictures    (a shipped one, anew)
 """
 
@@ -15,8 +17,12 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from fgpvae import calibration
-from fgpvae.checkpoints import (
+from fgpvae.data import Digits
+from fgpvae.evaluation import calibration
+from fgpvae.files import write_json
+from fgpvae.models import Model
+from fgpvae.orientation.novelty import features
+from fgpvae.runs.checkpoints import (
     FORMAT,
     PRETRAINED,
     is_shipped,
@@ -25,14 +31,11 @@ from fgpvae.checkpoints import (
     save_model,
     shipped_config,
 )
-from fgpvae.configs import CUBES, to_dict
-from fgpvae.data import Digits
-from fgpvae.familiarity import features
-from fgpvae.files import write_json
-from fgpvae.models import Model
+from fgpvae.training.configs import CUBES, FILMS, to_dict
 from tests.photographs import angles, familiarity
 from tests.photographs.sets import TUNING
 
+PICTURES = ("picture", "familiar", "unfamiliarity")  # fields of a calibration
 TAKEN = 200  # photographs, and as many drawings, on which beliefs are made modest
 
 
@@ -59,13 +62,13 @@ def main() -> None:
     parser.add_argument(
         "--calibrate",
         action="store_true",
-        help="on what it was not trained on: bands and beliefs on digits 360..399 of its classes, "
-        "what looks like a digit on drawings; or bands on the figures of the validation shapes",
+        help="bands, doubt and beliefs on what it was not trained on: digits 360..399 of its "
+        "classes, figures of the validation shapes, or validation films",
     )
     parser.add_argument(
         "--calibrate-pictures",
         action="store_true",
-        help="only what is said of people's pictures, the rest as it was",
+        help="what is said of people's pictures, on photographs and drawings",
     )
     options = parser.parse_args()
     if is_shipped(options.run):
@@ -74,11 +77,17 @@ def main() -> None:
         model, config = load_run(options.run)
     if options.calibrate and config.data.split == CUBES:
         model.calibration = calibration.fit_cubes(model)
+    elif options.calibrate and config.data.split == FILMS:
+        model.calibration = calibration.fit_films(model)
     elif options.calibrate or options.calibrate_pictures:
-        digits = calibration.kept_back(config.data.classes)
+        digits, known = calibration.kept_back(config.data.classes), model.calibration
         if options.calibrate:
             model.calibration = calibration.fit(model, digits)
-        calibrate_pictures(model, digits)
+        if options.calibrate and known:
+            pictures = {name: getattr(known, name) for name in PICTURES}
+            model.calibration = replace(model.calibration, **pictures)
+        if options.calibrate_pictures:
+            calibrate_pictures(model, digits)
     PRETRAINED.mkdir(parents=True, exist_ok=True)
     save_model(model, PRETRAINED / f"{options.name}.safetensors", options.half)
     write_json(PRETRAINED / f"{options.name}.json", {"format": FORMAT, **to_dict(config)})

@@ -1,6 +1,7 @@
 """A real Streamlit server and a real Chromium, for the tests that need both."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -11,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import parse_qs, urlparse
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+import numpy as np
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
@@ -37,25 +40,32 @@ IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 
 @contextmanager
 def serve(
-    script: str | Path, module: str = "streamlit", root: Path = ROOT, **environment: str
+    script: str | Path,
+    module: str = "streamlit",
+    root: Path = ROOT,
+    log: str | Path = os.devnull,
+    **environment: str,
 ) -> Iterator[str]:
-    """Run a Streamlit script, with the sources in `root`, on a free port; gives its address."""
+    """Run a Streamlit script, with the sources in `root`, on a free port; gives its address.
+
+    What the server prints goes to the file `log`.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", module, "run", str(script), "--server.port", str(port)]
     command += ["--server.headless", "true"]
     paths = [str(root), os.environ.get("PYTHONPATH", "")]
-    # tests see the script run to its end at once; test_painted sees charts wait for pictures
-    environment = {"FGPVAE_CHARTS_WAIT": "0"} | environment
-    server = subprocess.Popen(
-        command,
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    address = f"http://localhost:{port}"
+    with open(log, "wb") as output:
+        server = subprocess.Popen(
+            command,
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    path = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
+    address = f"http://localhost:{port}/{path}".rstrip("/")
     try:
         answered(f"{address}/_stcore/health", server)
         yield address
@@ -146,6 +156,31 @@ def settle(page: Page, timeout: float = PATIENCE) -> None:
     page.wait_for_selector(IDLE, timeout=timeout)
 
 
+def ready(page: Page) -> None:
+    """Wait for the picture of the dial."""
+    page.wait_for_selector("[data-ready=yes]")
+    settle(page)
+
+
+def heading(page: Page) -> Locator:
+    return page.locator(".st-key-shell-heading")
+
+
+def button(page: Page, name: str) -> Locator:
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def linked(page: Page, name: str) -> str:
+    """A value of the address."""
+    return parse_qs(urlparse(page.url).query).get(name, [""])[0]
+
+
+def in_link(page: Page, text: str) -> None:
+    """Wait until the address has this: the server knows it."""
+    expect(page).to_have_url(re.compile(text))
+    settle(page)
+
+
 class Watch:
     """What goes wrong in a page, and what it says to the server."""
 
@@ -166,26 +201,105 @@ class Watch:
         socket.on("framereceived", lambda frame: self.received.append(len(frame)))
 
 
-_PLACE = """([key, wanted]) => {
+_PLACE = """([key, subject]) => {
   const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
   const { xaxis, yaxis } = chart._fullLayout;
-  const pairs = chart._fullData[0].customdata;
-  const at = pairs.findIndex((pair) => pair[0] === wanted[0] && pair[1] === wanted[1]);
+  const at = chart._fullData[0].customdata.findIndex(([each]) => each === subject);
   const box = chart.getBoundingClientRect();
   const { x, y } = chart.calcdata[0][at];
   return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];
 }"""
 
 
-def place_of(page: Page, key: str, *wanted: int) -> tuple[float, float]:
-    """Where on the screen a point of a chart is, by its customdata."""
-    x, y = page.evaluate(_PLACE, [key, list(wanted)])
-    return x, y
-
-
-def click_point(page: Page, key: str, *wanted: int) -> None:
-    """Click a point of a chart as a hand does; of points that coincide it may be any."""
-    x, y = place_of(page, key, *wanted)
+def click_point(page: Page, key: str, subject: int) -> None:
+    """Click a point of a subject in a chart; of points that coincide it may be any."""
+    x, y = page.evaluate(_PLACE, [key, subject])
     page.mouse.move(x + 3, y + 2)
     page.mouse.move(x, y, steps=3)
     page.mouse.click(x, y)
+
+
+class Visit:
+    """A tab with a page of the app, and all that goes wrong in it."""
+
+    def __init__(self, tabs: Tabs, address: str, width: int = 1360, **options: Any) -> None:
+        self.tabs, self.address = tabs, address
+        self.page = tabs.open(width, **options)
+        self.watch = Watch(self.page)
+        self.refused: list[str] = []
+        self.page.on("response", self._answer)
+
+    def _answer(self, response) -> None:
+        # Streamlit asks for these below the page's address first, and then where they are
+        if response.status >= 400 and "/_stcore/" not in response.url:
+            self.refused.append(response.url)
+
+    def open(self, path: str = "/", ready: bool = True) -> Page:
+        """Open a path of the app; with `ready`, wait for the picture of the dial."""
+        self.page.goto(self.address + path)
+        self.page.wait_for_selector("[data-ready=yes]" if ready else "h1")
+        settle(self.page)
+        return self.page
+
+    def close(self) -> None:
+        """Leave the page, which had no error and no exception; what leaving breaks off is none."""
+        settle(self.page)
+        errors = [text for text in self.watch.errors if "Failed to load resource" not in text]
+        found = errors + self.refused
+        found += self.page.locator("[data-testid=stException]").all_inner_texts()
+        self.page.remove_listener("response", self._answer)
+        self.tabs.close(self.page)
+        assert not found, found
+
+
+_PIXELS = """canvas => {
+  const side = 8, { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const mean = (x, y) => {
+    let sum = 0;
+    for (let k = 0; k < side * side; k++) {
+      sum += data[4 * ((y * side + Math.floor(k / side)) * width + x * side + (k % side))];
+    }
+    return sum / (255 * side * side);
+  };
+  return Array.from({ length: height / side }, (_, y) =>
+    Array.from({ length: width / side }, (_, x) => mean(x, y)));
+}"""
+
+
+def picture(page: Page, canvas: str = "canvas.digit") -> np.ndarray:
+    """What the dial shows, [H, W] from 0 to 1: its canvas is eight times as large, and smooth."""
+    return np.array(page.locator(canvas).evaluate(_PIXELS))
+
+
+def angle(page: Page) -> float:
+    """Where the dial says that it is."""
+    return float(page.locator(".grab").get_attribute("aria-valuenow") or "nan")
+
+
+def turned_to(page: Page, degrees: float, within: float = 1.0) -> None:
+    """Wait until the dial says that it is there: it is drawn with the next frame."""
+    page.wait_for_function(
+        "([grab, to, within]) => Math.abs("
+        "((Number(grab.ariaValueNow) - to + 540) % 360) - 180) <= within",
+        arg=[page.locator(".grab").element_handle(), degrees, within],
+    )
+
+
+def point(page: Page, degrees: float, radius: float = 0.43) -> tuple[float, float]:
+    """Where on the screen an angle of the dial is."""
+    box = page.locator(".stage").bounding_box()
+    assert box is not None
+    w = np.deg2rad(degrees)
+    x = box["x"] + box["width"] * (0.5 - radius * np.sin(w))
+    y = box["y"] + box["height"] * (0.5 - radius * np.cos(w))
+    return float(x), float(y)
+
+
+def drag(page: Page, start: float, end: float, radius: float = 0.43) -> None:
+    """From one angle of the ring to another, without letting go."""
+    page.locator(".stage").scroll_into_view_if_needed()
+    page.mouse.move(*point(page, start, radius))
+    page.mouse.down()
+    for degrees in np.linspace(start, end, 12):
+        page.mouse.move(*point(page, degrees, radius))

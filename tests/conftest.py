@@ -7,26 +7,23 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser import ROOT, Tabs, chromium, serve
+from tests.browser import ROOT, Tabs, Visit, chromium, serve
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: one thread for each worker of pytest
 
 SLOW_FILES = {  # pages, processes, servers, packages, whole commands
     "test_app",
-    "test_background",
+    "test_queue",
     "test_cli",
     "test_compare",
     "test_deploy",
     "test_distributed",
-    "test_docs",
+    "test_docs_run",
     "test_experiments",
     "test_extrapolate",
-    "test_figure_pages",
-    "test_moving",
     "test_package",
     "test_photographs",
-    "test_readme",
-    "test_rotate",
+    "test_public",
     "test_stress",
     "test_train",
     "test_train_browser",
@@ -74,3 +71,11 @@ def address(every_kind: Path) -> Iterator[str]:
     """The app with these runs: one server for all files that bring no runs of their own."""
     with serve(ROOT / "app.py", FGPVAE_RUNS=str(every_kind)) as started:
         yield started
+
+
+@pytest.fixture
+def visit(tabs: Tabs, address: str) -> Iterator[Visit]:
+    """A tab of the app in which nothing may go wrong."""
+    visit = Visit(tabs, address)
+    yield visit
+    visit.close()

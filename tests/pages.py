@@ -1,5 +1,7 @@
 """Pages of the app without a browser."""
 
+import json
+
 from streamlit.testing.v1 import AppTest
 
 from tests.browser import ROOT
@@ -14,3 +16,19 @@ def open_page(page: str, **query: str) -> AppTest:
     for name, value in query.items():
         at.query_params[name] = value
     return at.run()
+
+
+def linked(app: AppTest, name: str) -> str | None:
+    """What the page has written into its address."""
+    value = app.query_params.get(name)
+    return value[0] if isinstance(value, list) else value
+
+
+def sent(app: AppTest, part: str) -> list[dict]:
+    """What components with this entry were given."""
+    found = [json.loads(each.proto.json or "[{}]") for each in app.get("bidi_component")]
+    return [each for [each] in found if part in each]
+
+
+def html(app: AppTest, part: str = "") -> list[str]:
+    return [each.proto.body for each in app.get("html") if part in each.proto.body]

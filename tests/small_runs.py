@@ -2,15 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from fgpvae import models
-from fgpvae.checkpoints import WEIGHTS, save_config, save_model
-from fgpvae.configs import DataConfig, RunConfig
-from fgpvae.data import TRAIN_DIGITS
-from fgpvae.evaluation import training_views
+from fgpvae.data import TRAIN_DIGITS, object_files
+from fgpvae.data.objects import Objects
 from fgpvae.models import FGPVAEConfig
-from fgpvae.networks import NetworkConfig
+from fgpvae.networks.standard import NetworkConfig
+from fgpvae.runs.checkpoints import OBJECTS_FILE, WEIGHTS, save_config, save_model
+from fgpvae.training import presets
+from fgpvae.training.configs import DataConfig, RunConfig
+from fgpvae.training.sources import training_views
 from tests.configs import model_config
 
 DENSE = NetworkConfig("dense", widths=(64,))
@@ -38,3 +41,23 @@ def make(
         path.mkdir(parents=True)
         save_config(config, path)
         save_model(model, path / WEIGHTS)
+
+
+def bars() -> Objects:
+    """Ten objects with eight views each: a bar whose place is the view and whose height differs."""
+    images = np.zeros((80, 12, 12), np.uint8)
+    for n in range(80):
+        images[n, : 3 + n // 10, n % 8 + 2] = 255
+    views, index = np.tile(np.arange(8.0), 10), np.repeat(np.arange(10), 8)
+    return Objects(images, index, views, tuple(f"bar {p}" for p in range(10)))
+
+
+def own_objects(path: Path) -> None:
+    """Put a run with fresh weights on bars into a directory."""
+    objects = bars()
+    config = presets.for_objects(objects, "bars", 0.0, None)
+    path.mkdir(parents=True)
+    (path / OBJECTS_FILE).write_bytes(object_files.pack(objects))
+    torch.manual_seed(0)
+    save_config(config, path)
+    save_model(models.build(config.model).eval(), path / WEIGHTS)

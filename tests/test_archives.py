@@ -5,9 +5,10 @@ import zipfile
 
 import pytest
 
-from fgpvae import archives, background, recorder, runs
-from fgpvae.checkpoints import load_pretrained
+from fgpvae import runs
 from fgpvae.errors import UserError
+from fgpvae.runs import archives, queue, writer
+from fgpvae.runs.checkpoints import load_pretrained
 from tests import tiny
 
 
@@ -31,26 +32,26 @@ def repacked(content, **changes):
 
 
 def test_a_downloaded_run_comes_back_and_can_be_used_but_not_resumed(packed, tmp_path):
-    run = background.add(tmp_path, "again", archives.unpack(packed, "seedling.zip"))
+    run = queue.add(tmp_path, "again", archives.unpack(packed, "seedling.zip"))
     assert (run.state, run.epoch, len(run.metrics())) == (runs.FINISHED, 2, 2)
     load_pretrained(run.path)
     with pytest.raises(UserError, match="cannot be trained further"):
-        background.resume(run, 3)
+        queue.resume(run, 3)
     with pytest.raises(UserError, match="cannot be trained further"):
-        next(recorder.execute(run.path, epochs=3))
+        next(writer.execute(run.path, epochs=3))
     assert archives.pack(run) == packed
     with pytest.raises(UserError, match="already"):
-        background.add(tmp_path, "again", archives.unpack(packed, "seedling.zip"))
+        queue.add(tmp_path, "again", archives.unpack(packed, "seedling.zip"))
 
 
 def test_a_run_that_was_stopped_in_its_first_epoch_comes_back_as_such(packed, tmp_path):
-    run = background.add(tmp_path, "whole", archives.unpack(packed, "seedling.zip"))
+    run = queue.add(tmp_path, "whole", archives.unpack(packed, "seedling.zip"))
     (run.path / runs.METRICS).unlink()
     stopped = archives.unpack(archives.pack(run), "stopped.zip")
-    back = background.add(tmp_path, "back", stopped)
+    back = queue.add(tmp_path, "back", stopped)
     assert (back.state, back.epoch) == (runs.STOPPED, 0)
     bare = archives.unpack(repacked(packed, metrics_jsonl=None), "bare.zip")  # weights alone
-    assert background.add(tmp_path, "bare", bare).state == runs.FINISHED
+    assert queue.add(tmp_path, "bare", bare).state == runs.FINISHED
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,3 @@ def test_an_archive_that_is_no_run_is_one_sentence(packed, change, sentence):
     with pytest.raises(UserError, match=sentence) as caught:
         archives.unpack(change(packed), "run.zip")
     assert "\n" not in str(caught.value)
-
-
-def test_spaces_in_a_name_become_dashes():
-    assert background.tidy_name("  my first  run ") == "my-first-run"

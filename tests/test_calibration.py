@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from fgpvae import calibration, data
-from fgpvae.checkpoints import load_model, save_model
+from fgpvae import data
 from fgpvae.errors import UserError
-from fgpvae.evaluation import views_task
+from fgpvae.evaluation import calibration
+from fgpvae.evaluation.protocol import views_task
 from fgpvae.models import FGPVAE, Calibration, FGPVAEConfig
-from fgpvae.networks import NetworkConfig
+from fgpvae.networks.standard import NetworkConfig
+from fgpvae.runs.checkpoints import load_model, load_pretrained, save_model
 
-KNOWN = Calibration(0.01, (1, 4, 16), (0.5, 0.6, 0.8), (1.5, 1.7, 2.1), (2.0, 0.1, 0.5))
+KNOWN = Calibration(
+    0.01, (1, 4, 16), (0.5, 0.6, 0.8), (1.5, 1.7, 2.1), (2.0, 0.1, 0.5), (3.0, 0.02)
+)
 
 
 def told() -> FGPVAE:
@@ -61,17 +64,26 @@ def test_scores_of_angles_are_those_of_views_at_each_angle():
             assert float(-divergence[p, g]) == pytest.approx(float(kl.sum()), 1e-4)
 
 
-def test_digits_kept_back_are_never_trained_on():
-    kept = calibration.kept_back((3,))
-    assert len(kept) == 40
-    assert not len(data.trainable(kept))
+def test_fitted_doubt_is_the_error_of_pictures():
+    """Errors that follow a line in the variance are stated as they are, at every size."""
+    model, digits = told(), calibration.kept_back((3, 7))[::4]
+    views = data.task(digits, data.ANGLES, data.ANGLES[:1]).context
+    slope, floor = calibration.fit_doubt(model, views, (1, 4))
+    for count in (1, 4):
+        variance, error = calibration.picture_doubt(model, views, count)
+        given = np.isnan(error).sum(1)
+        assert (given == count).all()
+        stated = np.nanmean(slope * variance + floor)
+        assert stated == pytest.approx(np.nanmean(error), rel=0.1)
 
 
-def test_bands_between_two_numbers_of_views_lie_between_theirs():
-    assert KNOWN.band(90, 1) == 1.5
-    assert KNOWN.band(90, 2) == pytest.approx(1.6)
-    assert KNOWN.band(50, 100) == 0.8
-    assert KNOWN.pixel_sd(0.03, 1) == pytest.approx(1.5 / 1.645 * 0.2)
+@pytest.mark.parametrize("name", ["best", "cubes", "paper", "wide"])
+def test_every_shipped_model_that_states_a_doubt_is_calibrated(name):
+    """More variance is more doubt, and none states less than it errs at best."""
+    known = load_pretrained(name).calibration
+    assert known is not None
+    assert known.picture_sd(0.0) > 0.01
+    assert known.picture_sd(0.02) >= known.picture_sd(0.001)
 
 
 def test_a_calibration_is_kept_with_the_weights(tmp_path):

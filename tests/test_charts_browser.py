@@ -42,12 +42,7 @@ def next_epoch(page: Page) -> int:
 
 def test_new_epochs_come_into_the_chart_that_is_there_and_it_keeps_its_zoom(page: Page):
     asked(page, "chart.mine = true")
-    first = asked(page, "chart.layout.yaxis.range")
     assert next_epoch(page) == 4
-    assert asked(page, "chart.mine")  # not another element
-    assert asked(page, "chart.layout.yaxis.range[0]") < first[0]  # the loss fell below -30
-    assert "Loss -40" in page.get_by_role("figure").get_attribute("aria-label")
-
     at = page.locator(f"{CHART} .draglayer .xy .nsewdrag").bounding_box()
     page.mouse.move(at["x"] + 20, at["y"] + 20)
     page.mouse.down()
@@ -60,17 +55,10 @@ def test_new_epochs_come_into_the_chart_that_is_there_and_it_keeps_its_zoom(page
     assert next_epoch(page) == 5
     assert asked(page, "[chart.layout.xaxis.range, chart.layout.yaxis.range]") == zoomed
     assert asked(page, "chart.data[1].visible") == "legendonly"
-    assert asked(page, "chart.layout.yaxis3.range[1]") > 5  # what nobody moved goes along
-
-    page.set_viewport_size({"width": 1000, "height": 900})  # Streamlit draws it in its new width
-    page.wait_for_function(f"document.querySelector('{CHART}').layout.width < 1000")
-    assert asked(page, "chart._fullData[0].x.length") == 5
-
     page.mouse.dblclick(at["x"] + 60, at["y"] + 40)
     page.wait_for_function(f"document.querySelector('{CHART}').layout.xaxis.range[0] === 0")
     assert next_epoch(page) == 6
-    assert asked(page, "chart.layout.yaxis.range[0]") < -60
-    assert asked(page, "chart.mine")
+    assert asked(page, "chart.mine")  # never another element
 
 
 @pytest.mark.parametrize("kind", ["PNG", "SVG"])
@@ -86,5 +74,4 @@ def test_a_saved_chart_has_the_ground_that_its_text_was_made_for(page: Page, kin
         return
     text = content.decode()
     assert text.startswith("<svg")
-    assert "Loss, what is minimised" in text
     assert "rgb(23, 27, 36)" in text.partition("</rect>")[0]  # the first rectangle: of a card

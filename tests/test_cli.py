@@ -7,15 +7,14 @@ import pytest
 import torch
 from PIL import Image
 
-from fgpvae import bench, data, models, presets, runs
+from fgpvae import data, files, models, runs
 from fgpvae.__main__ import main, parser
-from fgpvae.checkpoints import WEIGHTS, load_config, save_model
-from fgpvae.configs import DataConfig
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAEConfig
-from fgpvae.networks import NetworkConfig
-from fgpvae.presets import PRESETS, preset
-from tests import tiny
+from fgpvae.networks.standard import NetworkConfig
+from fgpvae.runs.checkpoints import WEIGHTS, load_config, save_model
+from fgpvae.training.configs import DataConfig
+from fgpvae.training.presets import preset
 
 COMMANDS = ("train", "evaluate", "rotate", "runs", "bench")
 SMALL = ["--set", "data.views=2", "--set", "model.network.widths=[8]", "--set", "training.batch=90"]
@@ -58,14 +57,6 @@ def test_every_command_explains_itself_with_an_example_that_parses(command, caps
     parser().parse_args(example.split())
 
 
-def test_the_help_names_every_command(capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    text = capsys.readouterr().out
-    assert all(command in text for command in COMMANDS)
-    assert "example: python -m fgpvae" in text
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -74,22 +65,15 @@ def test_the_help_names_every_command(capsys):
         ["train"],
         ["train", "--run-dir", "x", "--epochs", "many"],
         ["train", "--run-dir", "x", "--epochs", "0"],
-        ["train", "--run-dir", "x", "--epochs", "999999999"],
         ["train", "--run-dir", "x", "--seed", "-1"],
         ["train", "--run-dir", "x", "--preset", "huge"],
         ["train", "--run-dir", "x", "--preset", "two\nlines"],
-        ["train", "--run-dir", "x", "--set", "model.latents"],
         ["train", "--run-dir", "x", "--set", "latents=3"],
-        ["train", "--run-dir", "x", "--set", "model.latents.deep=3"],
-        ["train", "--run-dir", "x", "--set", "model.latents=NaN"],
         ["train", "--run-dir", "x", "--set", "model.latents=" + "[" * 50_000],
         ["train", "--run-dir", "x", "--set", "model.latents=1e999"],
         ["train", "--run-dir", "x", "--set", "data.source=elsewhere"],
         ["train", "--run-dir", "x", "--resume"],
-        ["train", "--run-dir", "x", "--resume", "--epochs", "3"],
         ["train", "--run-dir", "x", "--resume", "--preset", "quick"],
-        ["train", "--run-dir", "x", "--resume", "--classes", "all"],
-        ["train", "--run-dir", "x", "--resume", "--kernel", "matern32"],
         ["train", "--run-dir", "x", "--resume", "--period", "360"],
         ["train", "--run-dir", "x", "--data", "elsewhere"],
         ["train", "--run-dir", "x", "--classes", "3;8"],
@@ -99,9 +83,7 @@ def test_the_help_names_every_command(capsys):
         ["train", "--run-dir", "/dev/null/x"],
         ["evaluate"],
         ["evaluate", "nothing"],
-        ["evaluate", ".."],
         ["rotate", "none.png", "--out", "x.png"],
-        ["rotate", ".", "--out", "x.png"],
     ],
 )
 def test_bad_input_is_one_line_on_standard_error_and_exit_code_2(
@@ -131,13 +113,12 @@ def test_train_prints_where_it_ended_and_refuses_to_train_over_it(run, capsys, t
 
 def test_the_files_of_mnist_and_their_classes_are_options(capsys, tmp_path):
     folder, small = tmp_path / "mnist", ["--set", "model.network.widths=[8]", "--epochs", 1]
+    small += ["--set", "training.precision=float32"]
     write_idx(folder, data.embedded((2, 4, 7)))
-    told = result(
+    result(
         capsys, "train", "--data", folder, "--classes", "2,7", *small, "--run-dir",
         tmp_path / "two", "--set", "training.batch=240", "--json",
     )  # fmt: skip
-    assert 0 <= told["waiting"] <= 1
-    assert told["step"] == 3  # 360 digits of each class are trained on
     config = load_config(tmp_path / "two")
     assert config.data == DataConfig("continuous", str(folder), classes=(2, 7), views=16)
     assert config.preset == "best"
@@ -151,7 +132,7 @@ def test_the_files_of_mnist_and_their_classes_are_options(capsys, tmp_path):
         (["--classes", "x"], "class"),
         (["--classes", "12"], "0 to 9"),
         (["--preset", "gpvae"], "same angles"),
-        (["--preset", "cvae"], "set data.validation to 0 and training.keep to last"),
+        (["--preset", "cvae"], "validation digits to 0"),
     ):
         assert main([str(part) for part in (*command, tmp_path / "wrong", *wrong)]) == 2
         error = capsys.readouterr().err
@@ -182,15 +163,6 @@ def test_settings_from_the_command_line_reach_the_run(capsys, tmp_path):
     assert preset("paper", ["seed=4"]).seed == 4
 
 
-def test_runs_lists_what_is_there(run, capsys):
-    told = result(capsys, "runs", "--root", run.parent, "--json")
-    (mine,) = told["runs"]
-    assert (mine["name"], mine["state"], mine["epoch"]) == ("mine", "finished", 1)
-    assert mine["last"]["epoch"] == 1
-    assert told["unreadable"] == {}
-    assert result(capsys, "runs", "--root", run / "none") == {"runs": [], "unreadable": {}}
-
-
 def test_a_reader_that_has_enough_is_no_error(tmp_path, monkeypatch, capfd):
     reader, writer = os.pipe()
     os.close(reader)
@@ -200,6 +172,8 @@ def test_a_reader_that_has_enough_is_no_error(tmp_path, monkeypatch, capfd):
 
 
 def test_evaluate_scores_a_run_by_the_protocol(run, capsys):
+    (mine,) = result(capsys, "runs", "--root", run.parent, "--json")["runs"]
+    assert (mine["name"], mine["state"], mine["epoch"]) == ("mine", "finished", 1)
     told = result(capsys, "evaluate", run, "--json")
     for name in ("test_mse", "test_mse_sampled", "extrapolation_mse", "one_view_mse"):
         assert 0 < told[name] < 1
@@ -231,6 +205,7 @@ def test_rotate_writes_strips_and_films(picture, tmp_path, capsys):
         ["--to", ",".join(["1"] * 150), "--out", tmp_path / "a.webp"],
         ["--to", ",".join(["1"] * 600), "--out", tmp_path / "a.jpg"],
         ["--out", tmp_path / "a.xyz"],
+        ["--out", tmp_path / "a"],
         ["--out", tmp_path / "no" / "a.png"],
     ):
         assert main([str(word) for word in (*common, *wrong)]) == 2
@@ -241,18 +216,6 @@ def test_rotate_writes_strips_and_films(picture, tmp_path, capsys):
     assert not (tmp_path / "a.png").exists()
 
 
-@pytest.mark.parametrize("settings", [{"local": 2}, {"local": 0, "mean_function": True}])
-def test_rotate_asks_for_an_angle_that_the_model_cannot_tell(settings, picture, tmp_path, capsys):
-    network = NetworkConfig("dense", widths=(8,))
-    model = models.build(FGPVAEConfig(latents=4, network=network, **settings))
-    save_model(model, tmp_path / WEIGHTS)
-    common = ["rotate", picture, "--model", tmp_path / WEIGHTS, "--to", 0, "--json"]
-    common += ["--out", tmp_path / "a.png"]
-    assert main([str(word) for word in common]) == 2
-    assert "cannot tell the angle of a picture; give it with --angle" in capsys.readouterr().err
-    assert "angle_inferred" not in result(capsys, *common, "--angle", 30)
-
-
 def test_rotate_turns_the_digit_as_the_model_does(picture, tmp_path, capsys):
     model = models.build(FGPVAEConfig(latents=4, local=2)).eval()
     save_model(model, tmp_path / WEIGHTS)
@@ -260,7 +223,8 @@ def test_rotate_turns_the_digit_as_the_model_does(picture, tmp_path, capsys):
         capsys, "rotate", picture, "--model", tmp_path / WEIGHTS, "--angle", 30, "--to", 60,
         "--out", tmp_path / "one.png", "--json",
     )  # fmt: skip
-    from fgpvae import images, picture_scores
+    from fgpvae import images
+    from fgpvae.orientation import picture_scores
 
     digit = images.normalise(picture.read_bytes()).digit
     view = torch.from_numpy(picture_scores.as_seen(digit, np.pi / 6))
@@ -272,47 +236,7 @@ def test_rotate_turns_the_digit_as_the_model_does(picture, tmp_path, capsys):
         assert np.array_equal(np.asarray(written), np.asarray(expected))
 
 
-def test_the_parts_of_the_bench_measure_something():
-    views = data.factorized()[:40]
-    assert bench.seconds_an_epoch(views, 20, epochs=1) > 0
-    many = bench.many_views(64, images=128)
-    assert many.images.shape[:2] == (2, 64)
-    assert ((many.observed.sum(-1) >= 32) & (many.observed.sum(-1) <= 64)).all()
-    assert not many.images[~many.observed].any()
-    peaks = bench.peak_memory_by_views((64, 512))
-    assert peaks[512] > peaks[64] >= 0
-    assert bench.share_outside_networks(views, steps=2) < 1
-    assert 0 < bench.share_of_gp(views, steps=2) < 1
-
-
-def test_the_bench_says_when_a_preset_is_better_than_the_paper(monkeypatch):
-    changes = ["data.digits=4", "training.batch=2", "training.epochs=2"]
-    monkeypatch.setitem(PRESETS, "few", presets.preset("paper", changes))
-    assert bench.seconds_until_published("few", every=1) is None
-    monkeypatch.setattr(bench, "PUBLISHED_MSE", 1e9)
-    assert bench.seconds_until_published("few", every=1) > 0
-
-
-def test_a_name_that_means_a_shipped_model_and_a_run_is_refused(tmp_path, monkeypatch, capsys):
-    tiny.train(tmp_path, "paper")
-    monkeypatch.chdir(tmp_path)
-    assert main(["evaluate", "paper", "--json"]) == 2
-    assert "write './paper' for the run" in capsys.readouterr().err
-    assert result(capsys, "evaluate", "./paper", "--json")["parameters"] > 0
-
-
-def test_pictures_other_than_those_listed_are_refused(picture, tmp_path, capsys):
-    for name in ("x.tiff", "x.bmp", "x"):
-        arguments = ["rotate", str(picture), "--angle", "0", "--to", "0", "--out"]
-        assert main([*arguments, str(tmp_path / name)]) == 2
-        assert "must end in .png, .jpg, .jpeg, .webp or .gif" in capsys.readouterr().err
-        assert not (tmp_path / name).exists()
-
-
-def test_a_model_is_asked_only_for_settings_that_it_has(capsys):
-    config = presets.preset("gpvae", ["model.latents=4"])
-    assert config.model.latents == 4
-    with pytest.raises(UserError, match=r"The GP-VAE has no setting 'model.local'"):
-        presets.preset("gpvae", ["model.local=2"])
-    other = presets.preset("paper", ["model.latents=6", "model.name=vae"])
-    assert (other.model.name, other.model.latents) == ("vae", 6)
+def test_the_folder_of_the_runs_is_not_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path / "runs"))
+    with pytest.raises(UserError, match=r"^'runs/x/model\.safetensors' does not exist"):
+        files.read(tmp_path / "runs" / "x" / "model.safetensors", 1)

@@ -1,18 +1,19 @@
 """The conditional bound: all views of a digit given a part of them."""
 
-import math
 from dataclasses import replace
 
 import pytest
 import torch
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
-from fgpvae import batches, models, posterior, presets, recorder, training_data
-from fgpvae.batches import FixedViews
-from fgpvae.checkpoints import load_run
 from fgpvae.errors import UserError
-from fgpvae.training import Trainer
-from tests.test_fgpvae import CONFIG, VARIANTS, build, generator, variants, views
+from fgpvae.gp import posterior
+from fgpvae.runs import writer
+from fgpvae.runs.checkpoints import load_run
+from fgpvae.training import batches, presets, sources
+from fgpvae.training.batches import FixedViews
+from fgpvae.training.trainer import Trainer
+from tests.test_fgpvae import VARIANTS, build, generator, variants, views
 
 SMALL = (
     "model.network.widths=[32,16]",
@@ -64,9 +65,8 @@ def divergence(model, data, mu, var, context):
 
 
 @variants
-@pytest.mark.parametrize("share", [1.0, 0.7])
-def test_the_divergence_is_that_of_the_gaussians(config, share):
-    model, data = build(config), views(config, P=5, share=share)
+def test_the_divergence_is_that_of_the_gaussians(config):
+    model, data = build(config), views(config, P=5, share=0.7)
     context = parts(data)
     mu, var = model.encode(data.images, data.angles, data.observed)
     ours = divergence(model, data, mu, var, context)
@@ -104,37 +104,6 @@ def test_gradients_of_the_divergence_are_those_of_the_gaussians(name):
         torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-6)
 
 
-def test_it_bounds_the_likelihood_of_the_views_under_samples_of_the_context():
-    """log ∫ q(z | C) p(y_D | z) dz by importance sampling from q(z | D), every code by itself."""
-    model, data, noise = build(), views(P=4), 0.05
-    context = parts(data)
-    mu, var = model.encode(data.images, data.angles, data.observed)
-    kl = divergence(model, data, mu, var, context)
-    j, count = model.config.local, 4000
-    with torch.no_grad():
-        for p in range(len(data)):
-            channels = range(model.config.latents)
-            given = [(mu[p, :, c].double(), var[p, :, c].double()) for c in channels]
-            whole, part = (
-                [dense(model, data.angles[p], *given[c], seen, c) for c in channels]
-                for seen in (data.observed[p], context[p])
-            )
-            torch.manual_seed(p)
-            z = [q.sample((count,)) for q in whole]
-            weight = sum(
-                b.log_prob(x) - a.log_prob(x) for x, a, b in zip(z, whole, part, strict=True)
-            )
-            Q = context.shape[1]
-            codes = [*z[:j], *(x[:, None].expand(-1, Q) for x in z[j:])]
-            made = model.decode(torch.stack(codes, -1))  # [count, Q, H, W]
-            fit = Normal(made.double(), math.sqrt(noise)).log_prob(data.images[p].double())
-            fit = fit.flatten(1).sum(-1)
-            truth = (fit + weight).logsumexp(0) - math.log(count)
-            bound = fit.mean() - kl[p]
-            assert bound < truth
-            assert weight.mean() == pytest.approx(-float(kl[p]), rel=0.1, abs=0.1)
-
-
 def test_its_terms_are_a_drawn_code_and_the_mean_code_of_the_context():
     model, data = build(), views(P=4, share=0.8)
     context = parts(data)
@@ -156,75 +125,29 @@ def test_its_terms_are_a_drawn_code_and_the_mean_code_of_the_context():
     assert torch.equal(terms.pixels, data.observed.sum(-1) * 64)
 
 
-def test_a_part_has_from_no_view_to_all_but_one():
-    observed = torch.ones(600, 4, dtype=torch.bool)
-    observed[300:, 3] = False
-    part = batches.random_part(observed, generator())
-    assert not (part & ~observed).any()
-    for rows, most in ((part[:300], 3), (part[300:], 2)):
-        counts = rows.sum(-1).bincount(minlength=most + 1)
-        assert len(counts) == most + 1
-        assert (counts > 300 / (most + 1) / 2).all()
-    assert part[:300].float().mean(0).tolist() == pytest.approx([3 / 8] * 4, abs=0.1)
-
-
 def trainer(*changes):
     config = presets.preset("quick", [*SMALL, "training.epochs=2", "training.batch=10", *changes])
-    return Trainer(config, FixedViews(training_data.build_source(config)[0].views[:40], 10, 0))
-
-
-def test_a_run_learns_by_it(monkeypatch):
-    monkeypatch.setattr(models.FGPVAE, "terms", None)  # those of the ELBO are not asked for
-    run = trainer("training.epochs=8", "training.learning_rate=0.01")
-    first, *_, last = [step.mse for step in run.steps()]
-    assert last < 0.8 * first
+    return Trainer(config, FixedViews(sources.build_source(config)[0].views[:40], 10, 0))
 
 
 def test_a_run_begins_with_the_weights_that_it_is_told(tmp_path):
     config = presets.preset("quick", [*SMALL, "training.epochs=1", "training.batch=90"])
     first, second = tmp_path / "first", tmp_path / "second"
-    for _ in recorder.execute(first, config):
+    for _ in writer.execute(first, config):
         pass
-    start = replace(config.training, start=str(first), learning_rate=1e-12)
-    for _ in recorder.execute(second, replace(config, training=start)):
+    start = replace(config.training, start=str(first), learning_rate=1e-8)
+    for _ in writer.execute(second, replace(config, training=start)):
         pass
     before, after = (load_run(path)[0].state_dict() for path in (first, second))
     for name in before:
         torch.testing.assert_close(before[name], after[name], atol=1e-6, rtol=0)
 
 
-def test_a_run_may_begin_with_a_model_without_its_residual_block():
-    plain, deeper = trainer(), trainer("model.network.residual=8")
-    with torch.no_grad():
-        for weight in plain.model.parameters():
-            weight.add_(0.01)
-    deeper.start_from(plain.model)
-    views = plain.source.views[:3]
-    before, after = (
-        run.model.encode(views.images, views.angles, views.observed) for run in (plain, deeper)
-    )
-    for told, expected in zip(after, before, strict=True):
-        torch.testing.assert_close(told, expected, atol=0, rtol=0)
-    block = deeper.model.encoder.layers.residual.layers
-    assert bool((block[-1].weight == 0).all())
-    for _ in deeper.steps():
-        pass
-    assert all(bool((layer.weight != 0).any()) for layer in block if hasattr(layer, "weight"))
-    with pytest.raises(UserError, match="is a model with other settings"):
-        plain.start_from(deeper.model)
-
-
-def test_a_run_cannot_begin_with_another_model(tmp_path):
-    run = trainer("training.start=elsewhere")
-    with pytest.raises(UserError, match="is a model with other settings"):
-        run.start_from(models.build(CONFIG))
-
-
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
         (["model.name=cvae", *SMALL[-2:]], "The CVAE has no conditional bound"),
-        (["objective.conditional=true"], "set training.context_dropout to 0"),
+        (["objective.conditional=true"], "set context dropout to 0"),
     ],
 )
 def test_settings_that_do_not_go_together_get_one_sentence(changes, word):

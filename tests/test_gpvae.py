@@ -8,18 +8,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from fgpvae.batches import FixedViews
-from fgpvae.configs import RunConfig, TrainingConfig
 from fgpvae.data import Views
 from fgpvae.errors import UserError
-from fgpvae.kernels import Periodic
-from fgpvae.models import GPVAE, AmortisedGPVAE, GPVAEConfig, build
-from fgpvae.models.digit_vectors import leading_scores, upright
+from fgpvae.gp.kernels import Periodic
+from fgpvae.models import build
 from fgpvae.models.joint import GP_ONLY, JOINT, PLAIN, expected_log_prior, product_features
-from fgpvae.objectives import ObjectiveConfig
-from fgpvae.training import Trainer
+from fgpvae.training.batches import FixedViews
+from fgpvae.training.configs import RunConfig, TrainingConfig
+from fgpvae.training.objectives import ObjectiveConfig
+from fgpvae.training.trainer import Trainer
 from tests.configs import model_config
 
 
@@ -140,24 +138,6 @@ def test_batch_gradients_are_those_of_the_dense_evidence(name):
         )
 
 
-def test_gradient_of_a_batch_with_respect_to_its_codes():
-    views = ragged()
-    model = prepared("gpvae", views)
-    observed, rows = views.observed, model.rows(views.ids)[0]
-    mu = model.encode(views.images, views.angles, observed)[0][observed].detach().double()
-    each = model.vectors.detach()[rows][:, None].expand(-1, 4, -1)[observed]
-    gram, alpha = dense_kernel(model, each, views.angles[observed])
-    inverse = torch.linalg.inv(gram + alpha * torch.eye(len(gram))).detach()
-    # ∂/∂μ = -K⁻¹μ and ∂/∂var = -½ diag(K⁻¹)
-    torch.testing.assert_close(
-        model.slope_mu[rows][observed].double(), -inverse @ mu, rtol=1e-4, atol=1e-6
-    )
-    torch.testing.assert_close(
-        model.slope_var[rows][observed].double(), -0.5 * inverse.diagonal(), rtol=1e-4, atol=1e-6
-    )
-    assert not model.slope_mu[rows][~observed].any()
-
-
 def test_expansion_is_of_first_order_and_its_coefficients_stand_still():
     views = ragged()
     model = prepared("gpvae", views)
@@ -256,36 +236,6 @@ def test_views_of_a_training_digit_count_once():
     assert not torch.allclose(new.mean(at)[0], mean, rtol=1e-3, atol=1e-4)
 
 
-class LargestTensor(TorchDispatchMode):
-    size = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        for tensor in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(tensor, torch.Tensor):
-                self.size = max(self.size, tensor.numel())
-        return result
-
-
-@pytest.mark.parametrize("name", ["gpvae", "gpvae-amortised"])
-def test_no_matrix_over_all_pairs_of_images(name):
-    P, Q = 600, 4  # pairs of images are more than the numbers of any layer
-    blank = torch.zeros(P, Q, 1, 1).expand(-1, -1, 28, 28)
-    angles = torch.rand(P, Q, dtype=torch.float64, generator=generator())
-    observed = torch.ones(P, Q, dtype=torch.bool)
-    views = Views(blank, angles, observed, torch.arange(P), torch.zeros(P, dtype=torch.int64))
-    torch.manual_seed(0)
-    model = build(model_config(name=name, latents=3, local=0, digit_rank=2))
-    with LargestTensor() as largest:
-        model.prepare(lambda: views)
-        model.start_epoch(lambda: views, 1.0)
-        model.terms(views[:5])
-        model.condition(lambda: views)
-        few = views[:5]
-        model.generate(few.images, few.angles, few.angles, few.observed, few.ids)
-    assert P * Q <= largest.size < (P * Q) ** 2 / 4
-
-
 def test_each_phase_moves_what_it_should():
     views = ragged(6)
     config = RunConfig(
@@ -305,73 +255,6 @@ def test_each_phase_moves_what_it_should():
     gp = {"vectors", "log_alpha", "kernel.log_amplitude", "kernel.log_length_scale"}
     everything = set(before)
     assert moved == [everything - gp, gp, everything]
-
-
-def test_gp_parameters_climb_the_evidence():
-    """With the codes held still the evidence of the GP grows; nothing runs away."""
-    views = ragged(12, 6)
-    config = RunConfig(
-        model=model_config(name="gpvae", latents=3, local=0, digit_rank=2, phases=(0.0, 1.0)),
-        objective=ObjectiveConfig("elbo"),
-        training=TrainingConfig(epochs=30, batch=6),
-    )
-    trainer = Trainer(config, FixedViews(views, 6, 0))
-    start = float(dense_kl(trainer.model, views).detach())
-    for _ in trainer.steps():
-        pass
-    end = float(dense_kl(trainer.model, views).detach())
-    assert end < start - 10
-    assert all(float(p.detach().abs()) < 8 for p in trainer.model.kernel_parameters())
-
-
-def test_digit_vectors_start_as_leading_scores():
-    x = torch.randn(30, 50, dtype=torch.float64, generator=generator())
-    values, vectors = np.linalg.eigh((x @ x.mT).numpy())
-    best = (vectors[:, -4:] * values[-4:]) @ vectors[:, -4:].T
-    scores = leading_scores(x, 4).double()
-    assert float(scores.square().sum(-1).mean()) == pytest.approx(1, rel=1e-5)
-    gram = (scores @ scores.mT).numpy()
-    np.testing.assert_allclose(gram, best * np.trace(gram) / np.trace(best), atol=1e-5)
-    few = leading_scores(x[:2], 4)
-    assert few.shape == (2, 4)
-    assert few.isfinite().all()
-
-
-def test_upright_is_the_nearest_observed_view():
-    views = ragged(3, 3)
-    angles = torch.tensor([[3.0, 6.2, 1.0], [0.0, -0.3, 1.0], [2.0, 4.4, 0.0]])
-    observed = torch.tensor([[True, True, True], [False, True, True], [True, True, False]])
-    views = Views(views.images, angles.double(), observed, views.ids, views.labels)
-    expected = views.images[[0, 1, 2], [1, 1, 1]].flatten(1)
-    assert torch.equal(upright(views), expected)
-
-
-def test_new_digits_are_refused_with_the_reason():
-    views = ragged()
-    model = prepared("gpvae", views)
-    arguments = (views.images, views.angles, views.angles, views.observed)
-    assert not GPVAE.takes_new_digits
-    assert AmortisedGPVAE.takes_new_digits
-    with pytest.raises(UserError, match="cannot take new digits"):
-        model.generate(*arguments, ids=views.ids + 1)
-    with pytest.raises(UserError, match="found by its id"):
-        model.generate(*arguments)
-    with pytest.raises(UserError, match="as id for each"):
-        model.generate(*arguments, ids=views.ids[:2])
-    with pytest.raises(UserError, match="cannot take new digits"):
-        build(GPVAEConfig()).generate(*arguments, ids=views.ids)
-
-
-@pytest.mark.parametrize("name", ["gpvae", "gpvae-amortised"])
-def test_a_length_scale_learned_too_short_is_refused_before_its_features_are_made(name):
-    views = ragged()
-    model = prepared(name, views)
-    with torch.no_grad():
-        model.kernel.log_length_scale.fill_(math.log(2e-3))
-    with pytest.raises(UserError, match=r"has become so short, 0\.002"):
-        model.expand(views)
-    with pytest.raises(UserError, match="do not fit in memory"):
-        model.generate(views.images, views.angles, views.angles, views.observed, views.ids)
 
 
 def test_training_on_anything_but_the_prepared_views_is_refused():

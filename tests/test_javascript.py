@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.ndimage
 import torch
 from playwright.sync_api import Browser, Page, Route
 
-from fgpvae import scenes
-from fgpvae.data import unseen
-from tests.apps import dial_app
+from fgpvae.browser import export
+from fgpvae.gp.kernels import Periodic
+from fgpvae.gp.posterior import local_posterior
+from tests import decoders
 from ui.components.shared import packed
 
 COMPONENTS = Path(__file__).parent.parent / "ui" / "components"
@@ -52,102 +52,115 @@ def test_every_module_loads_by_itself(page: Page):
 
 
 @pytest.mark.parametrize("half", [False, True])
-@pytest.mark.parametrize("name", dial_app.CONFIGS)
+@pytest.mark.parametrize("name", decoders.CONFIGS)
 def test_the_decoder_is_that_of_torch(page: Page, name: str, half: bool):
-    model = dial_app.build(name)
+    model = decoders.build(name)
     if half:  # as most that are shipped
-        model.decoder.half().float()
+        for parameter in model.decoder.parameters():
+            parameter.data = parameter.data.half().float()
     codes = np.random.default_rng(0).normal(size=(3, model.config.latents))
     with torch.no_grad():
         expected = model.decoder(torch.as_tensor(codes, dtype=torch.float32))
-    network = scenes.network(model)
+    network = export.network(model)
     assert (b'"half":true' in network.blob) == (half and name != "paper")  # sums there are not
     run = """(() => {
       const decoder = new m.Decoder(globalThis.unpacked);
       return a.map((code) => Array.from(decoder.run(Float64Array.from(code))));
     })()"""
     unpack = "(globalThis.unpacked = m.unpack(Uint8Array.from(a).buffer)).header.id"
-    assert call(page, "decoders/decoders.js", unpack, list(network.blob)) == network.id
+    assert call(page, "dial/decoders.js", unpack, list(network.blob)) == network.id
     made = call(page, "dial/decoder.js", run, codes.tolist())
     assert np.allclose(made, expected.flatten(1).numpy(), atol=1e-4)
 
 
-def test_numbers_arrive_as_they_were_packed(page: Page):
-    values = np.random.default_rng(3).normal(size=(3, 5)).astype(np.float32)
-    made = call(page, "shared/packed.js", "Array.from(m.unpacked(a))", packed(values))
-    assert made == values.ravel().tolist()
+PICTURE = """(async () => {
+  const { unpack } = await import("/dial/decoders.js");
+  const { hub } = await import("/shared/pose.js");
+  const { Circle } = await import("/dial/circle.js");
+  const { Line } = await import("/dial/track.js");
+  hub.networks.set(a.scene.network, unpack(Uint8Array.from(a.blob).buffer));
+  const shape = a.line ? new Line() : new Circle();
+  const picture = new m.Picture(document.createElement("canvas"), shape);
+  picture.show(a.scene);
+  return picture.connect() && a.angles.map((angle) => ({
+    own: Array.from(picture.decode(angle, a.scene.own)),
+    other: Array.from(picture.decode(angle, picture.following(a.first, a.firstOwn))),
+    unknown: picture.unknown(angle),
+  }));
+})()"""
 
 
-def test_a_series_is_a_sum_of_waves(page: Page):
-    coefficients = np.random.default_rng(1).normal(size=(3, 9))  # 1, four cosines, four sines
-    w = np.linspace(-7, 7, 23)
-    expected = coefficients[:, :1] + sum(
-        coefficients[:, [k]] * np.cos(k * w) + coefficients[:, [4 + k]] * np.sin(k * w)
-        for k in range(1, 5)
-    )
-    made = call(
-        page,
-        "dial/series.js",
-        "a.w.map((w) => Array.from(new m.Series(a.series).at(w)))",
-        {"w": w.tolist(), "series": {"rows": 3, "values": coefficients.ravel().tolist()}},
-    )
-    assert np.allclose(made, expected.T, atol=1e-12)
+@pytest.mark.parametrize("name", ["paper", "product", "move"])
+def test_a_picture_is_that_of_torch_and_follows_the_style_of_another(page: Page, name: str):
+    model = decoders.build(name)
+    scene, random = decoders.scene(name, model, [1, 5, 6]), np.random.default_rng(4)
+    first_own, first = random.normal(size=(2, 3))  # of another model
+    reading, direction = random.normal(size=3), random.normal(size=len(scene.own))
+    style = scene.own + reading @ (first - first_own) * direction
+    angles = [0, 33.3, 99.9] + [271.0] * (not scene.line)
+    w = np.array(angles) / 50 - 1 if scene.line else np.deg2rad(angles)
+    sent = {
+        "network": scene.network.id,
+        "code": {"shape": scene.code.shape, "values": packed(scene.code)},
+        "variance": {"shape": [1], "values": packed(scene.variance)},
+        "frequency": scene.frequency,
+        "styles": scene.styles.tolist(),
+        "own": scene.own.tolist(),
+        "follow": [{"reading": reading.tolist(), "direction": direction.tolist()}],
+    }
+    a = {"scene": sent, "blob": list(scene.network.blob), "line": scene.line, "angles": angles}
+    a |= {"first": first.tolist(), "firstOwn": first_own.tolist()}
+    made = call(page, "dial/picture.js", f"await {PICTURE}", a)
+    for key, wanted in (("own", None), ("other", style)):
+        codes = torch.as_tensor(scene.at(w, wanted))
+        expected = model.decode(codes).detach().numpy().reshape(len(w), -1)
+        assert np.ptp(expected) > 0.1
+        assert np.allclose([each[key] for each in made], expected, atol=1e-4)
+    assert np.allclose([each["unknown"] for each in made], scene.unknown(w), atol=1e-4)
 
 
-def test_a_table_has_straight_lines_and_stays_within_its_ends(page: Page):
-    values = np.random.default_rng(2).normal(size=(2, 5))
-    w = np.array([-3.0, -1.0, -0.9, 0.0, 0.24, 0.99, 1.0, 8.0])
-    expected = np.stack([np.interp(w, np.linspace(-1, 1, 5), row) for row in values], 1)
-    made = call(
-        page,
-        "dial/series.js",
-        "a.w.map((w) => Array.from(new m.Table(a.table).at(w)))",
-        {"w": w.tolist(), "table": {"rows": 2, "values": values.ravel().tolist()}},
-    )
-    assert np.allclose(made, expected, atol=1e-12)
+def test_the_ring_is_as_wide_as_the_doubt_at_the_same_place(page: Page):
+    doubt = [0.9, 0.1, 0.5, 0.3, 0.7]
+    code = """(async () => {
+      const { Dial } = await import(`${a.origin}/dial/dial.js`);
+      const { Circle } = await import(`${a.origin}/dial/circle.js`);
+      const width = (shape) => (at) => Dial.prototype.width.call({ shape }, a, at);
+      return [a.ring.map(width(new Circle())), a.track.map(width(new m.Line()))];
+    })()"""
+    sent = {"origin": ORIGIN, "doubt": doubt}
+    sent |= {"ring": [k / 5 for k in range(5)], "track": [k / 4 for k in range(5)]}
+    ring, track = call(page, "dial/track.js", f"await {code}", sent)
+    assert np.allclose(ring, doubt)
+    assert np.allclose(track, doubt)  # the last is at the end of the line
 
 
-def test_pictures_turn_as_those_of_the_package(page: Page):
-    image = unseen((4,)).images[0].astype(float)
-    degrees = [0, 90, 157.5, 201.3, -45]
-    made = call(
-        page,
-        "shared/rotation.js",
-        "a.degrees.map((w) => Array.from(m.rotated(m.coefficients(a.image, 28), 28, w)))",
-        {"degrees": degrees, "image": image.ravel().tolist()},
-    )
-    expected = [scipy.ndimage.rotate(image, w, reshape=False).ravel() for w in degrees]
-    assert np.allclose(made, expected, atol=1e-6)
+POSTERIOR = """(async () => {
+  const { gaussian } = await import("/shared/numbers.js");
+  const kernel = { kind: "periodic", amplitude: 1, lengthScale: 1 };
+  const q = new m.Posterior({ kernel, local: 1, latents: 1 }, a.views);
+  const draw = q.sampler(a.w.slice(0, 1));
+  const samples = Array.from({ length: 400 }, () => draw([[gaussian()]])[0][0]);
+  const [mean, variance] = [a.w.map((w) => q.at(w)[0]), a.w.map((w) => q.variance(w)[0])];
+  return { mean, variance, evidence: q.evidence(), samples };
+})()"""
 
 
-def test_values_all_round_have_straight_lines_between_them(page: Page):
-    made = call(
-        page, "truth/truth.js", "a.map((w) => m.around([1, 2, 4, 8], w))", [0, 45, 315, 360]
-    )
-    assert np.allclose(made, [1, 1.5, 4.5, 1])
-
-
-def test_half_precision(page: Page):
-    values = np.array([0, -1.5, 0.1, 6e-8, 3e-5, 65504, -2e-7, np.inf], "<f2")
-    halves = values.view("<u2").tolist()
-    made = call(page, "decoders/half.js", "Array.from(m.floats(a))", halves)
-    assert made == values.astype(float).tolist()
-
-
-def test_angles_are_apart_the_shorter_way_round(page: Page):
-    pairs = [(0, 0), (10, 350), (350, 10), (0, 180), (90, 271), (-30, 30), (725, 0), (0, -1085)]
-    made = call(page, "shared/geometry.js", "a.map(([x, y]) => m.apart(x, y))", pairs)
-    unit = np.exp(1j * np.deg2rad(np.array(pairs, dtype=float)))
-    expected = np.rad2deg(np.abs(np.angle(unit[:, 0] / unit[:, 1])))
-    assert np.allclose(made, expected, atol=1e-9)
-
-
-def test_angles_turn_round(page: Page):
-    angles = [-720.5, -1, 0, 359.5, 360, 1000]
-    made = call(page, "shared/geometry.js", "a.map(m.turned)", angles)
-    assert np.allclose(made, np.array(angles) % 360)
-    assert call(page, "shared/geometry.js", "m.radians(180)") == pytest.approx(np.pi)
-    assert call(page, "shared/geometry.js", "[m.clamp(5, 0, 2), m.clamp(-5, 0, 2)]") == [2, 0]
+def test_the_evidence_and_the_samples_of_a_posterior_are_those_of_the_package(page: Page):
+    points = np.array([[0.7, 1.5], [3.5, -0.8], [5.1, 0.3]])
+    grid = np.arange(0, 6, 0.5)
+    views = [{"w": w, "mean": [z], "variance": [0.05**2]} for w, z in points.tolist()]
+    given = {"views": views, "w": grid.tolist()}
+    made = call(page, "shared/posterior.js", f"await {POSTERIOR}", given)
+    w, z = torch.as_tensor(points[:, 0])[None], torch.as_tensor(points[None, :, 1:])
+    seen = torch.ones(1, 3, dtype=torch.bool)
+    posterior = local_posterior(Periodic(), w, z, torch.full_like(z, 0.05**2), seen)
+    mean, var = (x[0, :, 0].detach() for x in posterior.at(torch.as_tensor(grid)[None]))
+    assert np.allclose(made["mean"], mean, atol=1e-9)
+    assert np.allclose(made["variance"], var, atol=1e-9)
+    assert made["evidence"] == pytest.approx(float(posterior.log_evidence.detach()), abs=1e-8)
+    sd = float(var[0].sqrt())  # bounds of five standard errors
+    assert abs(np.mean(made["samples"]) - float(mean[0])) < 5 * sd / 20
+    assert np.std(made["samples"]) == pytest.approx(sd, rel=5 / np.sqrt(800))
 
 
 MOUNTED = """(async () => {
@@ -175,54 +188,6 @@ MOUNTED = """(async () => {
 def test_a_view_stays_as_long_as_its_element(page: Page):
     found = call(page, "shared/mount.js", f"await {MOUNTED}")
     assert found == {"made": [[1, 3]], "before": 0, "ended": [1]}
-
-
-TILES = """(() => {
-  const root = document.createElement("div");
-  root.innerHTML = '<div class="tiles"></div>';
-  document.body.append(root);
-  const sent = [];
-  const tile = (name) => ({ name, hint: name, image: "data:,", selected: name === "b" });
-  const data = { layout: "strip", label: "Tiles", single: true, tiles: [..."abcd"].map(tile) };
-  m.default({ data: [data], parentElement: root, setTriggerValue: (_, name) => sent.push(name) });
-  window.tiles = { root, sent };
-  return true;
-})()"""
-STATE = """() => {
-  const buttons = [...tiles.root.querySelectorAll("button")];
-  const named = (test) => buttons.filter(test).map((button) => button.dataset.name).join("");
-  return {
-    focus: document.activeElement.dataset.name,
-    reached: named((button) => button.tabIndex === 0),
-    pressed: named((button) => button.ariaPressed === "true"),
-    sent: tiles.sent.join(""),
-  };
-}"""
-
-
-def test_arrows_lead_through_tiles_and_enter_and_space_choose(page: Page):
-    call(page, "tiles/tiles.js", TILES)
-    page.keyboard.press("Tab")
-    assert page.evaluate(STATE) == {"focus": "b", "reached": "b", "pressed": "b", "sent": ""}
-    for key, at in (
-        ("ArrowRight", "c"),
-        ("ArrowDown", "d"),
-        ("ArrowRight", "d"),  # not beyond the last
-        ("Home", "a"),
-        ("ArrowLeft", "a"),
-        ("End", "d"),
-        ("ArrowUp", "c"),
-    ):
-        page.keyboard.press(key)
-        found = page.evaluate(STATE)
-        assert (found["focus"], found["reached"]) == (at, at), key
-        assert (found["pressed"], found["sent"]) == ("b", "")  # to look is not to choose
-    page.keyboard.press("Enter")
-    assert page.evaluate(STATE) == {"focus": "c", "reached": "c", "pressed": "c", "sent": "c"}
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Space")
-    assert page.evaluate(STATE) == {"focus": "b", "reached": "b", "pressed": "b", "sent": "cb"}
-    page.evaluate("tiles.root.remove()")
 
 
 UPRIGHT = """(() => {
@@ -265,36 +230,3 @@ def test_a_picture_turned_by_hand_stays_until_it_is_answered_and_then_follows(pa
     html = (COMPONENTS / "upright" / "upright.html").read_text()
     made = call(page, "upright/upright.js", UPRIGHT, {"html": html, "steps": steps})
     assert made == {"found": [40, 326.7, 326.7, 120, 90, 45, 45], "sent": [326.7, 45]}
-
-
-def test_an_axis_that_was_moved_by_hand_stays_and_others_go_along(page: Page):
-    axis = {"range": [0, 1]}
-    a = {
-        "old": {
-            "template": "dark",
-            "width": 500,
-            "xaxis": {"range": [0.2, 0.4]},  # moved
-            "yaxis": {"range": [0, 2]},  # the newest
-            "xaxis2": axis,  # put back to the first
-            "yaxis2": {"range": [3, 4], "autorange": True},  # by Plotly
-        },
-        "next": {
-            "template": "light",
-            "xaxis": {"range": [0, 3], "title": "new"},
-            "yaxis": {"range": [0, 3]},
-            "xaxis2": {"range": [0, 3]},
-            "yaxis2": {"range": [0, 3]},
-            "xaxis3": {"range": [0, 3]},  # was not there
-        },
-        "first": {"xaxis": [0, 1], "yaxis": [0, 1], "xaxis2": [0, 1], "yaxis2": [0, 1]},
-        "newest": {"xaxis": [0, 2], "yaxis": [0, 2], "xaxis2": [0, 2], "yaxis2": [0, 2]},
-    }
-    code = "m.merged(a.old, a.next, a.first, a.newest)"
-    made = call(page, "plot_tools/live.js", code, a)
-    assert (made["template"], made["width"]) == ("dark", 500)
-    assert made["xaxis"] | {"autorange": None} == {
-        "range": [0.2, 0.4],
-        "title": "new",
-        "autorange": None,
-    }
-    assert all(made[name]["range"] == [0, 3] for name in ("yaxis", "xaxis2", "yaxis2", "xaxis3"))

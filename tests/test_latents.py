@@ -6,11 +6,12 @@ import torch
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ExpSineSquared
 
-from fgpvae import data, latents
+from fgpvae import data
 from fgpvae.data import ANGLES
 from fgpvae.errors import UserError
-from fgpvae.models import FGPVAE, MODELS, FGPVAEConfig, build
-from fgpvae.networks import NetworkConfig
+from fgpvae.evaluation import latents
+from fgpvae.models import FGPVAE, MODELS, build
+from fgpvae.networks.standard import NetworkConfig
 from tests.configs import model_config
 
 SMALL = NetworkConfig("dense", widths=(32, 16))
@@ -51,33 +52,6 @@ def test_new_digits_are_not_taken_for_training_digits(views):
     assert torch.equal(latents.generated(amortised, views), without)
 
 
-def test_known_digits_carry_the_ids_of_the_training_set():
-    views = latents.digits((8, 3), new=False, count=6)
-    train = data.factorized((8, 3), seed=0)
-    for row, number in enumerate(views.ids.tolist()):
-        at = (train.ids == number).nonzero().item()
-        seen = train.observed[at]
-        where = (train.angles[at][seen] / ANGLES[1]).round().long()
-        np.testing.assert_allclose(views.images[row, where], train.images[at][seen], atol=1e-6)
-
-
-def test_a_class_offers_at_most_its_unseen_digits():
-    assert len(latents.digits((3,), count=10_000)) == data.UNSEEN_PER_CLASS
-
-
-@pytest.mark.parametrize(("classes", "each"), [(range(10), 4), ((3, 8), 20), ((3,), 40)])
-def test_a_choice_of_digits_is_of_every_class(classes, each, model):
-    views = latents.digits(tuple(classes), angles=ANGLES[:1])
-    rows = latents.evenly(views, 40)
-    chosen = views[rows]
-    assert len(set(rows.tolist())) == 40
-    assert chosen.labels.bincount()[list(classes)].tolist() == [each] * len(classes)
-    local, rest = latents.parts(latents.latents(model, views), rows)
-    alone = latents.latents(model, chosen).mu
-    np.testing.assert_allclose(np.concatenate([local, rest], -1), alone, atol=1e-6)
-    assert latents.evenly(views[:3], 40).tolist() == [0, 1, 2]
-
-
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "deep-svgp"])
 def test_every_model_with_an_encoder_can_be_looked_into(name, views):
     model = model_of(name)
@@ -88,12 +62,6 @@ def test_every_model_with_an_encoder_can_be_looked_into(name, views):
     assert covered == list(range(7))
     divided = set(found.blocks) == {"local", "global"}
     assert divided == (name == "fgpvae") == (found.pooled is not None)
-
-
-def test_without_global_channels_there_is_no_global_block(views):
-    torch.manual_seed(0)
-    model = build(FGPVAEConfig(latents=4, local=4, network=SMALL))
-    assert list(model.blocks) == ["local"]
 
 
 def test_global_channels_stand_still_once_pooled(model, views):
@@ -117,12 +85,28 @@ def test_projection_agrees_with_the_eigenvectors_of_the_covariance():
     np.testing.assert_allclose(np.abs(found.points.reshape(-1, 3)), np.abs(expected), atol=1e-9)
 
 
-@pytest.mark.parametrize("channels", [0, 1, 2])
-def test_projection_of_few_or_constant_channels(channels):
-    z = np.random.default_rng(1).normal(size=(4, 16, channels))
-    assert latents.project(z).points.shape == (4, 16, 3)
-    still = latents.project(np.ones((4, 16, 3)))
-    assert not still.points.any() and not still.shares.any()  # noqa: PT018
+def test_the_plane_of_the_angle_shows_a_circle_where_pca_folds_the_curve():
+    rng = np.random.default_rng(0)
+    w = np.linspace(0, 2 * np.pi, 72, endpoint=False)
+    harmonics = [f(k * w) * (0.7 if k == 1 else 1) for k in (1, 2, 3) for f in (np.sin, np.cos)]
+    curve = np.stack(harmonics, 1) @ np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    z = np.repeat(curve[None], 4, 0) + 0.01 * rng.normal(size=(4, 72, 6))
+    turned = {}
+    for name, angles in (("pca", None), ("angle", w)):
+        found = latents.project(z, angles=angles)
+        np.testing.assert_allclose(found.onto(z), found.points, atol=1e-12)
+        np.testing.assert_allclose(found.directions.T @ found.directions, np.eye(3), atol=1e-9)
+        read = np.arctan2(-found.points[..., 0], found.points[..., 1])
+        turned[name] = np.abs(np.angle(np.exp(1j * (read - w)))).max()
+    assert turned["angle"] < np.radians(5)  # counter-clockwise from the top, as on the dial
+    assert turned["pca"] > np.radians(60)
+
+
+def test_paths_are_laid_over_points_by_one_affine_map():
+    rng = np.random.default_rng(0)
+    paths = rng.normal(size=(5, 9, 2))
+    points = paths @ rng.normal(size=(2, 3)) + rng.normal(size=3)
+    np.testing.assert_allclose(latents.laid_over(paths, points), points, atol=1e-12)
 
 
 def test_curves_agree_with_scikit_learn(model, views):
@@ -168,21 +152,6 @@ def test_traversal_moves_one_channel(model):
     assert np.abs(images[0, 0] - images[0, 1]).max() > 1e-5
 
 
-def test_turning_channel_by_channel(model, views):
-    codes = latents.latents(model, views).pooled[0]
-    images = latents.turn(model, codes, view=5)
-    assert images.shape == (4, 16, 28, 28)
-    whole = model.decode(torch.tensor(codes)).detach().numpy()
-    np.testing.assert_allclose(images[0], whole, atol=1e-6)
-    # at the view where the others stay, every row shows the digit as it is
-    for row in images:
-        np.testing.assert_allclose(row[5], whole[5], atol=1e-6)
-    mixed = codes[5].copy()
-    mixed[1] = codes[9, 1]
-    expected = model.decode(torch.tensor(mixed)).detach().numpy()
-    np.testing.assert_allclose(images[2, 9], expected, atol=1e-6)
-
-
 def test_effect_of_a_channel_that_the_decoder_ignores_is_zero():
     model = model_of()
     linear = next(m for m in model.decoder.modules() if isinstance(m, torch.nn.Linear))
@@ -212,19 +181,6 @@ def test_draws_from_the_prior_correlate_as_the_kernel_says():
     np.testing.assert_allclose(measured, latents.prior_gram(model), atol=0.08)
 
 
-def test_generated_views_come_from_the_given_ones_only(model, views):
-    one = views[[0]]
-    given = np.arange(16) == 4
-    first = latents.generated(model, one, given)
-    spoilt = one.images.clone()
-    spoilt[:, 5:] = 0.3
-    again = latents.generated(
-        model, data.Views(spoilt, one.angles, one.observed, *_rest(one)), given
-    )
-    torch.testing.assert_close(first, again)
-    assert (latents.generated(model, one) - first).abs().max() > 1e-4
-
-
 @pytest.mark.parametrize("name", ["fgpvae", "cvae"])
 def test_styles_of_digits_have_the_mean_and_covariance_of_their_posteriors(name):
     model = model_of(name)
@@ -246,18 +202,3 @@ def test_styles_of_digits_have_the_mean_and_covariance_of_their_posteriors(name)
     # near the digit itself, drawn a little towards the mean
     first, own = (drawn[row == 0].mean(0) - found.mean) / spread, (own[0] - found.mean) / spread
     np.testing.assert_allclose(first, np.sqrt(1 - near**2) * own, atol=0.03)
-
-
-@pytest.mark.parametrize("name", ["vae", "gpvae"])
-def test_a_model_that_keeps_no_style_has_none_to_draw(name):
-    with pytest.raises(UserError, match="no style"):
-        latents.styles(model_of(name), latents.digits((3,), count=4))
-
-
-def test_no_digit_is_an_error(model, views):
-    with pytest.raises(UserError, match="no digit"):
-        latents.generated(model, views[[]])
-
-
-def _rest(views: data.Views) -> tuple:
-    return views.ids, views.labels, views.tested

@@ -1,22 +1,27 @@
-"""What every model in the registry promises."""
+"""The contract of every model in the registry."""
 
 import dataclasses
 from functools import cache
 
+import numpy as np
 import pytest
 import torch
+from torch.distributions import Normal, kl_divergence
 
-from fgpvae.batches import FixedViews
-from fgpvae.checkpoints import load_model, save_model
-from fgpvae.configs import RunConfig, TrainingConfig
-from fgpvae.data import ANGLES, HELD_OUT_INDEX, Views, embedded, rotate
+import fgpvae
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, Task, Views, embedded, rotate
 from fgpvae.errors import UserError
+from fgpvae.evaluation.protocol import task_mse
 from fgpvae.models import MODELS, GPVAEConfig, build, find
-from fgpvae.networks import NetworkConfig
-from fgpvae.objectives import ObjectiveConfig
-from fgpvae.training import Trainer
+from fgpvae.networks.standard import NetworkConfig
+from fgpvae.runs.checkpoints import load_model, save_model
+from fgpvae.training.batches import FixedViews
+from fgpvae.training.configs import RunConfig, TrainingConfig
+from fgpvae.training.objectives import ObjectiveConfig
+from fgpvae.training.trainer import Trainer
 from tests.configs import model_config
 
+AT = torch.linspace(0, 6, 24, dtype=torch.float64).reshape(8, 3)
 JOINT = tuple(name for name, kind in MODELS.items() if kind.fixed_angles)
 every_model = pytest.mark.parametrize("name", MODELS)
 NETWORKS = {
@@ -57,35 +62,34 @@ def generated(model, views, at, **options):
     return model.generate(views.images, views.angles, at, views.observed, ids=views.ids, **options)
 
 
-def config(name, epochs, network="paper", **training):
-    return RunConfig(
+def infer(model, views):
+    return model.infer(views.images, views.angles, views.observed, views.ids)
+
+
+def trainer(name, epochs, network="paper", views=None, **training):
+    config = RunConfig(
         model=model_config(name=name, latents=8, local=4, network=NETWORKS[network]),
         objective=ObjectiveConfig("elbo", pixel_variance=0.003),
         training=TrainingConfig(epochs=epochs, batch=4, learning_rate=3e-3, **training),
     )
+    return Trainer(config, FixedViews(views or digits(), 4, 0))
+
+
+def score(model, views):
+    torch.manual_seed(1)
+    return model.terms(views)
+
+
+# Every model
 
 
 @every_model
 @pytest.mark.parametrize("network", NETWORKS)
-def test_shapes(name, network):
-    model, views = fresh(name, network), digits()
+def test_shapes_gradients_saving(name, network, tmp_path):
+    model, views = fresh(name, network, learn_kernel=True, mean_function=True), digits()
     terms = model.terms(views)
-    assert terms.squared_error.shape == terms.kl.shape == terms.pixels.shape == (8,)
+    assert terms.squared_error.shape == terms.kl.shape == (8,)
     assert torch.equal(terms.pixels, views.observed.sum(-1) * 784)
-    at = torch.rand(8, 5)
-    for sample in (False, True):
-        images = generated(model.eval(), views, at, sample=sample)
-        assert images.shape == (8, 5, 28, 28)
-        assert images.dtype == torch.float32
-        assert images.isfinite().all()
-
-
-@every_model
-@pytest.mark.parametrize("network", NETWORKS)
-def test_every_parameter_has_a_finite_gradient(name, network):
-    options = {"learn_kernel": True, "mean_function": True}
-    model = fresh(name, network, **options)
-    terms = model.terms(digits())
     (terms.squared_error.sum() + terms.kl.sum() + model.log_prior()).backward()
     for label, parameter in model.named_parameters():
         assert parameter.grad is not None, label
@@ -94,53 +98,44 @@ def test_every_parameter_has_a_finite_gradient(name, network):
     grouped = [p for parameters, _ in model.parameter_groups() for p in parameters]
     assert sorted(map(id, grouped)) == sorted(map(id, model.parameters()))
 
+    model.eval()
+    save_model(model, tmp_path / "model.safetensors")
+    copy = load_model(tmp_path / "model.safetensors")
+    images = generated(model, views, AT)
+    assert images.shape == (8, 3, 28, 28)
+    assert images.dtype == torch.float32
+    assert images.isfinite().all()
+    assert torch.equal(images, model.decode(infer(model, views).mean(AT)))
+    assert torch.equal(images, generated(copy, views, AT))
+    for field in dataclasses.fields(terms):
+        assert torch.equal(*(getattr(score(m, views), field.name) for m in (model, copy)))
 
-def spoiled(views):
-    """The same observed views with nonsense in the others."""
+
+@every_model
+def test_unobserved_views_have_no_influence(name):
+    model, views = fresh(name), digits()
     nonsense = torch.full_like(views.images, 1e6)
     images = torch.where(views.observed[..., None, None], views.images, nonsense)
-    angles = torch.where(views.observed, views.angles, 17.0)
-    return Views(images, angles, views.observed, views.ids, views.labels)
-
-
-@every_model
-def test_masked_views_have_no_influence(name):
-    model, views, other = fresh(name), digits(), spoiled(digits())
-    at = torch.rand(8, 3)
-    for sample in (False, True):
-        images = [
-            generated(model, x, at, sample=sample, generator=torch.Generator().manual_seed(0))
-            for x in (views, other)
-        ]
-        assert torch.equal(*images)
-    scores = []
-    for x in (views, other):
+    angles = torch.where(views.observed, views.angles, torch.nan)
+    scores, drawn = [], []
+    for x in (views, Views(images, angles, views.observed, views.ids, views.labels)):
+        source = torch.Generator().manual_seed(0)
+        drawn.append(generated(model, x, AT, sample=True, generator=source))
         model.start_epoch(lambda x=x: x, 1.0)
-        torch.manual_seed(1)
-        scores.append(model.terms(x))
+        scores.append(score(model, x))
+    assert torch.equal(*drawn)
     for field in dataclasses.fields(scores[0]):
-        assert torch.equal(*(getattr(score, field.name) for score in scores))
-
-
-@every_model
-def test_removing_masked_views_changes_nothing(name):
-    model, views = fresh(name), digits()
-    keep = views.observed[2]
-    one = views[2]
-    short = Views(
-        one.images[:, keep], one.angles[:, keep], one.observed[:, keep], one.ids, one.labels
-    )
-    at = torch.tensor([[0.3, 1.0, 5.0]])
-    torch.testing.assert_close(generated(model, one, at), generated(model, short, at))
+        assert torch.equal(*(getattr(each, field.name) for each in scores))
+    (scores[1].squared_error.sum() + scores[1].kl.sum()).backward()
+    assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
 
 
 @every_model
 def test_a_batch_is_its_singles(name):
     model, views = fresh(name), digits()
-    at = torch.rand(8, 3)
-    together = generated(model, views, at)
+    together = generated(model, views, AT)
     for p in range(8):
-        alone = generated(model, views[p], at[p : p + 1])
+        alone = generated(model, views[p], AT[p : p + 1])
         torch.testing.assert_close(alone[0], together[p], rtol=1e-4, atol=1e-5)
     if model.joint_batches:
         return
@@ -150,133 +145,140 @@ def test_a_batch_is_its_singles(name):
 
 
 @every_model
-@pytest.mark.parametrize("network", NETWORKS)
-def test_save_and_load_are_identical(name, network, tmp_path):
-    model, views = fresh(name, network).eval(), digits()
-    save_model(model, tmp_path / "model.safetensors")
-    copy = load_model(tmp_path / "model.safetensors")
-    at = torch.rand(8, 3)
-    assert torch.equal(generated(model, views, at), generated(copy, views, at))
-    scores = []
-    for m in (model, copy):
-        torch.manual_seed(1)
-        scores.append(m.terms(views))
-    assert torch.equal(scores[0].squared_error, scores[1].squared_error)
-    assert torch.equal(scores[0].kl, scores[1].kl)
+def test_a_posterior_has_a_mean_a_variance_and_samples_of_just_those(name):
+    model, views = fresh(name).eval(), digits()
+    posterior = infer(model, views)
+    with torch.no_grad():
+        mean, variance = posterior.mean(AT), posterior.variance(AT)
+        source, count = torch.Generator().manual_seed(0), 600
+        drawn = torch.stack([posterior.sample(AT, source) for _ in range(count)])
+        again = posterior.sample(AT, torch.Generator().manual_seed(0))
+    assert torch.equal(again, drawn[0])
+    assert mean.shape == variance.shape == drawn.shape[1:]
+    assert mean.shape[:2] == (8, 3)
+    sd = variance.sqrt() + 1e-9
+    assert ((drawn.mean(0) - mean).abs() < 6 * sd / count**0.5 + 1e-6).all()
+    torch.testing.assert_close(drawn.var(0), variance, rtol=0.25, atol=1e-6)
 
 
 @every_model
-def test_samples_follow_their_generator(name):
-    model, views, at = fresh(name), digits(), torch.rand(8, 3)
-    drawn = [
-        generated(model, views, at, sample=True, generator=torch.Generator().manual_seed(seed))
-        for seed in (0, 0, 1)
-    ]
-    assert torch.equal(drawn[0], drawn[1])
-    assert not torch.equal(drawn[0], drawn[2])
-    assert not torch.equal(drawn[0], generated(model, views, at))
+def test_what_a_model_says_it_can_do_it_does_and_the_rest_it_refuses(name):
+    model, views = fresh(name, mean_function=True).eval(), digits()
+    posterior, grid = infer(model, views), torch.linspace(0, 6, 5, dtype=torch.float64)
+
+    def asked(able, question):
+        if able:
+            return question()
+        with pytest.raises(UserError, match=model.title):
+            question()
+        return None
+
+    style = asked(model.separates_style, posterior.style)
+    if style is not None:
+        assert style[0].shape == style[1].shape == (8, len(model.styles))
+        own = posterior.mean(AT)[..., list(model.styles)]
+        torch.testing.assert_close(own, style[0][:, None].expand_as(own).to(own))
+    belief = asked(model.tells_angle, lambda: model.orientation(views.images[:, 0], grid))
+    assert belief is None or belief.shape == (8, 5)
+    left = asked(model.tells_certainty, lambda: posterior.unknown(AT))
+    assert left is None or ((left > 0) & (left <= 1 + 1e-9)).all()
+    evidence = asked("local" in model.blocks, posterior.log_evidence)
+    assert evidence is None or evidence.shape == (8,)
+    asked(model.knows_angles, model.harmonics)
+    assert model.divides_channels == ({"local", "global"} == set(model.blocks))
+    assert (model.stored_views(views.ids) is None) == model.takes_new_digits
 
 
 @every_model
-@pytest.mark.parametrize("average", [0.0, 0.9])
-def test_interrupted_in_mid_epoch_it_ends_with_the_same_weights(name, average):
-    source = FixedViews(digits(), 4, 0)
-    settings = config(name, 4, average=average)
-    whole = Trainer(settings, source)
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+def test_arrays_in_arrays_out(name, dtype):
+    model, views = fresh(name).eval(), digits()
+    given = (views.images.numpy().astype(dtype), views.angles.numpy(), AT.numpy())
+    given[0].setflags(write=False)
+    images = model.generate(*given, views.observed.numpy(), views.ids.numpy())
+    assert isinstance(images, np.ndarray)
+    assert images.dtype == dtype
+    expected = generated(model, views, AT).numpy()
+    np.testing.assert_allclose(images, expected, atol=2e-2 if dtype == np.float16 else 1e-5)
+    assert infer(model, views).mean(AT.float()).dtype == torch.float32
+
+
+@every_model
+def test_bad_input_is_refused(name):
+    model, views = fresh(name), digits()
+    arguments = (views.images, views.angles, views.angles, views.observed, views.ids)
+    for position, value in (
+        (0, views.images[:, :2]),
+        (0, torch.full_like(views.images, torch.nan)),
+        (1, torch.full_like(views.angles, torch.inf)),
+        (2, views.angles[:3]),
+        (2, torch.full_like(views.angles, torch.nan)),
+        (3, views.observed.float()),
+    ):
+        with pytest.raises(UserError):
+            model.generate(*arguments[:position], value, *arguments[position + 1 :])
+    with pytest.raises(UserError, match="Give at least one view"):
+        model.generate(views.images[:, :0], views.angles[:, :0], views.angles, ids=views.ids)
+
+
+@every_model
+def test_interrupted_in_mid_epoch_it_ends_with_the_same_weights(name, tmp_path):
+    torch.manual_seed(11)
+    expected = torch.rand(3)
+    torch.manual_seed(11)
+    whole, resumed = (trainer(name, 4, average=0.9) for _ in range(2))
     for step in whole.steps():
-        if (
-            step.step == 5
-        ):  # in the middle of the third epoch, where a joint GP is in its last phase
-            state = {k: _copy(v) for k, v in whole.state().items()}
-    resumed = Trainer(settings, source)
-    resumed.load_state(state)
+        if step.step == 5:  # in the third epoch, where a joint GP is in its last phase
+            torch.save(whole.state(), tmp_path / "state")
+    assert torch.equal(torch.rand(3), expected)  # the caller's random numbers are left alone
+    resumed.load_state(torch.load(tmp_path / "state", weights_only=True))
     for _ in resumed.steps():
-        pass
+        torch.rand(1)
     expected, got = (t.result().state_dict() for t in (whole, resumed))
     for label, value in expected.items():
         assert torch.equal(got[label], value), label
-
-
-def _copy(value):
-    if isinstance(value, torch.Tensor):
-        return value.clone()
-    if isinstance(value, dict):
-        return {k: _copy(v) for k, v in value.items()}
-    return value
 
 
 @pytest.mark.slow
 @every_model
 def test_better_than_the_mean_image_after_a_short_run(name):
     views = digits(16, 8)
-    trainer = Trainer(config(name, 40, "wide"), FixedViews(views, 4, 0))
-    for _ in trainer.steps():
+    run = trainer(name, 25, "wide", views)
+    for _ in run.steps():
         pass
-    images = generated(trainer.result(), views, views.angles)
+    images = generated(run.result(), views, views.angles)
     seen = views.images[views.observed]
     error = (images[views.observed] - seen).square().mean()
     assert error < 0.95 * (seen - seen.mean(0)).square().mean()
 
 
-@every_model
-def test_bad_input_is_refused_in_one_sentence(name):
+# Some models
+
+
+@pytest.mark.parametrize("name", sorted(set(MODELS) - set(JOINT)))
+def test_the_kl_depends_on_the_context_alone(name):
     model, views = fresh(name), digits()
-    arguments = (views.images, views.angles, views.angles, views.observed, views.ids)
-
-    def refused(position, value):
-        changed = [*arguments]
-        changed[position] = value
-        with pytest.raises(UserError):
-            model.generate(*changed)
-
-    refused(0, views.images[:, :2])
-    refused(0, torch.full_like(views.images, torch.nan))
-    refused(1, torch.full_like(views.angles, torch.inf))
-    refused(2, views.angles[:3])
-    refused(2, torch.full_like(views.angles, torch.nan))
-    refused(3, views.observed.float())
-    with pytest.raises(UserError, match="Give at least one view"):
-        model.generate(views.images[:, :0], views.angles[:, :0], views.angles, ids=views.ids)
-
-
-@pytest.mark.parametrize("name", [name for name, kind in MODELS.items() if kind.takes_new_digits])
-def test_models_that_take_new_digits_need_no_ids(name):
-    model, views = fresh(name), digits()
-    others = Views(views.images, views.angles, views.observed, views.ids + 1, views.labels)
-    at = torch.rand(8, 2)
-    images = model.generate(others.images, others.angles, at, others.observed)
-    assert torch.equal(images, generated(model, others, at))
-    nothing = torch.zeros_like(views.observed)
-    assert model.generate(views.images, views.angles, at, nothing).isfinite().all()
-
-
-def test_context_dropout_is_a_bound_for_the_models_without_a_joint_gp():
-    views = digits()
     context = views.observed.clone()
     context[:, 1:] = False
-    for name in set(MODELS) - set(JOINT):
-        model = fresh(name)
-        part, everything = model.terms(views, context), model.terms(views)
-        assert torch.equal(part.pixels, everything.pixels)
-        other = Views(
-            torch.where(context[..., None, None], views.images, 0.5),
-            views.angles,
-            views.observed,
-            views.ids,
-            views.labels,
-        )
-        assert torch.equal(model.terms(other, context).kl, part.kl)
+    part = model.terms(views, context)
+    assert torch.equal(part.pixels, model.terms(views).pixels)
+    images = torch.where(context[..., None, None], views.images, 0.5)
+    other = dataclasses.replace(views, images=images)
+    assert torch.equal(model.terms(other, context).kl, part.kl)
 
 
 def test_vae_reconstructs_what_it_saw_and_decodes_the_prior_elsewhere():
     model, views = fresh("vae"), digits()
+    mu, var = model.encode(views.images, views.angles, views.observed)
     images = generated(model, views, views.angles + 2 * torch.pi)
-    seen = model.decode(model.encode(views.images, views.angles, views.observed)[0])
-    torch.testing.assert_close(images[views.observed], seen[views.observed])
+    torch.testing.assert_close(images[views.observed], model.decode(mu)[views.observed])
     prior = model.decode(torch.zeros(1, 6))[0]
     elsewhere = generated(model, views, views.angles + 0.1)
     torch.testing.assert_close(elsewhere, prior.expand_as(elsewhere))
     torch.testing.assert_close(images[~views.observed], prior.expand_as(images[~views.observed]))
+    q = Normal(mu[views.observed], var[views.observed].sqrt())
+    expected = kl_divergence(q, Normal(0.0, 1.0)).sum()
+    torch.testing.assert_close(model.terms(views).kl.sum(), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_cvae_identity_is_the_mean_latent_of_the_views():
@@ -297,15 +299,29 @@ def test_cvae_identity_is_the_mean_latent_of_the_views():
     torch.testing.assert_close(generated(model, views, at)[:, 0], model.decode(z))
 
 
-def test_kl_of_the_vae_is_that_of_torch():
-    model, views = fresh("vae"), digits()
-    mu, var = (x[views.observed] for x in model.encode(views.images, views.angles, views.observed))
-    q, p = torch.distributions.Normal(mu, var.sqrt()), torch.distributions.Normal(0.0, 1.0)
-    expected = torch.distributions.kl_divergence(q, p).sum()
-    torch.testing.assert_close(model.terms(views).kl.sum(), expected, rtol=1e-4, atol=1e-4)
+@pytest.mark.parametrize("learned", [False, True])
+def test_a_posterior_has_the_right_gradient_by_the_angle(learned):
+    model, views = fresh("fgpvae", learn_kernel=learned, mean_function=True).eval(), digits()
+    posterior = infer(model, views)
+    w = AT.clone().requires_grad_()
+    assert torch.autograd.gradcheck(posterior.mean, w)
+    assert torch.autograd.gradcheck(posterior.variance, w)
 
 
-def test_unknown_model_is_refused():
+# What they are given, and what is loaded for them
+
+
+def test_views_tasks_and_models_that_do_not_fit_are_refused():
+    views, task = digits(), fgpvae.data.one_view()
+    parts = (views.images, views.angles, views.observed, views.ids, views.labels)
+    with pytest.raises(UserError, match="tested has the shape"):
+        Views(*parts, tested=torch.ones(3, dtype=torch.bool))
+    with pytest.raises(UserError, match="asked has the shape"):
+        Task(task.context, task.targets, task.at, torch.ones(2, 2, dtype=torch.bool))
+    with pytest.raises(UserError, match="observed has the shape"):
+        Views(views.images, views.angles, views.observed[:, :2], views.ids, views.labels)
+    with pytest.raises(UserError, match="asks for no image"):
+        task_mse(fresh("fgpvae").eval(), task[torch.zeros(0, dtype=torch.int64)])
     with pytest.raises(UserError, match="no model 'gan'"):
         find("gan")
     with pytest.raises(UserError, match="phases"):

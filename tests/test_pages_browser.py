@@ -1,371 +1,157 @@
-"""Rotate and Extrapolate in a real browser, as a person uses them."""
+"""Links, Back and the menu, and journeys on the other pages, in a real browser."""
 
-import base64
-import io
-import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from urllib.parse import parse_qs, urlparse
 
-import numpy as np
-import pytest
-from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from fgpvae import load_pretrained
-from fgpvae.data import ANGLES
-from fgpvae.digit_view import turn, verdict
-from fgpvae.style_directions import PROPERTIES
-from tests.browser import PATIENCE, Tabs, Watch, settle
-from tests.test_dial import point
-from ui.catalog import digits, models
-from ui.inference import context_views, style_names
+from fgpvae.data.collections import Digits
+from tests.browser import Tabs, Visit, button, click_point, in_link, linked, settle
+
+PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 
 
-class Visit:
-    """A tab, and all that goes wrong in it."""
-
-    def __init__(self, tabs: Tabs, address: str, width: int = 1360, **options) -> None:
-        self.tabs, self.address = tabs, address
-        self.page = tabs.open(width, **options)
-        self.watch = Watch(self.page)
-        self.refused: list[str] = []
-        self.page.on("response", self._answer)
-
-    def _answer(self, response) -> None:
-        # Streamlit asks for these below the page's address first, and then where they are
-        if response.status >= 400 and "/_stcore/" not in response.url:
-            self.refused.append(response.url)
-
-    def open(self, path: str = "/", ready: bool = True) -> Page:
-        self.page.goto(self.address + path)
-        if ready:
-            self.page.wait_for_selector("[data-ready=yes]")
-        else:
-            self.page.wait_for_selector("h1")
-        settle(self.page, PATIENCE)
-        return self.page
-
-    def close(self) -> None:
-        boxes = self.page.locator("[data-testid=stException]").count()
-        self.page.remove_listener("response", self._answer)
-        self.tabs.close(self.page)
-        errors = [text for text in self.watch.errors if "Failed to load resource" not in text]
-        assert errors == []
-        assert self.refused == []
-        assert boxes == 0
+def to_page(page: Page, name: str) -> None:
+    page.locator(".st-key-shell-menu").get_by_role("link", name=name, exact=True).click()
+    page.get_by_role("heading", level=1, name=name).wait_for()
+    settle(page)
 
 
-@pytest.fixture
-def visit(tabs: Tabs, address: str) -> Iterator[Visit]:
-    visit = Visit(tabs, address)
-    yield visit
+def pick(page: Page, label: str, name: str) -> None:
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=name, exact=True).click()
+    settle(page)
+
+
+def test_a_link_back_and_forward_restore_what_was_chosen_on_each_page(tabs: Tabs, address: str):
+    visit = Visit(tabs, address, permissions=["clipboard-read", "clipboard-write"])
+    page = visit.open("/rotate?model=best&subject=new-3-6&views=0_3")
+    pick(page, "Beside", "paper")
+    expect(page).to_have_url(re.compile("rotate.beside=paper"))
+    pick(page, "Model", "wide")
+    page.locator("[data-name=new-3-4]").first.click()
+    expect(page).to_have_url(re.compile("subject=new-3-4"))
+    settle(page)
+    to_page(page, "How it works")
+    to_page(page, "Train")
+    page.locator(".st-key-train-preset").get_by_text("The paper's", exact=True).click()
+    expect(page).to_have_url(re.compile("train.preset=The"))
+    settle(page)
+    to_page(page, "Compare")
+    page.get_by_role("button", name="cvae", exact=False).first.click()
+    page.keyboard.press("Backspace")
+    expect(page).to_have_url(re.compile("models="))
+    settle(page)
+    compared = page.url
+    button(page, "Copy link").click()
+    expect(button(page, "Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == compared
+    to_page(page, "Latents")
+    page.evaluate("history.back()")
+    expect(page).to_have_url(compared)
+    page.evaluate("history.back()")
+    expect(page).to_have_url(re.compile(r"/train\?train.preset=The[^&]*$"))
+    page.evaluate("history.back()")
+    expect(page).to_have_url(re.compile(r"/how\?screen=1$"))
+    page.evaluate("history.back()")
+    second = page.get_by_role("combobox", name="Beside", exact=True)
+    expect(page).to_have_url(re.compile("model=wide.*rotate.beside=paper.*subject=new-3-4"))
+    expect(second).to_have_value("paper")
+    page.evaluate("history.back()")
+    expect(page).to_have_url(re.compile("model=best.*subject=new-3-6&views=0_3$"))
+    expect(page.locator("[data-name=new-3-6][aria-pressed=true]").first).to_be_visible()
+    page.evaluate("history.forward()")
+    expect(page).to_have_url(re.compile("model=wide.*rotate.beside=paper.*subject=new-3-4"))
     visit.close()
 
 
-def pose(page: Page) -> dict:
-    return page.locator(".stage").evaluate("stage => stage.getRootNode().host.fgpvae.pose()")
+def test_a_phones_menu_closes_after_a_page_was_chosen(tabs: Tabs, address: str):
+    visit = Visit(tabs, address, **PHONE)
+    page = visit.open("/how", ready=False)
+    page.get_by_test_id("stExpandSidebarButton").tap()
+    menu = page.locator(".st-key-shell-menu")
+    expect(menu).to_be_in_viewport()
+    menu.get_by_role("link", name="Train", exact=True).tap()
+    page.get_by_role("heading", level=1, name="Train").wait_for()
+    expect(menu).not_to_be_in_viewport()
+    visit.close()
 
 
-def picture(page: Page) -> np.ndarray:
-    """The digit that the dial shows, as the browser's decoder makes it."""
-    values = page.locator(".stage").evaluate(
-        """stage => {
-          const { pose, decode } = stage.getRootNode().host.fgpvae;
-          const { angle, style } = pose();
-          return decode(angle, style ?? undefined);
-        }"""
-    )
-    return np.array(values)
+def test_evaluate_adds_no_name_twice_and_says_where_the_result_is(visit: Visit):
+    page = visit.open("/compare?models=paper", ready=False)
+    page.get_by_role("button", name="Evaluate", exact=True).click()
+    expect(page.get_by_text("Evaluated: paper.")).to_be_in_viewport()
+    settle(page)
+    chart = page.locator(".st-key-compare-chart-table")
+    expect(chart.locator(".legendtext", has_text="evaluated here")).to_be_visible()
+    labels = chart.locator(".annotation").all_text_contents()
+    references = [text for text in labels if re.search(r" \d\.\d{4}$", text)]
+    assert any("mean image" in text for text in references)
+    names = [text for text in labels if text not in references]
+    assert names[0] == "FGP-VAE · paper"
+    assert len(set(names)) == len(names)
+    assert "paper" not in names
 
 
-def drag(page: Page, start: float, end: float) -> None:
-    """From one angle of the ring to another, without letting go."""
-    page.locator(".stage").scroll_into_view_if_needed()
-    page.mouse.move(*point(page, start))
+def points_of(page: Page) -> list[str]:
+    """Angle and value of each point that was clicked, as its button says."""
+    labels = page.locator(".points button").evaluate_all("all => all.map(each => each.ariaLabel)")
+    return [re.sub(r"point at (\S+) degrees, value (\S+);.*", r"\1_\2", label) for label in labels]
+
+
+def test_points_are_clicked_into_the_process_moved_and_removed(visit: Visit):
+    page = visit.open("/how?screen=2&points=30_1.5_200_-9", ready=False)
+    points = page.locator(".points button")
+    expect(points).to_have_count(2)
+    assert points_of(page) == ["30_1.5", "200_-3"]  # what is out of reach comes to the edge
+    button(page, "Clear").click()
+    in_link(page, "points=none")
+    stage = page.locator(".stage[tabindex]").bounding_box()  # not that of the film beside it
+    for across, down in ((0.2, 0.3), (0.5, 0.7), (0.8, 0.45)):
+        page.mouse.click(stage["x"] + across * stage["width"], stage["y"] + down * stage["height"])
+    expect(points).to_have_count(3)
+    expect(page.locator(".evidence")).to_contain_text("log Z")
+    in_link(page, f"points={'_'.join(points_of(page))}")
+    evidence, box = page.locator(".evidence").inner_text(), points.first.bounding_box()
+    page.mouse.move(box["x"] + 9, box["y"] + 9)
     page.mouse.down()
-    for degrees in np.linspace(start, end, 12):
-        page.mouse.move(*point(page, degrees))
-
-
-def linked(page: Page, name: str) -> str:
-    return parse_qs(urlparse(page.url).query).get(name, [""])[0]
-
-
-def heading(page: Page) -> Locator:
-    return page.locator(".st-key-shell-heading")
-
-
-def strip(page: Page) -> Locator:
-    return page.get_by_role("group", name="16 angles", exact=True)
-
-
-def uploaded(name: str, content: bytes) -> dict:
-    return {"name": name, "mimeType": "image/png", "buffer": content}
-
-
-# --- Rotate ---
-
-
-def test_a_shared_link_opens_the_same_picture(visit: Visit, tabs: Tabs, address: str):
-    page = visit.open("/?digit=7-12&views=0_3_9")
-    drag(page, 0, 120)
+    page.mouse.move(box["x"] + 109, box["y"] + 59, steps=4)
     page.mouse.up()
-    expect(page).to_have_url(re.compile("angle=1"))
-    page.get_by_role("button", name="Random style", exact=True).click()
-    expect(page).to_have_url(re.compile("style="))
-    expect(heading(page)).to_contain_text("nobody has written")
-    settle(page, PATIENCE)
-    mine, other = picture(page), Visit(tabs, address)
-    again = other.open(page.url.removeprefix(address))
-    np.testing.assert_allclose(picture(again), mine, atol=0.01)
-    assert pose(again)["angle"] == pytest.approx(pose(page)["angle"], abs=0.01)
-    other.close()
+    expect(page.locator(".evidence")).not_to_have_text(evidence)
+    in_link(page, f"points={'_'.join(points_of(page))}")
+    points.last.dblclick()
+    expect(points).to_have_count(2)
+    points.last.press("Delete")
+    button(page, "Add a point").press("Enter")  # as far from the first as can be
+    page.keyboard.press("ArrowUp")  # it has the focus
+    kept = points_of(page)
+    assert len(kept) == 2
+    in_link(page, f"points={'_'.join(kept)}")
+    page.get_by_role("link", name="Train", exact=True).click()
+    page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
+    page.get_by_role("link", name="How it works", exact=True).click()
+    expect(points).to_have_count(2)
+    assert points_of(page) == kept
 
 
-def test_digits_strip_views_and_morph(visit: Visit):
-    page = visit.open()
-    gallery = page.get_by_role("group", name="Digits to pick from", exact=True)
-    first = picture(page)
-    drag(page, 0, 90)
-    assert np.abs(picture(page) - first).max() > 0.2
-    page.mouse.up()
-    expect(page).to_have_url(re.compile("angle=90"))
-    expect(strip(page).locator("[aria-pressed=true]")).to_have_attribute(
-        "aria-label", re.compile("^90 degrees")
-    )
-    settle(page, PATIENCE)
-    first = picture(page)
-    gallery.get_by_role("button", name="Three, new digit 7", exact=True).click()
-    expect(page).to_have_url(re.compile("digit=new-3-6"))
-    expect(heading(page)).to_contain_text("three")
-    settle(page, PATIENCE)
-    assert np.abs(picture(page) - first).max() > 0.2
-    strip(page).get_by_role("button", name=re.compile("^157.5 degrees")).click()
-    expect(page).to_have_url(re.compile("angle=157.5"))
-    page.get_by_role("button", name=re.compile("^View at 0 degrees")).click()
-    expect(heading(page)).to_contain_text("seven dotted angles")
-    between = page.get_by_role("group", name="Styles between A and B", exact=True)
-    between.get_by_role("button", name="Style B", exact=True).click()
-    expect(page).to_have_url(re.compile("style="))
-    expect(page.locator(".morph output")).to_have_text("100%")
-    page.get_by_role("button", name="Its own style", exact=True).click()
-    expect(page).not_to_have_url(re.compile("style="))
-
-
-# the size of a film, once the browser can show its pictures
-FILM = """async (text) => {
-  const film = document.createElement("video");
-  film.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(text), (each) => each.charCodeAt(0))]));
-  await new Promise((resolve, reject) => Object.assign(film, { onloadeddata: resolve, onerror: reject }));
-  return [film.videoWidth, film.videoHeight];
-}"""  # noqa: E501
-
-
-def turns_offline(browser: Browser, content: bytes, file: Path) -> None:
-    """A dial from a file, without network on a phone: it turns and draws what the model draws."""
-    file.write_bytes(content)
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, offline=True
-    )
-    context.set_default_timeout(PATIENCE)
-    page, asked = context.new_page(), []
-    watch = Watch(page)
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(file.as_uri())
-    page.wait_for_selector("[data-ready=yes]")
-    assert pose(page)["angle"] == 45
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    digit = digits.parse("new-3-2")
-    shown = turn(
-        load_pretrained("best"), digit.views(), ANGLES, context_views.mask(range(0, 16, 2))
-    )
-    np.testing.assert_allclose(picture(page), shown.images([np.pi / 4])[0].ravel(), atol=1e-2)
-    page.get_by_role("slider", name="Angle of the digit in degrees", exact=True).press("Home")
-    slider = page.get_by_role("slider", name="Angle slider", exact=True)
-    expect(slider).to_have_value("0")  # it follows with the next frame
-    slider.press("ArrowRight")
-    assert pose(page)["angle"] == 0.5
-    drag(page, 0.5, 90)
-    page.mouse.up()
-    assert pose(page)["angle"] == pytest.approx(90, abs=1)
-    page.get_by_label("slant").press("End")
-    style = pose(page)["style"]
-    expected = shown.images([np.deg2rad(pose(page)["angle"])], style)[0]
-    np.testing.assert_allclose(picture(page), expected.ravel(), atol=1e-2)
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert watch.errors == []
-    context.close()
-
-
-def figures(page: Page) -> dict[str, str] | None:
-    """What the card says against the truth, null if it is silent."""
-    return page.locator("section.truth").evaluate(
-        "section => section.getRootNode().host.fgpvae.figures()"
-    )
-
-
-def beside_at(page: Page, angle: float) -> np.ndarray:
-    """What the second model draws at an angle in degrees, in the style that it has now."""
-    pixels = page.locator(".stage").evaluate(
-        "(stage, angle) => stage.getRootNode().host.fgpvae.decodeBeside(angle)", angle
-    )
-    return np.array(pixels)
-
-
-def following(moved: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """The style of `paper` when that of `best` has moved: as far in each property of both."""
-    first, second = (
-        {style.name: style for style in style_names.names(models.find(name), 3)}
-        for name in ("best", "paper")
-    )
-    named = [name for name in PROPERTIES if name in first and name in second]
-    return own + sum((moved @ first[name].reading) * second[name].direction for name in named)
-
-
-def uncovered(page: Page, hint: Locator) -> bool:
-    """The hint lies outside the circle around the ring."""
-    box, stage = hint.bounding_box(), page.locator(".stage").bounding_box()
-    x = stage["x"] + stage["width"] / 2 - (box["x"] + box["width"])
-    y = stage["y"] + stage["height"] / 2 - (box["y"] + box["height"])
-    return min(x, y) > 0 and np.hypot(x, y) >= 0.47 * stage["width"]
-
-
-def test_the_truth_follows_the_finger_until_the_style_is_another(visit: Visit):
-    page = visit.open("/?rotate.beside=paper")
-    hint = page.get_by_text("Drag the ring to turn it.")
-    expect(hint).to_be_visible()
-    assert uncovered(page, hint)
-    sent = len(visit.watch.sent)
-    drag(page, 0, 100)
-    page.wait_for_timeout(200)  # a frame, on a busy machine
-    w, digit = np.deg2rad(pose(page)["angle"]), digits.parse("new-3-2")
-    assert len(visit.watch.sent) == sent
-    seen, true = context_views.mask(range(0, 16, 2)), digit.at(w)
-    best, paper = (
-        turn(load_pretrained(name), digit.views(), ANGLES, seen) for name in ("best", "paper")
-    )
-    told = verdict(best, w, true, mean=digits.mean_image(3, w))
-    found = {name: float(text.strip("± ")) for name, text in figures(page).items()}
-    assert found.pop("pixel sd") == pytest.approx(told.pixel_sd, abs=6e-4)  # three decimals
-    assert found == pytest.approx(
-        {
-            "MSE here": told.mse,
-            "paper": verdict(paper, w, true).mse,
-            "geometric rotation": told.geometric,
-            "mean image": told.mean_image,
-        },
-        abs=6e-5,
-    )
-    page.mouse.up()
-    expect(hint).to_be_hidden()
-    expect(page).to_have_url(re.compile("angle=1?[0-9]"))
-    assert len(visit.watch.sent) > sent
-    settle(page, PATIENCE)
-    undo = page.get_by_role("button", name="Undo", exact=True)
-    expect(undo).to_be_disabled()
-    page.get_by_role("button", name="Random style", exact=True).click()
-    expect(page).to_have_url(re.compile("style="))
-    assert figures(page) is None
-    expect(page.get_by_text("there is no true picture")).to_be_visible()
-    undo.click()
-    expect(page).not_to_have_url(re.compile("style="))
-    expect(undo).to_be_disabled()
-    assert figures(page)["MSE here"] == f"{told.mse:.4f}"
-
-    # the second model follows in the properties that both have a direction for
-    expect(page.get_by_text(re.compile("paper follows best in .*stroke weight"))).to_be_visible()
-    before = beside_at(page, 0)
-    for name in ("stroke weight", "style 1"):
-        page.locator(".row", has_text=name).get_by_role("slider").press("End")
-        moved = np.array(pose(page)["style"]) - best.own
-        expected = paper.images(np.zeros(1), following(moved, paper.own))[0]
-        np.testing.assert_allclose(beside_at(page, 0), expected.ravel(), atol=2e-3)
-    assert np.abs(beside_at(page, 0) - before).max() > 0.2
-    expect(page).to_have_url(re.compile("style="))  # the server has the moves of both sliders
+def test_a_point_of_latents_picks_its_digit_and_back_restores_the_model(visit: Visit):
+    page = visit.open("/latents?model=runs%2Fturning", ready=False)
+    page.locator(".st-key-latents-local .main-svg").first.wait_for()
     settle(page)
-    page.get_by_role("button", name="Its own style", exact=True).click()
-    expect(page).not_to_have_url(re.compile("style="))
+    before = linked(page, "subject")
+    click_point(page, "latents-local", 5)
+    expect(page).not_to_have_url(re.compile(f"subject={before}(&|$)"))
     settle(page)
-
-    page.evaluate(
-        """() => {
-          navigator.clipboard.writeText = () => Promise.reject(new Error("forbidden"));
-          document.execCommand = () => false;
-        }"""
-    )
-    page.get_by_role("button", name="Copy link", exact=True).click()
-    link = page.get_by_label("The address of this page", exact=True)
-    expect(link).to_have_value(page.url)
-    assert link.evaluate("input => input.selectionEnd - input.selectionStart") == len(page.url)
-    expect(page.get_by_role("button", name="Copy link", exact=True)).to_be_visible()
-    page.reload()
-    page.wait_for_selector("[data-ready=yes]")
-    expect(hint).to_be_hidden()
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy link", exact=True).click()
-    expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
-
-
-def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
-    page = visit.open("/?angle=45")
-    found = {}
-    for label in ("Picture", "Full turn", "Film", "Dial", "Latents, JSON", "Latents, CSV"):
-        with page.expect_download() as download:
-            page.get_by_role("button", name=label, exact=True).click()
-        found[label] = Path(download.value.path()).read_bytes()
-    assert Image.open(io.BytesIO(found["Picture"])).size == (1024, 1024)
-    assert Image.open(io.BytesIO(found["Full turn"])).n_frames > 20
-    assert json.loads(found["Latents, JSON"])["angle_degrees"] == 45
-    assert found["Latents, CSV"].startswith(b"channel,kind,mean,sd\n1,local,")
-    assert page.evaluate(FILM, base64.b64encode(found["Film"]).decode()) == [728, 728]
-    turns_offline(visit.tabs.browser, found["Dial"], tmp_path / "dial.html")
-
-
-# --- both ---
-
-
-def assert_room_of_the_dial(page: Page) -> None:
-    """What is kept free for it before its script has come is what it takes then."""
-    kept, taken = page.evaluate(
-        """() => {
-          const ring = document.querySelector(".st-key-rotate-ring, .st-key-extrapolate-ring");
-          const { height } = ring.querySelector("[class*=-dial]").getBoundingClientRect();
-          return [parseFloat(getComputedStyle(ring, "::before").paddingTop), height];
-        }"""
-    )
-    assert kept == pytest.approx(taken, abs=3)
-
-
-@pytest.mark.parametrize("width", [1000, 1280, 1360, 1600])
-def test_cards_below_the_dial_stay_when_its_script_comes(tabs: Tabs, address: str, width: int):
-    visit = Visit(tabs, address, width)
-    assert_room_of_the_dial(visit.open())
-    visit.close()
-
-
-@pytest.mark.parametrize("path", ["/", "/extrapolate"])
-def test_a_narrow_screen_has_the_dial_first_and_no_sideways_scrolling(
-    tabs: Tabs, address: str, path: str
-):
-    visit = Visit(tabs, address, 380, height=800, has_touch=True)
-    page = visit.open(path)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 380
-    stage = page.locator(".stage").bounding_box()
-    style = page.get_by_role("heading", name="Style", exact=True).bounding_box()
-    assert stage["x"] >= 0
-    assert stage["x"] + stage["width"] <= 380
-    assert stage["width"] > 280
-    assert style["y"] > stage["y"] + stage["height"]
-    assert_room_of_the_dial(page)
-    # while the last of the sliders is moved, a small digit is in sight
-    page.locator(".sliders .row").nth(7).scroll_into_view_if_needed()
-    page.wait_for_timeout(300)
-    small = page.locator("canvas.small").bounding_box()
-    header = page.get_by_test_id("stHeader").bounding_box()
-    assert small["y"] >= header["y"] + header["height"] - 1
-    assert small["y"] + small["height"] <= 800
-    assert small["width"] >= 100
-    visit.close()
+    digit = Digits((3, 7)).find(linked(page, "subject"))
+    shown = page.locator(".st-key-shell-card-latents-portrait img").first
+    expect(shown).to_have_attribute("alt", re.compile(f"^{digit.name}"))
+    expect(shown).to_be_in_viewport()
+    model = page.get_by_role("combobox", name="Model")
+    model.click()
+    page.get_by_role("option", name="runs/vae", exact=True).click()
+    page.wait_for_url(re.compile("model=runs%2Fvae"))
+    settle(page)
+    page.get_by_role("link", name="How it works", exact=True).click()
+    page.wait_for_url(re.compile("/how"))
+    for name in ("runs/vae", "runs/turning"):  # Back to the page, then to the model before
+        page.evaluate("history.back()")
+        expect(model).to_have_value(name)

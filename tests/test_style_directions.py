@@ -6,10 +6,11 @@ import torch
 from sklearn.linear_model import LinearRegression
 
 import fgpvae
-from fgpvae import latents, style_directions
+from fgpvae.browser import style_directions
+from fgpvae.browser.style_directions import PROPERTIES, Style, properties
 from fgpvae.data import ANGLES, Views
-from fgpvae.models import FGPVAE, Model
-from fgpvae.style_directions import PROPERTIES, Style, properties
+from fgpvae.evaluation import latents
+from fgpvae.models import Model
 
 
 @pytest.fixture(scope="module")
@@ -50,21 +51,6 @@ def test_a_slider_to_the_right_gives_more_of_what_it_is_called(model, found, nam
     assert less[k] < same[k] < more[k]
 
 
-def test_a_step_moves_its_own_reading_only(found):
-    named = found[:4]
-    values = [[float(a.direction @ b.reading) for b in named] for a in named]
-    np.testing.assert_allclose(values, np.eye(4), atol=1e-6)
-
-
-def test_sliders_end_where_digits_end(model, views, found):
-    own = latents.own_styles(model, views)
-    for style in (found[0], found[5]):
-        low, high = style.ends
-        inside = (style.value(own) >= low) & (style.value(own) <= high)
-        assert 0.97 < inside.mean() < 1  # one of 120 at either end
-        assert style.digits == 120
-
-
 def test_directions_are_those_of_a_regression_by_class():
     random = np.random.default_rng(0)
     labels = np.repeat([1, 7], 100)
@@ -79,16 +65,6 @@ def test_directions_are_those_of_a_regression_by_class():
     ).std(0)
     for k, style in enumerate(directions):
         np.testing.assert_allclose(style.direction, expected[k] * spread[k], atol=1e-9)
-
-
-def test_a_decoder_that_ignores_styles_names_nothing(views):
-    torch.manual_seed(0)
-    blind = FGPVAE(fgpvae.FGPVAEConfig(latents=5, local=2)).eval()
-    with torch.no_grad():
-        for parameter in blind.decoder.parameters():
-            parameter.zero_()
-    found = style_directions.style_directions(blind, views)
-    assert [style.name for style in found] == ["style 1", "style 2", "style 3"]
 
 
 def test_properties_of_known_shapes():

@@ -8,14 +8,10 @@ import torch
 from scipy.stats import multivariate_normal
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
-from fgpvae import data, sparse
-from fgpvae.data import ANGLES, HELD_OUT_INDEX
-from fgpvae.distributed import Workers
-from fgpvae.errors import UserError
-from fgpvae.models import SVGPVAEConfig, build
-from fgpvae.presets import preset
-from fgpvae.sparse import InducingPosterior
-from fgpvae.training import Trainer
+from fgpvae import data
+from fgpvae.gp import sparse
+from fgpvae.gp.sparse import InducingPosterior
+from fgpvae.models import build
 from tests.configs import model_config
 from tests.test_gpvae import dense_gram, generator, ragged
 
@@ -95,28 +91,6 @@ def test_posterior_of_a_batch_is_that_of_the_published_equations():
         torch.testing.assert_close(covariance, A)
 
 
-def test_the_published_terms_of_the_encoder_cancel():
-    """-(Σ E_q log N(z | μ, s²) - Hensman's bound), summed image by image, is -KL(q(u) || p(u))."""
-    x, inducing, (mu, var) = inputs(), inputs(6, seed=5), codes()
-    q, phi, C = through(inducing, x, mu, var)
-    mean, spread = q.at(phi, gram(x, x).diagonal())
-    K_mm, K_nm = (C @ C.mT).numpy(), gram(x, inducing).numpy()
-    inverse, total = np.linalg.inv(K_mm), 0.0
-    for c in range(L):
-        m = (C @ q.mean[c]).numpy()
-        A = (C @ q.root[c] @ q.root[c].mT @ C.mT).numpy()
-        for i in range(N):
-            s, k = float(var[i, c]), K_nm[i] @ inverse
-            residual = float(gram(x, x)[i, i]) - k @ K_nm[i]
-            error = (float(mu[i, c]) - k @ m) ** 2
-            inner = -0.5 * (math.log(2 * math.pi * s) + error / s)
-            inner -= 0.5 * (residual + k @ A @ k) / s
-            square = (float(mean[i, c]) - float(mu[i, c])) ** 2 + float(spread[i, c])
-            cross = -0.5 * (math.log(2 * math.pi * s) + square / s)
-            total += inner - cross
-    assert total == pytest.approx(0, abs=1e-6)
-
-
 def test_kl_of_inducing_values_is_that_of_torch():
     x, inducing, (mu, var) = inputs(), inputs(6, seed=5), codes()
     q, _, _ = through(inducing, x, mu, var)
@@ -162,27 +136,13 @@ def test_half_of_a_doubled_training_set_says_what_all_of_it_says():
     torch.testing.assert_close(every.kl[:5], part.kl)
 
 
-def test_inducing_points_start_at_training_angles_all_around():
-    model = build(SVGPVAEConfig())
-    views = data.shuffled()
-    model.prepare(lambda: views)
-    index = (model.inducing_angles.detach() / ANGLES[1]).round().long()
-    assert HELD_OUT_INDEX not in index
-    counts = index.bincount(minlength=16)
-    assert counts.max() <= 3
-    assert (counts > 0).sum() == 15
-    vectors = model.inducing_vectors.detach()
-    assert torch.linalg.matrix_rank(vectors) == 8
-    assert len(vectors.unique(dim=0)) > 24
-
-
 def test_views_of_a_training_digit_count_once_and_those_of_a_new_one_are_added():
     views = ragged()
     model = prepared("svgpvae-amortised", views)
     at = torch.rand(5, 3, dtype=torch.float64, generator=generator(3))
     images = views.images
     same = model.infer(images, views.angles, views.observed, views.ids)
-    q = InducingPosterior.given(*model.told_by_training())
+    q = InducingPosterior.given(*model.training_information())
     mean, var = q.at(*model.features(model.known_vectors, at.flip(0)))  # ids descend
     torch.testing.assert_close(same.mean(at), mean.flip(0), rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(same.variance(at), var.flip(0), rtol=1e-4, atol=1e-5)
@@ -205,30 +165,3 @@ def test_views_of_a_training_digit_count_once_and_those_of_a_new_one_are_added()
             at[:1]
         ),
     )
-
-
-@pytest.mark.parametrize("name", ["svgpvae", "deep-svgp"])
-def test_samples_have_the_mean_and_variance_of_the_posterior(name):
-    views = ragged()
-    model = prepared(name, views)
-    posterior = model.infer(views.images[:1], views.angles[:1], views.observed[:1], views.ids[:1])
-    at = torch.tensor([[0.3, 0.4, 3.0]], dtype=torch.float64)
-    source = generator(4)
-    drawn = torch.stack([posterior.sample(at, source) for _ in range(2000)])
-    mean, var = posterior.mean(at), posterior.variance(at)
-    assert ((drawn.mean(0) - mean).abs() < 5 * (var / 2000).sqrt() + 1e-3).all()
-    torch.testing.assert_close(drawn.var(0), var, rtol=0.2, atol=1e-4)
-
-
-def test_without_an_encoder_nothing_is_said_of_a_view_alone():
-    views = ragged()
-    model = prepared("deep-svgp", views)
-    assert not any(label.startswith("encoder") for label, _ in model.named_parameters())
-    with pytest.raises(UserError, match="has no encoder"):
-        model.encode(views.images, views.angles, views.observed)
-
-
-def test_many_workers_are_refused_because_a_batch_is_one():
-    config = preset("svgpvae")
-    with pytest.raises(UserError, match="use one worker"):
-        Trainer(config, None, Workers(count=2))

@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -78,17 +77,6 @@ def kill_server(address):
     server.wait()
 
 
-# the button notes from now on where it is in every frame
-PLACES = """(button) => {
-  button.places = new Set();
-  const look = () => {
-    button.places.add(button.getBoundingClientRect().x);
-    requestAnimationFrame(look);
-  };
-  look();
-}"""
-
-
 def shows(page, name, state):
     """Wait until the list says that a run is in a state."""
     entry = page.get_by_role("button", name=re.compile(rf"{name}\s*{state}"))
@@ -123,19 +111,8 @@ def begin(page, name, count):
     page.get_by_label("Epochs", exact=True).fill(str(count))
     page.get_by_label("Name", exact=True).fill(name)
     start = page.get_by_role("button", name="Start", exact=True)
-    said = re.compile(
-        "on this machine|Timing|The time cannot be estimated"
-    )  # if the machine is busy
-    expect(page.get_by_text(said)).to_be_visible(timeout=PATIENCE)
     expect(start).to_be_enabled(timeout=PATIENCE)
     start.click()
-
-
-def saved(page, button):
-    """The content of the file that a button gives."""
-    with page.expect_download(timeout=PATIENCE) as download:
-        button.click()
-    return Path(download.value.path()).read_bytes()
 
 
 def epochs(run):
@@ -153,24 +130,19 @@ def wait_for(condition):
 
 def test_a_run_is_started_finished_and_used(root, address, tabs):
     page = tabs.open()
-    page.goto(f"{address}/train")
+    page.goto(f"{address}/train?train.preset=Baselines&train.preset.baselines=cvae")
+    name = page.get_by_label("Name", exact=True)
+    expect(name).to_have_attribute("placeholder", "cvae-2", timeout=PATIENCE)  # cvae is shipped
     shows(page, "seedling", "finished")
     begin(page, "mine", EPOCHS)
     shows(page, "mine", "finished")
     expect(page).to_have_url(re.compile("run=mine"))
-    expect(page.get_by_text("Two new digits")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("A new digit")).to_be_visible(timeout=PATIENCE)
     assert epochs(root / "mine") == list(range(1, EPOCHS + 1))
 
     page.locator(".st-key-train-links").get_by_text("Compare").click()
     chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
     expect(chosen).to_be_visible(timeout=PATIENCE)
-    of_digits = page.locator(".st-key-compare-evaluate-models")
-    of_digits.get_by_role("button", name="Evaluate", exact=True).click()
-    chart = page.get_by_role("figure", name=re.compile("^Mean squared error of every model"))
-    expect(chart).to_have_attribute("aria-label", re.compile("runs/mine"), timeout=PATIENCE)
-    settle(page)
-    picture = page.locator(".st-key-compare-download-digits-png").get_by_role("button")
-    assert saved(page, picture).startswith(b"\x89PNG")
     page.goto(f"{address}/rotate?model=runs/mine")
     picker = page.get_by_label("Model", exact=True)
     expect(picker).to_have_value("runs/mine", timeout=PATIENCE)
@@ -220,42 +192,9 @@ def test_two_servers_share_a_run_and_nothing_is_lost_when_one_or_the_training_is
     reached = epochs(run)[-1]
     press(page, "Resume")
     shows(page, "shared", "training")
-    delete = page.locator(".st-key-train-actions").get_by_role("button", name="Delete", exact=True)
-    expect(delete).to_be_disabled(timeout=PATIENCE)
-    delete.evaluate(PLACES)
     press(page, "Stop")
     shows(page, "shared", "stopped")
     assert epochs(run)[-1] >= reached
     assert epochs(run) == list(range(1, len(epochs(run)) + 1))  # none is missing
-
-    # what is about to be clicked is neither replaced nor moved by the end of the run
-    expect(delete).to_be_enabled(timeout=PATIENCE)
-    settle(page)
-    assert len(delete.evaluate("button => [...button.places]")) == 1
-    press(page, "Delete")
-    expect(page.get_by_role("dialog")).to_contain_text("removed for good", timeout=PATIENCE)
-    page.get_by_role("button", name="Keep it", exact=True).click()
-    expect(page.get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
-    assert run.exists()
-
-    # gone for one tab: the other says so and shows what there is
-    other = tabs.open()
-    other.goto(f"{address}/train?run=shared")
-    shows(other, "shared", "stopped")
-    sure, late = (
-        each.get_by_role("dialog").get_by_role("button", name="Delete", exact=True)
-        for each in (page, other)
-    )
-    for each, button in ((page, sure), (other, late)):
-        press(each, "Delete")
-        expect(button).to_be_visible(timeout=PATIENCE)
-    sure.click()
-    expect(page.get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
-    shows(page, "seedling", "finished")
-    assert not run.exists()
-    late.click()
-    expect(other.get_by_text("There is no run 'shared' any more.")).to_be_visible(timeout=PATIENCE)
-    for each in (page, other):
-        expect(each.get_by_test_id("stException")).to_have_count(0)
-        tabs.close(each)
-    assert sorted(path.name for path in root.iterdir() if path.is_dir()) == ["seedling"]
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    tabs.close(page)

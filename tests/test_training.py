@@ -1,26 +1,25 @@
 import math
-import subprocess
-import sys
 from dataclasses import replace
-from itertools import accumulate
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from fgpvae import data, presets
-from fgpvae.batches import FixedViews, FreshViews, Shuffle, random_context, random_generator
-from fgpvae.configs import DataConfig, RunConfig, TrainingConfig, network_weights
+from fgpvae import data
 from fgpvae.errors import UserError
-from fgpvae.kernels import Periodic
-from fgpvae.models import VAE, FGPVAEConfig, VAEConfig
-from fgpvae.networks import Decoder, Encoder, NetworkConfig
-from fgpvae.objectives import ObjectiveConfig
-from fgpvae.paper_networks import PaperDecoder, PaperEncoder
-from fgpvae.posterior import local_posterior, numbers_held
-from fgpvae.training import Trainer
+from fgpvae.models import FGPVAEConfig
+from fgpvae.networks.standard import NetworkConfig
+from fgpvae.training import presets
+from fgpvae.training.batches import (
+    FixedViews,
+    FreshViews,
+    Source,
+    random_context,
+)
+from fgpvae.training.configs import DataConfig, RunConfig, TrainingConfig
+from fgpvae.training.objectives import ObjectiveConfig
+from fgpvae.training.trainer import Trainer
 
 SMALL = NetworkConfig("dense", widths=(16,), gated=True, dropout=0.1)
 
@@ -54,15 +53,9 @@ def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
 # Batches
 
 
-@pytest.mark.parametrize("numbers", [(0, 2, 0), (0, 2, 31), (0, 2, 32), (7, 1, 2**32 - 1)])
-def test_a_generator_is_seeded_by_the_sequence_of_its_three_numbers(numbers):
-    (word,) = np.random.SeedSequence(numbers).generate_state(1, np.uint64)
-    assert random_generator(*numbers).initial_seed() == int(word)
-
-
 @given(st.integers(1, 40), st.integers(1, 50), st.integers(0, 2**32 - 1))
 def test_an_epoch_takes_every_digit_once_in_an_order_of_its_own(digits, size, seed):
-    shuffle = Shuffle(digits, size, seed)
+    shuffle = Source(digits, size, seed)
     epochs = [
         [shuffle.rows(epoch * shuffle.steps + k).tolist() for k in range(shuffle.steps)]
         for epoch in range(2)
@@ -113,18 +106,6 @@ def test_a_random_context_is_a_part_of_what_is_observed_and_never_empty(P, Q, sh
     context = random_context(observed, share, generator)
     assert not (context & ~observed).any()
     assert torch.equal(context.any(-1), observed.any(-1))
-
-
-def test_the_size_of_a_random_context_is_uniform_and_no_view_is_preferred():
-    observed = torch.tensor([[True, False, True, True, True]]).expand(8000, -1)
-    context = random_context(observed, 1.0, torch.Generator().manual_seed(0))
-    sizes = torch.bincount(context.sum(-1), minlength=6) / 8000
-    assert sizes.tolist() == pytest.approx([0, 0.25, 0.25, 0.25, 0.25, 0], abs=0.02)
-    shares = context.float().mean(0)
-    assert shares.tolist() == pytest.approx([0.625, 0, 0.625, 0.625, 0.625], abs=0.02)
-    half = random_context(observed, 0.5, torch.Generator().manual_seed(1))
-    assert float((half == observed).all(-1).float().mean()) == pytest.approx(0.625, abs=0.02)
-    assert torch.equal(random_context(observed, 0.0, torch.Generator()), observed)
 
 
 def test_context_and_samples_of_a_step_come_from_different_random_numbers(views):
@@ -190,25 +171,13 @@ def test_gradients_are_clipped(views):
 # The same config gives the same weights, however it gets there
 
 
-def test_the_seed_decides_everything(views):
-    runs = []
-    for seed in (0, 0, 1):
-        run = trainer(replace(config(context_dropout=0.5), seed=seed), views)
-        torch.rand(seed + len(runs))  # what others draw does not matter
-        losses = [step.loss for step in run.steps()]
-        runs.append((losses, weights(run.result())))
-    assert runs[0][0] == runs[1][0]
-    assert same(runs[0][1], runs[1][1])
-    assert runs[0][0] != runs[2][0]
-
-
 @pytest.mark.parametrize("objective", ["elbo", "geco"])
 def test_a_run_resumed_at_any_step_ends_with_the_same_weights(views, objective, tmp_path):
     setting = config(0.9, objective, schedule="cosine", context_dropout=0.5, weight_decay=0.1)
     setting = replace(setting, data=DataConfig(warp=0.5))
     whole = trainer(setting, views)
     course = list(whole.steps())
-    for cut in range(len(course)):
+    for cut in (0, 1, 4, len(course) - 1):
         first = trainer(setting, views)
         for _ in range(cut):
             first.advance()
@@ -218,26 +187,6 @@ def test_a_run_resumed_at_any_step_ends_with_the_same_weights(views, objective, 
         assert list(second.steps()) == course[cut:]
         assert same(weights(second.result()), weights(whole.result()))
         assert same(weights(second.model), weights(whole.model))
-
-
-def test_the_state_decides_no_settings(views):
-    run, other = trainer(config(), views), trainer(config(learning_rate=0.5), views)
-    run.advance()
-    other.advance()
-    state = run.state()
-    state["optimizer"]["param_groups"][0]["betas"] = "nonsense"
-    other.load_state(state)
-    other.advance()
-    assert other.optimizer.param_groups[0]["lr"] == 0.5
-
-
-def test_a_state_with_moments_of_another_shape_is_refused(views):
-    run = trainer(config(), views)
-    run.advance()
-    state = run.state()
-    state["optimizer"]["state"][0]["exp_avg"] = torch.zeros(1).expand(10**12)
-    with pytest.raises((ValueError, RuntimeError)):
-        trainer(config(), views).load_state(state)
 
 
 # What is not finite
@@ -253,15 +202,6 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_names_the_cause(views):
     run.check_finite()  # the step was not taken
 
 
-def test_weights_that_are_not_finite_are_noticed(views):
-    run = trainer(config(), views)
-    run.check_finite()
-    with torch.no_grad():
-        next(iter(run.model.parameters())).view(-1)[3] = math.inf
-    with pytest.raises(UserError, match="a weight is not a finite number"):
-        run.check_finite()
-
-
 # Settings
 
 
@@ -269,30 +209,22 @@ def test_weights_that_are_not_finite_are_noticed(views):
     ("change", "word"),
     [
         ("training.epochs=0", "epochs"),
-        ("training.epochs=1000000", "epochs"),
         ("training.batch=0", "batch"),
         ("training.learning_rate=0", "learning_rate"),
-        ("training.learning_rate=2", "learning_rate"),
         ("training.schedule=step", "schedule"),
         ("training.context_dropout=1.5", "context_dropout"),
         ("training.average=1", "average"),
-        ("training.clip=-1", "clip"),
-        ("training.validate_every=0", "validate_every"),
         ("data.split=random", "split"),
         ("data.classes=[]", "class"),
-        ("data.classes=[10]", "0 to 9"),
         ("data.classes=[3,3]", "only once"),
-        ("data.views=0", "views"),
         ("data.views=16", "15 angles"),
         ("data.validation=-1", "validation"),
         ("data.warp=-1", "warp"),
         ("model.name=gan", "no model"),
         ("model.latents=1000000000", "latents"),
-        ("model.network.hidden=1000000000", "hidden"),
         ("training.batch=4096", "16384 images"),
-        ("model.kernel=matern32", "Digits turn on a circle: their kernel is periodic"),
+        ("model.kernel=matern32", "turn on a circle: their kernel is periodic"),
         ("seed=-1", "seed"),
-        ("seed=4294967296", "seed"),
     ],
 )
 def test_settings_out_of_bounds_are_refused_with_a_sentence(change, word):
@@ -307,7 +239,7 @@ def test_settings_out_of_bounds_are_refused_with_a_sentence(change, word):
     [
         (["model.length_scale=0.01"], "needs more memory than a run may take"),
         (["model.digit_rank=64", "data.classes=[0,1,2,3,4,5,6,7,8,9]"], "more memory"),
-        (["training.context_dropout=0.5"], "set training.context_dropout to 0"),
+        (["training.context_dropout=0.5"], "set context dropout to 0"),
     ],
 )
 def test_what_a_joint_gp_cannot_do_is_refused_before_it_is_built(name, changes, words):
@@ -316,100 +248,18 @@ def test_what_a_joint_gp_cannot_do_is_refused_before_it_is_built(name, changes, 
         presets.preset(name, changes)
 
 
-def test_networks_too_large_to_train_are_refused_before_they_are_built():
-    network = NetworkConfig("dense", widths=(4096,) * 8)
-    with pytest.raises(UserError, match="million weights"):
-        RunConfig(model=FGPVAEConfig(network=network))
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.sampled_from(["paper", "convolutional", "dense"]), st.integers(1, 20), st.booleans())
-def test_network_weights_counts_what_is_built(kind, latents, gated):
-    from fgpvae.models import build
-
-    setting = FGPVAEConfig(
-        latents=latents, local=latents // 2, network=NetworkConfig(kind, gated=gated)
-    )
-    model = build(setting)
-    built = [*model.encoder.parameters(), *model.decoder.parameters()]
-    assert network_weights(setting) == sum(p.numel() for p in built)
-
-
 def test_a_batch_that_would_take_gigabytes_is_refused_before_anything_is_allocated():
     # typed into the form of a public page it would end the server: 9 billion activations
     wide = FGPVAEConfig(network=NetworkConfig("convolutional", filters=(512, 512), hidden=128))
     with pytest.raises(UserError, match="needs more memory"):
         RunConfig(model=wide, training=TrainingConfig(batch=1024))
-    RunConfig(model=wide, training=TrainingConfig(batch=20))
-
-
-def test_the_arrays_of_the_gaussian_processes_are_part_of_the_memory_of_a_step():
+    with pytest.raises(UserError, match="million weights"):
+        RunConfig(model=FGPVAEConfig(network=NetworkConfig("dense", widths=(4096,) * 8)))
     # 20 digits, 128 channels, 512 x 512 covariances: 5.4 GB for each array of that size
     changes = ["model.latents=128", "model.local=128", "model.length_scale=0.01"]
-    views = ["data.split=continuous", "data.views=512"]
     with pytest.raises(UserError, match="needs more memory"):
-        presets.preset("paper", [*changes, *views])
-    presets.preset("paper", views)  # with few features it is cheap
-
-
-def peak_bytes(profile):
-    """The most that was allocated at a time, as PyTorch's allocator says."""
-    events = [each for each in profile.kineto_results.events() if each.name() == "[memory]"]
-    events.sort(key=lambda each: each.start_ns())
-    return max(accumulate(each.nbytes() for each in events))
-
-
-@pytest.mark.parametrize(("length_scale", "Q"), [(0.01, 64), (1.0, 128), (1.0, 512)])
-def test_the_memory_of_a_gaussian_process_is_what_is_counted(length_scale, Q):
-    """What a step has allocated at a time, as PyTorch's allocator says, against the count."""
-    P, J, kernel = 4, 8, Periodic(1.0, length_scale)
-    mu = torch.zeros(P, Q, J, requires_grad=True)
-    var = torch.full((P, Q, J), 0.1, requires_grad=True)
-    w, seen = torch.rand(P, Q, dtype=torch.float64), torch.ones(P, Q, dtype=torch.bool)
-    with torch.autograd.profiler.profile(profile_memory=True) as profile:
-        sum(x.sum() for x in local_posterior(kernel, w, mu, var, seen).at_views()).backward()
-    assert 0.8 < peak_bytes(profile) / (8 * P * J * numbers_held(kernel, Q)) < 1.1
-
-
-@pytest.mark.parametrize("inputs", [1, 3])
-def test_the_memory_of_the_papers_networks_is_what_is_counted(inputs):
-    encoder, decoder = PaperEncoder(14, inputs), PaperDecoder(7)
-    N = 50
-    for network, x in ((encoder, torch.zeros(N, inputs, 28, 28)), (decoder, torch.zeros(N, 7))):
-        with torch.autograd.profiler.profile(profile_memory=True) as profile:
-            out = network(x)
-        assert len(out) == N
-        assert 0.9 < peak_bytes(profile) / (4 * N * network.numbers_held()) < 1.1
-
-
-@pytest.mark.parametrize(
-    ("kind", "shape"),
-    [
-        ("convolutional", (1, 28, 28)),
-        ("convolutional", (3, 32, 64)),
-        ("dense", (1, 28, 28)),
-        ("dense", (3, 9, 14)),
-    ],
-)
-@pytest.mark.parametrize("gated", [False, True])
-def test_activations_are_those_of_the_layers(kind, shape, gated):
-    network = NetworkConfig(kind, (4, 6), 24, (16, 12), gated=gated, shape=shape)
-    setting = VAEConfig(latents=7, network=network)  # without a GP there is nothing else
-    encoder, decoder = Encoder(network, 7), Decoder(network, 7, 0)
-    sizes = []
-    for layer in (*encoder.modules(), *decoder.modules()):
-        if not list(layer.children()):
-            layer.register_forward_hook(lambda layer, given, out: sizes.append(out.numel()))
-    encoder(torch.zeros(1, *shape))
-    decoder(torch.zeros(1, 7))
-    assert VAE.numbers_in_a_step(setting, 3, 2) == 6 * sum(sizes)
-
-
-@pytest.mark.slow
-def test_starting_does_not_load_the_compiler():
-    """A second at every start of every process."""
-    code = "import sys, fgpvae.__main__; sys.exit('torch._dynamo' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
+        presets.preset("paper", [*changes, "data.split=continuous", "data.views=512"])
+    RunConfig(model=wide, training=TrainingConfig(batch=20))
 
 
 # Recognition
@@ -451,21 +301,3 @@ def test_recognition_is_the_negative_log_density_of_the_priors_draws(views):
     q = torch.distributions.Normal(mu[..., :2].double(), var[..., :2].double().sqrt())
     expected = -(q.log_prob(z).sum(-1) * views.observed).sum(-1)
     torch.testing.assert_close(found, expected)
-
-
-def test_an_encoder_that_is_not_told_the_angle_has_no_recogniser(views):
-    with pytest.raises(UserError, match="recognise"):
-        trainer(config(recognition=1), views)
-
-
-def test_a_run_resumes_within_its_recognition(views):
-    settings = told(epochs=4, recognition=2, average=0.9)
-    whole, first, second = (trainer(settings, views) for _ in range(3))
-    for _ in whole.steps():
-        pass
-    for _ in range(whole.recognition + 1):
-        first.advance()
-    second.load_state(first.state())
-    for _ in second.steps():
-        pass
-    assert same(weights(whole.result()), weights(second.result()))

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from fgpvae import recorder
-from fgpvae.configs import RunConfig
-from fgpvae.presets import preset
+from fgpvae.runs import writer
+from fgpvae.training.configs import RunConfig
+from fgpvae.training.presets import preset
 
 ROOT = Path(__file__).parent.parent
 
@@ -17,6 +17,6 @@ def config(*changes: str, epochs: int = 1) -> RunConfig:
 
 def train(root: Path, name: str, *changes: str, epochs: int = 1) -> Path:
     """A finished run, trained here and now."""
-    for _ in recorder.execute(root / name, config(*changes, epochs=epochs)):
+    for _ in writer.execute(root / name, config(*changes, epochs=epochs)):
         pass
     return root / name

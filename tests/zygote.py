@@ -1,72 +1,50 @@
-"""Real training processes without the cost of importing torch for each: one process that forks.
+"""Real training processes without the cost of importing torch for each: one process forks them all.
 
-Run as a script it reads a JSON request a line, and answers each with a line. The children are
-processes of their own that tests may kill at any moment.
+The children are processes of their own that tests may kill at any moment.
 """
 
-import json
 import os
 import pydoc
 import socket
-import subprocess
 import sys
-import traceback
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 
+IMPORTED = "torch._dynamo", "fgpvae.__main__", "fgpvae.runs.writer"  # before the first fork
+CONTEXT = get_context("forkserver")
 
-def serve() -> None:
-    import torch._dynamo  # noqa: F401  # what the first optimiser of a process would import
 
-    from fgpvae import data, recorder
+def work(function: str, arguments: list[str], environment: dict, constants: dict, out: str) -> None:
+    """`python -m fgpvae ARGUMENTS`, or a function by its name with these arguments."""
     from fgpvae.__main__ import main
+    from fgpvae.runs import writer
 
-    data.factorized()  # rotated once for all children
-    print("ready", flush=True)
-    for line in sys.stdin:
-        request = json.loads(line)
-        if "wait" in request:
-            _, status = os.waitpid(request["wait"], 0)
-            print(os.waitstatus_to_exitcode(status), flush=True)
-            continue
-        pid = os.fork()
-        if pid == 0:
-            out = os.open(request["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            os.dup2(out, 1)
-            os.dup2(out, 2)
-            for name, value in request["constants"].items():
-                setattr(recorder, name, value)
-            os.environ.update(request["environment"])
-            code = 1
-            try:
-                if request["function"]:
-                    pydoc.locate(request["function"])(*request["arguments"])
-                    code = 0
-                else:
-                    code = main(request["arguments"])
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
-        print(pid, flush=True)
+    file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.environ.update(environment)
+    for name, value in constants.items():
+        setattr(writer, name, value)
+    sys.exit(pydoc.locate(function)(*arguments) if function else main(arguments))
+
+
+class Child:
+    def __init__(self, process, out: Path) -> None:
+        self.process, self.out = process, out
+
+    def kill(self, number: int) -> None:
+        os.kill(self.process.pid, number)
+
+    def wait(self) -> int:
+        """The exit code; minus the signal that ended it."""
+        self.process.join()
+        return self.process.exitcode
 
 
 class Zygote:
-    def __init__(self, process: subprocess.Popen, folder: Path) -> None:
-        self.process, self.folder, self.count = process, folder, 0
-        self.answer()
-
-    def answer(self) -> str:
-        line = self.process.stdout.readline().strip()
-        assert line, "the forking process has died"
-        return line
-
-    def ask(self, **request) -> int:
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        return int(self.answer())
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.count = folder, 0
 
     def start(
         self,
@@ -74,37 +52,30 @@ class Zygote:
         function: str = "",
         environment: dict[str, str] | None = None,
         **constants: float,
-    ) -> "Child":
-        """`python -m fgpvae ARGUMENTS`, with constants of fgpvae.runs changed.
+    ) -> Child:
+        """`python -m fgpvae ARGUMENTS`, with constants of fgpvae.runs.writer changed.
 
         Or a function of a module, by its name, with these arguments as strings.
         """
         self.count += 1
         out = self.folder / f"out{self.count}"
-        pid = self.ask(
-            arguments=[str(argument) for argument in arguments],
-            constants=constants,
-            environment=environment or {},
-            function=function,
-            out=str(out),
-        )
-        return Child(self, pid, out)
+        words = [str(argument) for argument in arguments]
+        told = (function, words, environment or {}, constants, str(out))
+        process = CONTEXT.Process(target=work, args=told)
+        process.start()
+        return Child(process, out)
 
     def start_workers(
         self, count: int, *arguments: object, function: str = "", **constants: float
-    ) -> list["Child"]:
+    ) -> list[Child]:
         """The same in as many processes as torchrun would start, the first one first."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(count)}
+        ranks = [common | {"RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(count)]
         return [
-            self.start(
-                *arguments,
-                function=function,
-                environment=common | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
-                **constants,
-            )
-            for rank in range(count)
+            self.start(*arguments, function=function, environment=each, **constants)
+            for each in ranks
         ]
 
     def run(self, *arguments: object, **constants: float) -> tuple[int, str]:
@@ -113,33 +84,7 @@ class Zygote:
         return child.wait(), child.out.read_text()
 
 
-class Child:
-    def __init__(self, zygote: Zygote, pid: int, out: Path) -> None:
-        self.zygote, self.pid, self.out = zygote, pid, out
-
-    def kill(self, number: int) -> None:
-        os.kill(self.pid, number)  # not reaped before `wait`, so the pid is still its own
-
-    def wait(self) -> int:
-        """The exit code; minus the signal that ended it."""
-        return self.zygote.ask(wait=self.pid)
-
-
 @contextmanager
 def zygote(folder: Path):
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.zygote"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
-        try:
-            yield Zygote(process, folder)
-        finally:
-            process.stdin.close()
-
-
-if __name__ == "__main__":
-    serve()
+    CONTEXT.set_forkserver_preload(list(IMPORTED))
+    yield Zygote(folder)

@@ -13,12 +13,12 @@ A task is a context of views and what is to be imagined from it:
 >>> task.context.images.shape, task.at.shape, task.targets.shape
 (torch.Size([40, 11, 28, 28]), torch.Size([40, 1]), torch.Size([40, 1, 28, 28]))
 
-One's own objects are in `data.objects` and read by `data.object_files`; figures of cubes are in
-`data.cubes`.
+`data.objects` and `data.object_files` are for your own objects, `data.cubes` for cube figures.
 """
 
-from . import cubes, object_files, objects
-from .augment import warp
+from fgpvae.data.augmentation import warp
+
+from . import collections, cubes, films, object_files, objects
 from .digits import (
     CLASS_COUNTS,
     DIGITS_PER_CLASS,
@@ -31,7 +31,7 @@ from .digits import (
     trainable,
     unseen,
 )
-from .rotation import ANGLES, HELD_OUT_INDEX, rotate, rotate_fast
+from .rotation import ANGLES, HELD_OUT_INDEX, circular_error, rotate, rotate_fast
 from .sources import load_idx, load_openml
 from .splits import (
     TEST_DIGITS,
@@ -47,6 +47,7 @@ from .splits import (
     split_validation,
     task,
 )
+from .track import Track
 from .views import Task, Views
 
 __all__ = [
@@ -59,12 +60,16 @@ __all__ = [
     "UNSEEN_PER_CLASS",
     "Digits",
     "Task",
+    "Track",
     "Views",
+    "circular_error",
+    "collections",
     "cubes",
     "draw_angles",
     "embedded",
     "extrapolation",
     "factorized",
+    "films",
     "interpolation",
     "keep_views_back",
     "leave_one_out",

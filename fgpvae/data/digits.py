@@ -3,7 +3,6 @@
 import lzma
 import operator
 import random
-import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,14 +67,10 @@ def check_classes(classes: Iterable[int]) -> tuple[int, ...]:
     """The classes as a tuple, or a UserError."""
     try:
         found = tuple(operator.index(label) for label in classes)
-    except TypeError as error:
-        raise UserError("Classes must be given as a list of whole numbers from 0 to 9.") from error
-    if not found:
-        raise UserError("Choose at least one class of digits.")
-    if not all(0 <= label <= 9 for label in found):
-        raise UserError(f"Classes are digits from 0 to 9, not {reprlib.repr(list(found))[1:-1]}.")
-    if len(set(found)) < len(found):
-        raise UserError("A class of digits may be given only once.")
+    except TypeError:
+        found = ()
+    if not found or len(set(found)) < len(found) or not all(0 <= label <= 9 for label in found):
+        raise UserError("Choose at least one class of digits from 0 to 9, and each only once.")
     return found
 
 

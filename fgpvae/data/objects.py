@@ -4,18 +4,17 @@ A model sees the view as w: an angle in radians where the views are periodic, fr
 range of the views on a line.
 """
 
-import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..errors import UserError
+from .track import Track
 from .views import Task, Views
 
 MOST_PERIODS = 1e6  # from 0 to a view: further away an angle has too few digits left
@@ -24,42 +23,6 @@ HELD_OUT_SHARE = 0.15  # share of the views of a training object that are test i
 TEST, EXTRAPOLATION, ONE_VIEW = "test_mse", "extrapolation_mse", "one_view_mse"
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class Track:
-    """Where views lie: on a circle of the given period, or on a line from low to high."""
-
-    period: float = 0.0  # 0 is a line
-    low: float = 0.0
-    high: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.period < math.inf:
-            raise UserError(f"The period of the views must be positive, not {self.period:g}.")
-        if not self.period and not -math.inf < self.low < self.high < math.inf:
-            raise UserError("The views of a line must have a range: a lowest and a highest one.")
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The views between which a track is shown."""
-        return (0.0, self.period) if self.period else (self.low, self.high)
-
-    def to_w(self, view: Any) -> Any:
-        """Views as a model sees them."""
-        if self.period:
-            return 2 * math.pi * (view / self.period)
-        return 2 * (view - self.low) / (self.high - self.low) - 1
-
-    def to_view(self, w: Any) -> Any:
-        if self.period:
-            return (w / (2 * math.pi)) % 1 * self.period
-        return self.low + (w + 1) / 2 * (self.high - self.low)
-
-    def apart(self, a: Any, b: Any) -> Any:
-        """How far two w are from each other, arrays of any shape."""
-        delta = np.abs(np.asarray(a) - np.asarray(b))
-        return np.abs((delta + math.pi) % (2 * math.pi) - math.pi) if self.period else delta
 
 
 @dataclass(frozen=True)
@@ -124,8 +87,14 @@ def views(objects: Objects, track: Track, chosen: Mapping[int, Sequence[int]]) -
     return Views(images, w, observed, ids, torch.zeros_like(ids))
 
 
+def trained_objects(objects: Objects) -> int:
+    """Number of objects that a run is trained on; the others are unseen."""
+    P = len(objects.names)
+    return P - max(1, round(UNSEEN * P))
+
+
 def split(objects: Objects, track: Track, seed: int = 0) -> Split:
-    """Some objects, and some views of the others, are kept for testing; the same ones every time.
+    """Hold out some objects, and some views of the others, for testing; a function of the seed.
 
     test_mse: held-out views of training objects, given their other views. extrapolation_mse:
     objects never trained on, half of whose views are given. one_view_mse: the same objects, of
@@ -133,41 +102,56 @@ def split(objects: Objects, track: Track, seed: int = 0) -> Split:
     """
     stream = random.Random(f"objects {seed}")
     P = len(objects.names)
-    unseen = set(stream.sample(range(P), max(1, round(UNSEEN * P))))
-    trained: dict[int, Sequence[int]] = {}
-    held: dict[int, Sequence[int]] = {}
-    some: dict[int, Sequence[int]] = {}
-    one: dict[int, Sequence[int]] = {}
+    unseen = set(stream.sample(range(P), P - trained_objects(objects)))
+    trained: dict[int, list[int]] = {}
+    some: dict[int, list[int]] = {}
+    one: dict[int, list[int]] = {}
+    held: set[int] = set()
     for number, mine in enumerate(objects.by_object):
         if number in unseen:
             some[number] = sorted(stream.sample(mine, len(mine) // 2), key=mine.index)
             distance = track.apart(track.to_w(objects.view[mine]), 0.0)
             one[number] = [mine[int(distance.argmin())]]
             continue
-        kept = max(1, round(HELD_OUT_SHARE * len(mine))) if len(mine) > 2 else 0
-        if kept:
-            held[number] = stream.sample(mine, kept)
-        trained[number] = [i for i in mine if i not in held.get(number, ())]
-    rest = {n: [i for i in objects.by_object[n] if i not in some[n]] for n in some}
-    others = {n: [i for i in objects.by_object[n] if i not in one[n]] for n in one}
+        count = max(1, round(HELD_OUT_SHARE * len(mine))) if len(mine) > 2 else 0
+        held.update(stream.sample(mine, count))
+        trained[number] = [image for image in mine if image not in held]
+    tasks = {EXTRAPOLATION: _task(objects, track, some), ONE_VIEW: _task(objects, track, one)}
+    known = {n: mine for n, mine in trained.items() if len(mine) < len(objects.by_object[n])}
+    if known:
+        tasks = {TEST: _task(objects, track, known)} | tasks
+    train = views(objects, track, trained)
+    return Split(train, tasks, tuple(sorted(unseen)), frozenset(held))
+
+
+def tasks_by_views(
+    objects: Objects, track: Track, numbers: Sequence[int], counts: Sequence[int]
+) -> dict[int, Task]:
+    """All other views of some objects from so many of theirs, evenly along the track.
+
+    An object takes part in a task if it has more views than that; a task without objects is left
+    out.
+    """
     tasks = {}
-    if held:
-        known = {n: trained[n] for n in held}
-        tasks[TEST] = _task(objects, track, known, held)
-    tasks[EXTRAPOLATION] = _task(objects, track, some, rest)
-    tasks[ONE_VIEW] = _task(objects, track, one, others)
-    images = frozenset(i for each in held.values() for i in each)
-    return Split(views(objects, track, trained), tasks, tuple(sorted(unseen)), images)
+    for count in counts:
+        given = {}
+        for number in numbers:
+            mine = objects.by_object[number]
+            if len(mine) > count:
+                even = (np.arange(count) + 0.5) * len(mine) / count
+                given[number] = [mine[int(place)] for place in even]
+        if given:
+            tasks[count] = _task(objects, track, given)
+    return tasks
 
 
-def _task(
-    objects: Objects,
-    track: Track,
-    context: Mapping[int, Sequence[int]],
-    targets: Mapping[int, Sequence[int]],
-) -> Task:
-    images, at, asked = _gather(objects, track, [targets[number] for number in context])
-    return Task(views(objects, track, context), images, at, asked)
+def _task(objects: Objects, track: Track, context: Mapping[int, Sequence[int]]) -> Task:
+    """Predict all other views of objects, given as their numbers with some images of each."""
+    others = [
+        [image for image in objects.by_object[number] if image not in given]
+        for number, given in context.items()
+    ]
+    return Task(views(objects, track, context), *_gather(objects, track, others))
 
 
 def _gather(

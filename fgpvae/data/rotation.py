@@ -3,13 +3,10 @@
 Positive angles turn counter-clockwise as displayed, like `scipy.ndimage.rotate`.
 """
 
-from functools import lru_cache
-
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from scipy.ndimage import affine_transform, spline_filter1d
-from scipy.sparse import csr_matrix
 from scipy.special import cosdg, sindg
 from torch import Tensor
 
@@ -18,7 +15,12 @@ from ..errors import UserError
 ANGLES: np.ndarray = np.deg2rad(22.5 * np.arange(16))  # [16] radians
 HELD_OUT_INDEX = 7  # index of 157.5 degrees
 
-_MANY = 16  # images from which on a matrix for each angle pays
+
+def circular_error(a: ArrayLike, b: ArrayLike) -> np.ndarray:
+    """Distance between two angles on the circle, in radians, between 0 and pi."""
+    # |((a - b + pi) mod 2 pi) - pi|
+    difference = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
+    return np.abs((difference + np.pi) % (2 * np.pi) - np.pi)
 
 
 def rotate(images: ArrayLike, angles: ArrayLike) -> np.ndarray:
@@ -37,15 +39,16 @@ def rotate(images: ArrayLike, angles: ArrayLike) -> np.ndarray:
     P, size = len(images), images.shape[1]
     # Rounded so that a quarter turn given in radians is a quarter turn to the last bit.
     degrees = np.round(np.rad2deg(angles), 9) % 360
-    coefficients = _prefilter(images)
+    coefficients: np.ndarray = images  # of cubic B-splines
+    for axis in (1, 2):
+        coefficients = spline_filter1d(coefficients, 3, axis, np.float64, mode="constant")
+    centre = np.full(2, (size - 1) / 2)
     views = np.empty((P, degrees.shape[-1], size, size), dtype=np.float32)
-    if degrees.ndim == 1 and P >= _MANY:
-        columns = coefficients.reshape(P, -1).T  # [K, P]
-        for s, degree in enumerate(degrees):
-            views[:, s] = (_operator(float(degree), size) @ columns).T.reshape(P, size, size)
-        return views
     for p, s in np.ndindex(views.shape[:2]):
-        matrix, offset = _geometry(degrees[s] if degrees.ndim == 1 else degrees[p, s], size)
+        degree = degrees[s] if degrees.ndim == 1 else degrees[p, s]
+        # from a pixel of the view to its place in the upright image
+        matrix = np.array([[cosdg(degree), sindg(degree)], [-sindg(degree), cosdg(degree)]])
+        offset = centre - matrix @ centre
         views[p, s] = affine_transform(coefficients[p], matrix, offset, prefilter=False)
     return views
 
@@ -67,47 +70,3 @@ def rotate_fast(images: Tensor, angles: Tensor) -> Tensor:
         images[:, None], grid.reshape(P, S * size, size, 2), mode="bicubic", align_corners=True
     )
     return views.reshape(P, S, size, size)
-
-
-def _prefilter(images: np.ndarray) -> np.ndarray:
-    """Cubic B-spline coefficients of images [P, n, n]."""
-    for axis in (1, 2):
-        images = spline_filter1d(images, 3, axis=axis, output=np.float64, mode="constant")
-    return images
-
-
-def _geometry(degree: float, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Matrix and offset that take a pixel of the view to its place in the upright image."""
-    matrix = np.array([[cosdg(degree), sindg(degree)], [-sindg(degree), cosdg(degree)]])
-    centre = np.full(2, (size - 1) / 2)
-    return matrix, centre - matrix @ centre
-
-
-def _spline(at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The four cubic B-spline taps around each position: indices and weights [..., 4]."""
-    first = np.floor(at).astype(np.int64)
-    t = at - first
-    weight = np.stack(
-        [(1 - t) ** 3, 3 * t**3 - 6 * t**2 + 4, -3 * t**3 + 3 * t**2 + 3 * t + 1, t**3], axis=-1
-    )
-    # beyond the border the coefficients are mirrored: -1 is 1, n is n - 2
-    index = np.abs(first[..., None] + np.arange(-1, 3))
-    index = np.where(index > size - 1, 2 * (size - 1) - index, index)
-    return index.clip(0, size - 1), weight / 6
-
-
-@lru_cache(maxsize=64)
-def _operator(degree: float, size: int) -> csr_matrix:
-    """The rotation by one angle as a sparse matrix [K, K] on spline coefficients."""
-    matrix, offset = _geometry(degree, size)
-    K = size * size
-    pixels = np.stack(np.divmod(np.arange(K), size), axis=1)  # [K, 2]
-    source = pixels @ matrix.T + offset
-    inside = ((source >= 0) & (source <= size - 1)).all(axis=1)
-    index, weight = _spline(source, size)  # [K, 2, 4]
-    index = size * index[:, 0, :, None] + index[:, 1, None, :]  # [K, 4, 4]
-    weight = weight[:, 0, :, None] * weight[:, 1, None, :] * inside[:, None, None]
-    rows = np.repeat(np.arange(K), 16)
-    operator = csr_matrix((weight.ravel(), (rows, index.ravel())), shape=(K, K))
-    operator.eliminate_zeros()
-    return operator

@@ -1,19 +1,20 @@
 """Full MNIST, from IDX files or from OpenML."""
 
 import gzip
+import math
 import struct
 import zlib
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import numpy as np
 
 from ..errors import UserError
 from .digits import Digits
 
-_MAX_DIGITS = 250_000  # a header that announces more is not believed
+_PIECE, _MAX_PIECES = 2**20, 200  # bytes, and how many such pieces of a file are read
 _TRAIN_FILE = 60_000  # OpenML has the training file first, then the test file
-_MAGIC = {3: 2051, 1: 2049}
+_MAGIC = {2: 2051, 0: 2049}  # of images, of labels
 
 
 def load_idx(directory: str | Path, train: bool = True) -> Digits:
@@ -70,45 +71,25 @@ def _find(directory: Path, prefix: str, kind: str, dimensions: int) -> Path:
 
 
 def _read(path: Path, item: tuple[int, ...]) -> np.ndarray:
-    """An IDX file of bytes as an array [P, *item]."""
+    """An IDX file of bytes, plain or compressed, as an array [P, *item]."""
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
-            file.seek(0)
-            return _parse(
-                cast(BinaryIO, gzip.GzipFile(fileobj=file) if packed else file), path, item
-            )
+        with gzip.open(path) if packed else path.open("rb") as file:
+            # piece by piece: memory follows the file's real content, not its header
+            pieces = iter(lambda: file.read(_PIECE), b"")
+            content = b"".join(islice(pieces, _MAX_PIECES))
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path} cannot be read; it is damaged or incomplete.") from error
-
-
-def _parse(file: BinaryIO, path: Path, item: tuple[int, ...]) -> np.ndarray:
-    dimensions = 1 + len(item)
-    header = file.read(4 + 4 * dimensions)
-    if len(header) < 4 + 4 * dimensions:
-        raise UserError(f"{path} is too short for an IDX file.")
-    magic, count, *size = struct.unpack(f">{1 + dimensions}I", header)
-    if magic != _MAGIC[dimensions]:
+    # magic number, count, and the size of an image, big-endian
+    header = 4 * (2 + len(item))
+    count = int.from_bytes(content[4:8])
+    expected = struct.pack(f">{2 + len(item)}I", _MAGIC[len(item)], count, *item)
+    if content[:header] != expected:
+        raise UserError(f"{path} is not an IDX file of {'28 x 28 images' if item else 'labels'}.")
+    if not count or len(content) - header != count * math.prod(item):
         raise UserError(
-            f"{path} is not the IDX file it should be: magic number {magic} instead of "
-            f"{_MAGIC[dimensions]}."
+            f"{path} is empty, truncated or longer than its header says: it announces {count} "
+            "digits."
         )
-    if tuple(size) != item:
-        raise UserError(f"{path} has images of {size[0]} x {size[1]} pixels instead of 28 x 28.")
-    if not 1 <= count <= _MAX_DIGITS:
-        raise UserError(f"{path} announces {count} digits; from 1 to {_MAX_DIGITS} are possible.")
-    expected = count * int(np.prod(item, dtype=np.int64))
-    body = _read_up_to(file, expected + 1)
-    if len(body) != expected:
-        state = "truncated" if len(body) < expected else "longer than its header says"
-        raise UserError(f"{path} is {state}: it announces {count} digits.")
-    return np.frombuffer(body, dtype=np.uint8).reshape(count, *item)
-
-
-def _read_up_to(file: BinaryIO, limit: int) -> bytes:
-    """At most `limit` bytes, piece by piece, so that memory follows the file's real content."""
-    pieces, left = [], limit
-    while left and (piece := file.read(min(left, 1 << 20))):
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)
+    return np.frombuffer(content, np.uint8, offset=header).reshape(count, *item)

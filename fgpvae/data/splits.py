@@ -101,13 +101,8 @@ def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) ->
     context_angles, target_angles = np.asarray(context_angles), np.asarray(target_angles)
     given = torch.from_numpy(rotate(digits.images, context_angles))
     targets = torch.from_numpy(rotate(digits.images, target_angles))
-    context = Views(
-        images=given,
-        angles=_rows(context_angles, P),
-        observed=torch.ones(given.shape[:2], dtype=torch.bool),
-        ids=torch.full((P,), -1),
-        labels=torch.as_tensor(digits.labels),
-    )
+    labels = torch.as_tensor(digits.labels)
+    context = Views.complete(given, _rows(context_angles, P), labels=labels)
     return Task(context, targets, _rows(target_angles, P))
 
 

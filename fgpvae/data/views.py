@@ -41,6 +41,16 @@ class Views:
         if not bool(known.all()):
             object.__setattr__(self, "angles", torch.where(known, self.angles, 0.0))
 
+    @classmethod
+    def complete(
+        cls, images: Tensor, w: Tensor, ids: Tensor | None = None, labels: Tensor | None = None
+    ) -> "Views":
+        """Views without padding: images [P, Q, ...] at angles [P, Q], or [Q] shared by all."""
+        P, Q = images.shape[:2]
+        ids = torch.full((P,), -1) if ids is None else ids.to(torch.int64)
+        labels = torch.zeros(P, dtype=torch.int64) if labels is None else labels
+        return cls(images, w.expand(P, Q), torch.ones(P, Q, dtype=torch.bool), ids, labels)
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -70,6 +80,12 @@ class Task:
         _check("targets", self.targets.shape[:2], self.at.shape)
         _check("asked", self.asked.shape, self.at.shape)
 
+    @classmethod
+    def between(cls, images: Tensor, w: Tensor, observed: Tensor, asked: Tensor) -> "Task":
+        """Predict the views `asked` [Q] from those `observed` [Q]: images [P, Q, ...] at w [Q]."""
+        context = Views.complete(images[:, observed], w[observed])
+        return cls(context, images[:, asked], w[asked].expand(len(images), -1))
+
     def __len__(self) -> int:
         return len(self.context)
 
@@ -79,12 +95,7 @@ class Task:
         return Task(self.context[rows], self.targets[rows], self.at[rows], self.asked[rows])
 
     def to(self, device: torch.device | str) -> "Task":
-        return Task(
-            self.context.to(device),
-            self.targets.to(device),
-            self.at.to(device),
-            self.asked.to(device),
-        )
+        return Task(*(getattr(self, each.name).to(device) for each in fields(self)))
 
 
 def _check(name: str, shape: Sequence[int], expected: Sequence[int]) -> None:

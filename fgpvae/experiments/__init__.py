@@ -1,4 +1,4 @@
-"""The paper's section 4, one function a table or figure; the latent space; figures of cubes.
+"""The paper's section 4, one function a table or figure; the latent space; cubes; films.
 
 Each takes an `Experiment` (seeds, where runs and results are kept) and returns a plain dict that
 `report.write` turns into JSON, a Markdown table and a figure.
@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from fgpvae.experiments import report
+from fgpvae.experiments.ball import ball
 from fgpvae.experiments.common import MODELS, Experiment
 from fgpvae.experiments.disentanglement import disentanglement
 from fgpvae.experiments.extrapolation import extrapolation
+from fgpvae.experiments.films import films
 from fgpvae.experiments.objects import objects
 from fgpvae.experiments.one_view import one_view
 from fgpvae.experiments.rates import rates
@@ -25,6 +27,8 @@ EXPERIMENTS: dict[str, Callable[[Experiment], dict[str, Any]]] = {
     "scaling": scaling,
     "disentanglement": disentanglement,
     "objects": objects,
+    "films": films,
+    "ball": ball,
 }
 
 __all__ = ["EXPERIMENTS", "MODELS", "Experiment", "report"]

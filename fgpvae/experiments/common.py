@@ -1,12 +1,11 @@
-"""What the experiments share: trained runs that are kept and reused, and where a figure is from."""
+"""What the experiments share: trained runs that are reused, and where a result is from."""
 
-import json
 import os
 import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -17,11 +16,11 @@ from typing import Any
 
 import psutil
 
-from fgpvae import presets
-from fgpvae.checkpoints import CONFIG, load_model
 from fgpvae.errors import UserError
 from fgpvae.models import Model
-from fgpvae.runs import Run, open_run
+from fgpvae.runs.checkpoints import CONFIG, load_model
+from fgpvae.runs.directory import Run, open_run
+from fgpvae.training import presets
 
 # every model of the comparison, in the order of the paper's table
 MODELS = (
@@ -51,7 +50,6 @@ class Experiment:
     runs: Path = Path("runs/experiments")  # finished runs here are reused
     results: Path = Path("results")
     models: tuple[str, ...] = MODELS
-    reuse: bool = False  # rows in the results that have enough seeds are not made again
     changes: tuple[str, ...] = ()  # settings of every run, e.g. training.epochs=10; they win
     threads: int = field(default_factory=lambda: max((os.cpu_count() or 2) - 1, 1))
     progress: Callable[[str], None] = lambda what: None
@@ -94,17 +92,15 @@ class Experiment:
     def model(self, preset: str, seed: int, changes: Sequence[str] = (), tag: str = "") -> Model:
         return load_model(self.run(preset, seed, changes, tag).path / "model.safetensors")
 
-    def earlier(self, name: str) -> dict[str, Any]:
-        """The result that is there already, where its rows may be kept."""
-        path = self.results / f"{name}.json"
-        if not self.reuse or not path.exists():
-            return {}
-        result: dict[str, Any] = json.loads(path.read_text())
-        return result
-
-    def origin(self) -> dict[str, Any]:
-        """Where a row is from; others of the same result may be older."""
-        return {"seeds": self.seeds, "date": today(), "commit": commit()}
+    def choose(self, variants: Mapping[str, Any]) -> tuple[str, ...]:
+        """The variants asked for, all by default."""
+        names = tuple(variants) if self.models == MODELS else self.models
+        for name in names:
+            if name not in variants:
+                raise UserError(
+                    f"'{name}' is none of the models of this experiment: {', '.join(variants)}."
+                )
+        return names
 
     def provenance(self, name: str) -> dict[str, Any]:
         """The command, date, machine and versions behind a result."""
@@ -112,8 +108,6 @@ class Experiment:
         command = ["python", "-m", "fgpvae", "experiment", name, "--seeds", str(self.seeds)]
         if self.models != MODELS:
             command += ["--models", ",".join(self.models)]
-        if self.reuse:
-            command += ["--reuse"]
         for change in self.changes:
             command += ["--set", change]
         return {
@@ -121,44 +115,13 @@ class Experiment:
             "command": shlex.join(command),
             "seeds": self.seeds,
             "changes": list(self.changes),
-            "date": today(),
+            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
             "commit": commit(),
             "machine": f"{os.cpu_count()} cores, {psutil.virtual_memory().total >> 30} GiB, "
             f"{platform.system()} {platform.machine()}",
             "training_threads": self.threads,
             "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
         }
-
-
-def by_preset(old: dict[str, Any], *path: str) -> dict[str, dict[str, Any]]:
-    """The rows of an earlier result, each with where it is from."""
-    origin = {key: old.get(key, "-") for key in ("seeds", "date", "commit")}
-    rows: Any = old
-    for key in path:
-        rows = rows.get(key, {})
-    return {row["preset"]: origin | row for row in rows}
-
-
-def gather(
-    order: Sequence[str],
-    asked: Sequence[str],
-    kept: dict[str, dict[str, Any]],
-    seeds: int,
-    make: Callable[[str], dict[str, Any]],
-) -> list[dict[str, Any]]:
-    """Rows in order: those kept, and those asked for that are missing or have too few seeds."""
-    rows = []
-    for name in dict.fromkeys((*order, *asked)):
-        old = kept.get(name)
-        if name in asked and (old is None or old["seeds"] < seeds):
-            rows.append(make(name))
-        elif old is not None:
-            rows.append(old)
-    return rows
-
-
-def today() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
 def commit() -> str:

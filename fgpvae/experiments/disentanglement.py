@@ -2,39 +2,34 @@
 
 from typing import Any
 
-import numpy as np
 import torch
 
-from fgpvae import data, latents, metrics
+from fgpvae import data
 from fgpvae.data import ANGLES, Views
-from fgpvae.disentanglement import disentanglement_scores
-from fgpvae.experiments.common import MODELS, Experiment, by_preset, gather, spread, title
+from fgpvae.evaluation import latents, metrics
+from fgpvae.evaluation.disentanglement import disentanglement_scores
+from fgpvae.experiments.common import Experiment, spread, title
 from fgpvae.models import Model
 
 
 def disentanglement(experiment: Experiment) -> dict[str, Any]:
-    """The figures of `fgpvae.disentanglement` and the swap error, on the 40 unseen digits."""
-    views = unseen_views()
-
-    def row(preset: str) -> dict[str, Any]:
+    """Measure disentanglement and the swap error on the 40 unseen digits."""
+    views, rows = unseen_views(), []
+    for preset in experiment.models:
         scores: dict[str, list[Any]] = {}
         for seed in range(experiment.seeds):
             model = experiment.model(preset, seed)
             experiment.progress(f"looking into {preset}-{seed}")
             for name, value in model_scores(model, views, seed).items():
                 scores.setdefault(name, []).append(value)
-        return {"preset": preset, "model": title(model), **experiment.origin()} | {
-            name: spread(values) for name, values in scores.items()
-        }
-
-    kept = by_preset(experiment.earlier("disentanglement"), "rows")
-    rows = gather(MODELS, experiment.models, kept, experiment.seeds, row)
+        figures = {name: spread(values) for name, values in scores.items()}
+        rows.append({"preset": preset, "model": title(model)} | figures)
     return experiment.provenance("disentanglement") | {"digits": len(views), "rows": rows}
 
 
 def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float | None]:
     """All figures of one model on some views."""
-    z = encoder_means(model, views)
+    z = latents.encodings(model, views)[0].numpy()  # [P, Q, L], each view by itself
     j = model.blocks.get("local", slice(0, 0)).stop  # without a division all is global
     scores = disentanglement_scores(z[..., :j], z[..., j:], views.angles.numpy(), seed=seed)
     swap = swap_error(model, views) if "local" in model.blocks else None
@@ -44,14 +39,7 @@ def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float |
 def unseen_views() -> Views:
     """The 40 digits never trained on, at all sixteen angles."""
     digits = data.embedded()
-    unseen = data.Digits(digits.images[data.TRAIN_DIGITS :], digits.labels[data.TRAIN_DIGITS :])
-    return data.task(unseen, ANGLES, ANGLES[:1]).context
-
-
-@torch.no_grad()
-def encoder_means(model: Model, views: Views) -> np.ndarray:
-    """[P, Q, L]: what the encoder says of each view by itself."""
-    return latents.encodings(model, views)[0].numpy()
+    return data.task(digits[data.TRAIN_DIGITS :], ANGLES, ANGLES[:1]).context
 
 
 @torch.no_grad()

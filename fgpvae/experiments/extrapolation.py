@@ -1,18 +1,14 @@
-"""Digits never trained on, from one to fifteen views; and digits drawn from the prior."""
+"""Digits never trained on, from one to fifteen views."""
 
-import io
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-
-from fgpvae import data, files, presets
+from fgpvae import data
 from fgpvae.errors import UserError
-from fgpvae.evaluation import task_mse
-from fgpvae.experiments import report
-from fgpvae.experiments.common import MODELS, Experiment, by_preset, gather, spread, title
-from fgpvae.images import strip
+from fgpvae.evaluation.protocol import task_mse
+from fgpvae.experiments.common import Experiment, spread, title
 from fgpvae.models import Model
+from fgpvae.training import presets
 
 VIEWS = (1, 2, 4, 8, 11, 15)
 
@@ -26,24 +22,12 @@ def extrapolation(experiment: Experiment) -> dict[str, Any]:
     ]
     if not able:
         raise UserError("None of these models takes new digits.")
-    report.prepare(experiment.results)
-    kept = by_preset(experiment.earlier("extrapolation"), "curves")
-
-    def curve(preset: str) -> dict[str, Any]:
+    curves = []
+    for preset in able:
         trained = [experiment.model(preset, seed) for seed in range(experiment.seeds)]
-        last = trained[-1]
-        if "local" in last.blocks:
-            picture = io.BytesIO()
-            strip(prior_samples(last).numpy()).save(picture, "PNG")
-            files.write(experiment.results / f"prior-{preset}.png", picture.getvalue())
-        return {
-            "preset": preset,
-            "model": title(last),
-            "mse": errors_by_views(trained),
-            **experiment.origin(),
-        }
-
-    curves = gather(MODELS, able, kept, experiment.seeds, curve)
+        curves.append(
+            {"preset": preset, "model": title(trained[0]), "mse": errors_by_views(trained)}
+        )
     return experiment.provenance("extrapolation") | {"curves": curves}
 
 
@@ -54,14 +38,3 @@ def errors_by_views(models: Sequence[Model]) -> dict[str, dict[str, Any]]:
         task = data.extrapolation(views=views)
         errors[str(views)] = spread([task_mse(model, task) for model in models])
     return errors
-
-
-@torch.no_grad()
-def prior_samples(model: Model, count: int = 16, seed: int = 0) -> torch.Tensor:
-    """New digits: the style from its prior, the local channels from theirs, all upright."""
-    generator = torch.Generator().manual_seed(seed)
-    nothing = torch.zeros(count, 1, dtype=torch.bool)
-    views = torch.zeros(count, 1, *model.config.network.shape[1:])
-    posterior = model.infer(views, torch.zeros(count, 1), nothing)
-    z = posterior.sample(torch.zeros(count, 1, dtype=torch.float64), generator)
-    return model.decode(z)[:, 0]

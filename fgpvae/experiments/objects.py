@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from fgpvae import checkpoints, evaluation
-from fgpvae.configs import RunConfig
-from fgpvae.errors import UserError
-from fgpvae.experiments.common import MODELS, Experiment, seconds_an_epoch, spread
-from fgpvae.presets import PRESETS
+from fgpvae import evaluation
+from fgpvae.experiments.common import Experiment, seconds_an_epoch, spread
+from fgpvae.runs import checkpoints
+from fgpvae.training.configs import RunConfig
+from fgpvae.training.presets import PRESETS
 
 PRESET = "cubes-quick"
 SHIPPED = "cubes"
@@ -22,14 +22,8 @@ VARIANTS: dict[str, tuple[str, ...]] = {
 
 def objects(experiment: Experiment) -> dict[str, Any]:
     """MSE at all other angles against the number of views; what needs no model beside it."""
-    chosen = tuple(VARIANTS) if experiment.models == MODELS else experiment.models
-    unknown = [name for name in chosen if name not in VARIANTS]
-    if unknown:
-        raise UserError(
-            f"'{unknown[0]}' is none of the models of this experiment: {', '.join(VARIANTS)}."
-        )
     curves = []
-    for name in chosen:
+    for name in experiment.choose(VARIANTS):
         found, seconds = [], []
         for seed in range(experiment.seeds):
             tag = "" if name == PRESET else f"-{name}"
@@ -55,7 +49,7 @@ def objects(experiment: Experiment) -> dict[str, Any]:
 
 
 def _epochs(config: RunConfig) -> int:
-    """Those of a run, and of the runs of presets that it went on from."""
+    """The epochs of a run and of the runs that it went on from."""
     start = config.training.start
     before = _epochs(PRESETS[Path(start).name]) if start else 0
     return before + config.training.epochs

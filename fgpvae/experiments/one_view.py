@@ -5,12 +5,14 @@ from typing import Any
 
 import torch
 
-from fgpvae import data, load_pretrained, metrics, presets
+from fgpvae import data, load_pretrained
 from fgpvae.data import ANGLES, HELD_OUT_INDEX, TRAIN_DIGITS, Digits, Task
 from fgpvae.errors import UserError
-from fgpvae.evaluation import task_mse
+from fgpvae.evaluation import metrics
+from fgpvae.evaluation.baselines import rotated_view
+from fgpvae.evaluation.protocol import task_mse
 from fgpvae.experiments.common import MODELS, Entry, Experiment, spread, title
-from fgpvae.references import rotated_view
+from fgpvae.training import presets
 
 SEEN, FRAME, ALL = "seen", "unseen_fifth", "unseen_all"
 FIFTH = 4  # index of the fifth frame, 90 degrees

@@ -1,21 +1,18 @@
-"""An experiment's result as files: JSON, a Markdown table, a Plotly figure as HTML and SVG."""
+"""Write an experiment's result: JSON, Markdown tables, and for some a chart as SVG."""
 
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
-from plotly.subplots import make_subplots
-
 from fgpvae import files
+from fgpvae.evaluation.card_pages import table
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 Rows = list[list[str]]
-INK, WARM, COOL = "#6b7280", "#d9772b", "#2c7a9e"
+CHARTS = ("extrapolation", "scaling")  # what the documents show
 
 
 def prepare(directory: Path) -> None:
@@ -27,41 +24,32 @@ def prepare(directory: Path) -> None:
 
 
 def write(result: dict[str, Any], directory: Path) -> list[Path]:
-    """Write everything about a result; returns the files."""
+    """Write everything about a result; returns the files.
+
+    An installed Chromium or Chrome draws the chart; without one there is none.
+    """
     prepare(directory)
     name = result["experiment"]
-    paths = [directory / f"{name}.{suffix}" for suffix in ("json", "md", "html", "svg")]
-    files.write_json(paths[0], result)
-    files.write(paths[1], markdown(result).encode())
-    figure = FIGURES[name](result)
-    figure.update_layout(template="simple_white", font_family="sans-serif", width=900, height=480)
-    files.write(paths[2], figure.to_html(include_plotlyjs="directory").encode())
-    files.write(directory / "plotly.min.js", get_plotlyjs().encode())  # that the page asks for
-    return paths if _write_svg(figure, paths[3]) else paths[:3]
+    data, tables, chart = (directory / f"{name}.{suffix}" for suffix in ("json", "md", "svg"))
+    files.write_json(data, result)
+    files.write(tables, markdown(result).encode())
+    browser = os.environ.get("BROWSER_PATH") or next(filter(None, map(shutil.which, BROWSERS)), "")
+    if name not in CHARTS or not browser:
+        return [data, tables]
+    from fgpvae.experiments import charts  # here, for Plotly is slow to load
 
-
-def _write_svg(figure: go.Figure, path: Path) -> bool:
-    """Drawn by an installed Chromium or Chrome; where there is none, the HTML has to do."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None and "BROWSER_PATH" not in os.environ:
-        return False
-    os.environ.setdefault("BROWSER_PATH", browser or "")
-    files.write(path, figure.to_image("svg"))
-    return True
+    os.environ["BROWSER_PATH"] = browser
+    files.write(chart, charts.svg(result))
+    return [data, tables, chart]
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """The table that the README includes, with the command that made it."""
+    """The tables that docs/results.md includes, with the command that made them."""
     blocks = TABLES[result["experiment"]](result)
-    text = "\n\n".join(f"{heading}\n\n{_table(rows)}".strip() for heading, rows in blocks)
+    text = "\n\n".join(f"{heading}\n\n{table(*rows)}".strip() for heading, rows in blocks)
     seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
     origin = f"`{result['command']}`, {seeds}, {result['date']}, {result['machine']}."
     return f"{text}\n\n{origin}\n"
-
-
-def _table(rows: Rows) -> str:
-    lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows[1:]])
 
 
 def cell(figure: dict[str, Any] | None, digits: int = 4) -> str:
@@ -72,60 +60,65 @@ def cell(figure: dict[str, Any] | None, digits: int = 4) -> str:
     return text if figure["sd"] is None else f"{text} ± {figure['sd']:.{digits}f}"
 
 
+def _name(row: dict[str, Any]) -> str:
+    """Family and preset; the legend of docs/results.md says what a preset has beyond its family."""
+    return f"{row['model'].partition(',')[0]} (`{row['preset']}`)"
+
+
 def _table1(result: dict[str, Any]) -> list[tuple[str, Rows]]:
-    blocks = [("**As published**: each model with its own settings.", result["rows"])]
+    blocks = [("As published, each model with its own settings", result["rows"])]
     if equal := result.get("equal"):
-        blocks.append(
-            (
-                f"**Equal**: the same images, {equal['epochs']} epochs, averaged weights; rate and "
-                "schedule chosen on views kept back of training digits.",
-                equal["rows"],
-            )
-        )
-    tables = [(heading, _table1_rows(rows)) for heading, rows in blocks if rows]
-    learned = [["nothing learned", "test MSE"]]
+        blocks.append((f"Equal budgets, {equal['epochs']} epochs", equal["rows"]))
+    tables = []
+    for heading, rows in blocks:
+        if rows:
+            tables += [(f"{heading}:", _errors(rows)), (f"{heading}, cost:", _costs(rows, result))]
+    learned = [["no model", "test MSE"]]
     for name, value in result["trivial"].items():
-        if name != "rotated_neighbour":
-            learned.append([name.replace("_", " "), f"{value:.4f}"])
-    turned = f"{result['trivial']['rotated_neighbour']:.4f}"
-    geometry = [["knows geometry", "test MSE"], ["nearest view turned as a picture", turned]]
-    return [*tables, ("", learned), ("", geometry)]
+        name = "nearest view, rotated" if name == "rotated_neighbour" else name.replace("_", " ")
+        learned.append([name, f"{value:.4f}"])
+    return [*tables, ("", learned)]
 
 
-def _table1_rows(entries: list[dict[str, Any]]) -> Rows:
-    head = ["model", "test MSE", "sampled", "published", "unseen digits", "one view"]
+def _errors(entries: list[dict[str, Any]]) -> Rows:
     chosen = any("choice" in row for row in entries)
-    if chosen:
-        head[3] = "rate, schedule"
-    rows = [[*head, "GP complexity", "epochs", "CPU s", "parameters", "peak MB", "measured"]]
+    origin = "rate, schedule" if chosen else "published"
+    rows = [["model", "test MSE", "one sample", origin, "unseen digits", "one view"]]
     for row in entries:
         known, choice = row["published"], row.get("choice")
         said = f"{known['mse']:.4f} ± {known['sd']:.4f}" if known else "-"
         rows.append(
             [
-                f"{row['model']} (`{row['preset']}`)",
+                _name(row),
                 cell(row["test_mse"]),
                 cell(row["test_mse_sampled"]),
                 f"{choice['rate']:g}, {choice['schedule']}" if choice else said,
                 cell(row["extrapolation_mse"]),
                 cell(row["one_view_mse"]),
-                row["complexity"],
-                str(row["epochs"]),
-                _processor(row),
-                f"{row['parameters']:,}",
-                cell(row["peak_memory_mb"], 0),
-                f"{row.get('date', '-')}, {row.get('commit', '-')}, seeds: "
-                f"{len(row['test_mse']['values'])}",
             ]
         )
     return rows
 
 
-def _processor(row: dict[str, Any]) -> str:
-    """CPU seconds of the whole training; where none were recorded, its epochs times the fastest."""
-    if (row.get("cpu_seconds") or {}).get("mean") is not None:
-        return cell(row["cpu_seconds"], 0)
-    return f"about {row['epochs'] * row['seconds_an_epoch']['mean']:.0f}"
+def _costs(entries: list[dict[str, Any]], result: dict[str, Any]) -> Rows:
+    rows = [["model", "GP", "epochs", "CPU s", "parameters", "peak MB", "measured"]]
+    for row in entries:
+        measured = {key: row.get(key, result[key]) for key in ("date", "commit")}
+        seconds = row.get("cpu_seconds") or {}
+        known = seconds.get("mean") is not None
+        fastest = row["epochs"] * row["seconds_an_epoch"]["mean"]
+        rows.append(
+            [
+                _name(row),
+                row["complexity"],
+                str(row["epochs"]),
+                cell(seconds, 0) if known else f"about {fastest:.0f}",
+                f"{row['parameters']:,}",
+                cell(row["peak_memory_mb"], 0),
+                f"{', '.join(measured.values())}, seeds: {len(row['test_mse']['values'])}",
+            ]
+        )
+    return rows
 
 
 def _one_view(result: dict[str, Any]) -> list[tuple[str, Rows]]:
@@ -138,8 +131,7 @@ def _one_view(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     for row in result["rows"]:
         count = len(row["seen"]["values"])
         origin = "shipped weights" if row["shipped"] else f"{count} seed{'s' if count > 1 else ''}"
-        name = f"{row['model']} (`{row['preset']}`, {origin})"
-        learned.append([name, *(cell(row[column]) for column in columns)])
+        learned.append([f"{_name(row)}, {origin}", *(cell(row[column]) for column in columns)])
     published = [["published", *columns.values()]]
     for known in result["published"]:
         figure = cell({"mean": known["mse"], "sd": known["sd"]})
@@ -147,12 +139,12 @@ def _one_view(result: dict[str, Any]) -> list[tuple[str, Rows]]:
             [known["model"], *(figure if c == known["task"] else "-" for c in columns)]
         )
     turned = [f"{result['geometry'][column]:.4f}" for column in columns]
-    geometry = [["knows geometry", *columns.values()], ["the view turned as a picture", *turned]]
-    return [("", learned), (result["comparable"], published), ("", geometry)]
+    published.append(["no model: the view, rotated", *turned])
+    return [("", learned), (result["comparable"], published)]
 
 
 def _rates(result: dict[str, Any]) -> list[tuple[str, Rows]]:
-    rows = [["preset", "rate, schedule", "error of views kept back", "seed by seed", "chosen"]]
+    rows = [["preset", "rate, schedule", "validation MSE", "seed by seed", "chosen"]]
     for row in result["rows"]:
         for each in row["tried"]:
             values = each["validation_mse"]["values"]
@@ -173,8 +165,7 @@ def _extrapolation(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     views = list(result["curves"][0]["mse"])
     rows = [["model", *(f"{n} view{'s' if n != '1' else ''}" for n in views)]]
     for curve in result["curves"]:
-        name = f"{curve['model']} (`{curve['preset']}`)"
-        rows.append([name, *(cell(curve["mse"][n]) for n in views)])
+        rows.append([_name(curve), *(cell(curve["mse"][n]) for n in views)])
     return [("", rows)]
 
 
@@ -184,17 +175,37 @@ def _scaling(result: dict[str, Any]) -> list[tuple[str, Rows]]:
         first = [str(row["P"]), str(row["classes"]), str(row["epochs"])]
         figures = [cell(row["seconds_an_epoch"], 2), cell(row["extrapolation_mse"])]
         rows.append([*first, *figures])
-    for name, value in result["exponents"].items():
-        rows.append([f"exponent: {name.replace('_', ' ')}", "", "", f"{value:.2f}", ""])
-    return [("", rows)]
+    names = {
+        "seconds_an_epoch_in_P": "an epoch, in digits P",
+        "dense_in_Q": "posterior, dense, in views Q",
+        "fourier_in_Q": "posterior, Fourier features, in views Q",
+        "joint_in_Q": "posterior of one GP over all images, in views Q",
+    }
+    growth = [["time grows with", "exponent"]]
+    growth += [[names.get(name, name), f"{v:.2f}"] for name, v in result["exponents"].items()]
+    return [("", rows), ("", growth)]
 
 
 def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
-    names = [name for name, figure in result["rows"][0].items() if isinstance(figure, dict)]
-    rows = [["", *(f"{row['model']} (`{row['preset']}`)" for row in result["rows"])]]
-    for name in names:
-        rows.append([name.replace("_", " "), *(cell(row[name], 3) for row in result["rows"])])
-    return [("", rows)]
+    """Three tables: the main questions, the indices of the literature, and what these come from."""
+    blocks = (
+        ("angle", "digit", "swap"),
+        ("invariance", "dci", "mig"),
+        ("importance", "information"),
+    )
+    first = result["rows"][0]
+    tables = []
+    for block in blocks:
+        keys = [key for key in first if key.startswith(block) and "chance" not in key]
+        rows = [["model", *(key.removesuffix("_degrees").replace("_", " ") for key in keys)]]
+        for row in result["rows"]:
+            cells = (cell(row.get(key), 1 if "degrees" in key else 3) for key in keys)
+            rows.append([_name(row), *cells])
+        tables.append(("", rows))
+    angle, digit = first["angle_error_chance_degrees"], first["digit_retrieval_chance"]
+    chance = [f"{angle['mean']:.1f}"] * 2 + [f"{digit['mean']:.3f}"] * 2 + ["-"]
+    tables[0][1].append(["chance", *chance])
+    return tables
 
 
 def _objects(result: dict[str, Any]) -> list[tuple[str, Rows]]:
@@ -202,119 +213,42 @@ def _objects(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     rows[0] += ["one view at 30°", "epochs"]
     for row, curve in zip(rows[1:], result["curves"], strict=True):
         row += [cell(curve["oblique_view_mse"]), str(curve["epochs"])]
+    learned = [["no model", "MSE"]]
     for name, value in result["references"].items():
-        rows.append([name.replace("_", " "), f"{value:.4f}", *["-"] * (len(rows[0]) - 2)])
-    return [("", rows)]
+        learned.append([name.replace("_", " "), f"{value:.4f}"])
+    return [("", rows), ("", learned)]
 
 
-def _table1_figure(result: dict[str, Any]) -> go.Figure:
-    rows = result["rows"]
-    figure = go.Figure()
-    blocks = (
-        ("as published", rows, COOL),
-        ("equal", result.get("equal", {}).get("rows", []), WARM),
-    )
-    for name, block, colour in blocks:
-        figure.add_bar(
-            name=name,
-            x=[row["preset"] for row in block],
-            y=[row["test_mse"]["mean"] for row in block],
-            error_y={"array": [row["test_mse"]["sd"] or 0 for row in block]},
-            marker_color=colour,
-        )
-    published = [row for row in rows if row["published"]]
-    figure.add_bar(
-        name="published",
-        x=[row["preset"] for row in published],
-        y=[row["published"]["mse"] for row in published],
-        error_y={"array": [row["published"]["sd"] for row in published]},
-        marker_color=INK,
-    )
-    _add_references(figure, result["trivial"], ("mean_image", "rotated_neighbour"))
-    return figure.update_yaxes(title="MSE at 157.5 degrees")
-
-
-def _extrapolation_figure(result: dict[str, Any]) -> go.Figure:
-    return _by_views(result).update_yaxes(title="MSE of unseen digits at 157.5 degrees")
-
-
-def _objects_figure(result: dict[str, Any]) -> go.Figure:
-    figure = _by_views(result)
-    _add_references(figure, result["references"], ("mean_image", "nearest_figure"))
-    return figure.update_yaxes(title="MSE of unseen figures at all other angles")
-
-
-def _add_references(figure: go.Figure, errors: dict[str, float], names: Sequence[str]) -> None:
-    """A dotted line for each answer that needs no model."""
-    for name in names:
-        text = name.replace("_", " ")
-        figure.add_hline(errors[name], line_dash="dot", line_color=WARM, annotation_text=text)
-
-
-def _by_views(result: dict[str, Any]) -> go.Figure:
-    figure = go.Figure()
-    for curve in result["curves"]:
-        figure.add_scatter(
-            name=curve["preset"],
-            x=[int(n) for n in curve["mse"]],
-            y=[point["mean"] for point in curve["mse"].values()],
-            error_y={"array": [point["sd"] or 0 for point in curve["mse"].values()]},
-        )
-    return figure.update_xaxes(title="context views")
-
-
-def _scaling_figure(result: dict[str, Any]) -> go.Figure:
-    figure = make_subplots(1, 3, subplot_titles=("time in P", "error in P", "time in Q"))
-    digits = [row["P"] for row in result["by_digits"]]
-    for column, name in enumerate(("seconds_an_epoch", "extrapolation_mse"), 1):
-        figure.add_scatter(
-            name=name,
-            x=digits,
-            y=[row[name]["mean"] for row in result["by_digits"]],
-            error_y={"array": [row[name]["sd"] or 0 for row in result["by_digits"]]},
-            line_color=COOL,
-            row=1,
-            col=column,
-        )
-    views = [row["Q"] for row in result["by_views"]]
-    for path, colour in (("dense", WARM), ("fourier", COOL), ("joint", INK)):
-        values = [row[path] for row in result["by_views"]]
-        figure.add_scatter(x=views, y=values, row=1, col=3, line_color=colour, name=path)
-    figure.update_xaxes(type="log")
-    figure.update_yaxes(type="log", col=1)
-    return figure.update_yaxes(type="log", col=3)
-
-
-def _disentanglement_figure(result: dict[str, Any]) -> go.Figure:
-    figure = make_subplots(1, 2, subplot_titles=("angle error in degrees", "digit found again"))
-    presets = [row["preset"] for row in result["rows"]]
-    for block, colour in (("local", WARM), ("global", COOL)):
-        for column, name in enumerate(("angle_error_{}_degrees", "digit_retrieval_{}"), 1):
-            values = [row[name.format(block)]["mean"] for row in result["rows"]]
-            figure.add_bar(x=presets, y=values, row=1, col=column, marker_color=colour, name=block)
-    return figure
-
-
-def _one_view_figure(result: dict[str, Any]) -> go.Figure:
-    figure = go.Figure()
+def _films(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+    """Errors of the mean film, of the film at the mean code, and of paths."""
+    views = list(result["rows"][0]["mse"])
+    titles = ["1 frame given", *(f"{n}" for n in views[1:-1]), "all, at the frames given"]
+    tables = []
+    for kind, heading in (
+        ("predictive_mean", "**Mean of 64 sampled films**, MSE at the frames not given."),
+        ("posterior_mean", "**The film at the posterior mean**, MSE at the frames not given."),
+    ):
+        rows = [["model", *titles]]
+        for row in result["rows"]:
+            name = f"{row['model']} (`{row['preset']}`)"
+            rows.append([name, *(cell(row["mse"][n][kind]) for n in views)])
+        tables.append((heading, rows))
+    learned = [["learns nothing", *titles]]
+    for name, errors in result["references"].items():
+        learned.append([name.replace("_", " "), *(f"{e:.4f}" for e in errors.values()), "-"])
+    paths = [["the path, in pixels", *titles]]
     for row in result["rows"]:
-        names = ("seen", "unseen_fifth", "unseen_all")
-        figure.add_bar(name=row["preset"], x=names, y=[row[name]["mean"] for name in names])
-    for known in result["published"]:
-        figure.add_scatter(name=known["model"], x=[known["task"]], y=[known["mse"]], mode="markers")
-    return figure.update_yaxes(title="MSE from one view")
+        for figure, digits in (("path_error", 2), ("spread", 2), ("coverage", 3), ("swap", 2)):
+            if figure in row:
+                name = f"{row['model']} (`{row['preset']}`): {figure.replace('_', ' ')}"
+                paths.append([name, *(cell(row[figure].get(n), digits) for n in views)])
+    return [*tables, ("", learned), ("", paths)]
 
 
-def _rates_figure(result: dict[str, Any]) -> go.Figure:
-    figure = go.Figure()
-    for row in result["rows"]:
-        figure.add_scatter(
-            name=row["preset"],
-            x=[f"{each['rate']:g}, {each['schedule']}" for each in row["tried"]],
-            y=[each["validation_mse"]["mean"] for each in row["tried"]],
-            error_y={"array": [each["validation_mse"]["sd"] or 0 for each in row["tried"]]},
-        )
-    return figure.update_yaxes(title="MSE of views kept back")
+def _ball(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+    rows = [["model", "error of the path (all: 60)"]]
+    rows += [[row["model"], cell(row["path_error"], 2)] for row in result["rows"]]
+    return [(f"{result['epochs']} epochs of 35 new films.", rows)]
 
 
 TABLES: dict[str, Callable[[dict[str, Any]], list[tuple[str, Rows]]]] = {
@@ -325,13 +259,6 @@ TABLES: dict[str, Callable[[dict[str, Any]], list[tuple[str, Rows]]]] = {
     "scaling": _scaling,
     "disentanglement": _disentanglement,
     "objects": _objects,
-}
-FIGURES: dict[str, Callable[[dict[str, Any]], go.Figure]] = {
-    "table1": _table1_figure,
-    "one-view": _one_view_figure,
-    "rates": _rates_figure,
-    "extrapolation": _extrapolation_figure,
-    "scaling": _scaling_figure,
-    "disentanglement": _disentanglement_figure,
-    "objects": _objects_figure,
+    "films": _films,
+    "ball": _ball,
 }

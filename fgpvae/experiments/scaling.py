@@ -1,6 +1,6 @@
 """Figure 1b of the paper, cost and error against the number of digits; and cost against views."""
 
-import time
+import timeit
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,12 +10,12 @@ from torch import Tensor
 from torch.distributions import MultivariateNormal
 
 from fgpvae import data
-from fgpvae.checkpoints import load_model
-from fgpvae.evaluation import task_mse
+from fgpvae.evaluation.metrics import fitted_exponent
+from fgpvae.evaluation.protocol import task_mse
 from fgpvae.experiments.common import Experiment, seconds_an_epoch, spread
-from fgpvae.kernels import Periodic
-from fgpvae.metrics import fitted_exponent
-from fgpvae.posterior import DensePosterior, FourierPosterior
+from fgpvae.gp.kernels import Periodic
+from fgpvae.gp.posterior import DensePosterior, FourierPosterior
+from fgpvae.runs.checkpoints import load_model
 
 DIGITS = ((45, 1), (90, 1), (180, 1), (360, 1), (720, 2), (1800, 5), (3600, 10))  # P, classes
 CLASSES = (3, 8, 5, 2, 0, 1, 4, 6, 7, 9)
@@ -98,14 +98,9 @@ def by_number_of_views(views: tuple[int, ...] = VIEWS) -> list[dict[str, float]]
 
 
 def _factorised(
-    path: type[DensePosterior] | type[FourierPosterior],
-    kernel: Periodic,
-    w: Tensor,
-    mu: Tensor,
-    var: Tensor,
-    observed: Tensor,
+    path: type[DensePosterior | FourierPosterior], kernel: Periodic, w: Tensor, *views: Tensor
 ) -> None:
-    posterior = path(kernel, w, mu, var, observed)
+    posterior = path(kernel, w, *views)
     mean, variance = posterior.at(w)
     (posterior.log_evidence.sum() + mean.sum() + variance.sum()).backward()
 
@@ -120,10 +115,4 @@ def _joint(style: Tensor, kernel: Periodic, w: Tensor, mu: Tensor, var: Tensor) 
 
 def _seconds(action: Callable[[], None], repeats: int = 5) -> float:
     """The fastest of a few repeats, after one to warm up."""
-    action()
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - started)
-    return min(times)
+    return min(timeit.repeat(action, number=1, repeat=repeats + 1)[1:])

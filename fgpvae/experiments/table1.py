@@ -1,6 +1,7 @@
 """Table 1 of the paper: error, complexity and time of every model, in two blocks.
 
-As published: each model with its own settings. Equal: all on the terms of `equal`.
+As published: each model with its own settings. Equal: the same images, epochs and averaging for
+all, with rate and schedule chosen in one way.
 """
 
 from collections.abc import Sequence
@@ -8,22 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from fgpvae import data, references
-from fgpvae.checkpoints import load_model
-from fgpvae.evaluation import evaluate
-from fgpvae.experiments import equal
+from fgpvae import data
+from fgpvae.evaluation import baselines
+from fgpvae.evaluation.protocol import evaluate
 from fgpvae.experiments.common import (
     MODELS,
+    Entry,
     Experiment,
-    by_preset,
     cpu_seconds,
-    gather,
     seconds_an_epoch,
     spread,
     title,
 )
 from fgpvae.experiments.extrapolation import errors_by_views
-from fgpvae.runs import Run
+from fgpvae.experiments.rates import choose, rate_changes
+from fgpvae.runs.checkpoints import WEIGHTS, load_model
+from fgpvae.runs.directory import Run
 
 # as published, in this order: the models of every experiment, and a strong one without an encoder
 ORDER = (*MODELS[: MODELS.index("paper")], "deep-svgp", *MODELS[MODELS.index("paper") :])
@@ -35,67 +36,88 @@ PUBLISHED = {
     "paper": {"mse": 0.0284, "sd": 0.0004, "seconds_an_epoch": 1.41, "extrapolation": 0.0316},
 }
 
+EPOCHS = 100  # of the equal block
+ALONE = "-equal"  # after the name of a model that is asked for in the equal block only
+CHOICE_SEEDS = (0,)  # of the runs that rate and schedule are chosen by
+SAME = (
+    "data.split=shuffled",
+    "data.validation=0",
+    "data.warp=0",
+    "training.average=0.995",
+    "training.keep=last",
+)
+BASELINES = (
+    "vae",
+    "cvae",
+    "gpvae",
+    "gpvae-amortised",
+    "svgpvae",
+    "svgpvae-amortised",
+    "deep-svgp",
+    "paper",
+)
+EQUAL = (
+    *(Entry(name, name) for name in BASELINES),
+    Entry("dense", "quick", ("model.network.harmonics=0",)),
+    Entry("told", "quick"),
+)
+
 
 def table1(experiment: Experiment) -> dict[str, Any]:
     """Mean and standard deviation over seeds of every figure of the benchmark."""
-    old = experiment.earlier("table1")
-    fitting = old if old.get("equal", {}).get("epochs") == equal.EPOCHS else {}
-
-    def equal_row(name: str) -> dict[str, Any]:
-        entry = equal.ENTRIES[name]
-        choice = equal.choice(experiment, entry)
-        runs = [equal.run(experiment, entry, choice, seed) for seed in range(experiment.seeds)]
-        return _row(experiment, name, runs) | {"published": None, "choice": choice}
-
-    def row(preset: str) -> dict[str, Any]:
+    asked = experiment.models
+    alone = [f"{entry.name}{ALONE}" for entry in EQUAL]
+    own = ORDER if asked == MODELS else [name for name in asked if name not in alone]
+    rows = []
+    for preset in own:
         runs = [experiment.run(preset, seed) for seed in range(experiment.seeds)]
-        return _row(experiment, preset, runs) | {"published": PUBLISHED.get(preset)}
-
-    equal_rows = gather(
-        list(equal.ENTRIES),
-        equal.asked(experiment),
-        by_preset(fitting, "equal", "rows"),
-        experiment.seeds,
-        equal_row,
-    )
-    own = ORDER if experiment.models == MODELS else equal.asked_as_published(experiment)
-    rows = gather(ORDER, own, by_preset(old, "rows"), experiment.seeds, row)
+        rows.append(_row(experiment, preset, runs) | {"published": PUBLISHED.get(preset)})
+    equal = [
+        _equal_row(experiment, entry)
+        for entry, name in zip(EQUAL, alone, strict=True)
+        if asked == MODELS or name in asked or (entry.preset in asked and not entry.changes)
+    ]
     return experiment.provenance("table1") | {
         "rows": rows,
-        "equal": {"epochs": equal.EPOCHS, "rows": equal_rows},
+        "equal": {"epochs": EPOCHS, "rows": equal},
         "trivial": trivial(),
     }
 
 
+def _equal_row(experiment: Experiment, entry: Entry) -> dict[str, Any]:
+    """A model on equal terms, with the rate and schedule that are best on views kept back."""
+    same = (*SAME, *entry.changes, f"training.epochs={EPOCHS}")
+    tag = f"{entry.name}{ALONE}"
+    changes = (*same, f"training.validate_every={EPOCHS}")
+    choice = choose(experiment, tag, entry.preset, changes, CHOICE_SEEDS)
+    best = (*same, *rate_changes(choice["schedule"], choice["rate"]))
+    seeds = range(experiment.seeds)
+    runs = [experiment.run(entry.preset, seed, best, f"-{tag}") for seed in seeds]
+    return _row(experiment, entry.name, runs) | {"published": None, "choice": choice}
+
+
 def _row(experiment: Experiment, name: str, runs: Sequence[Run]) -> dict[str, Any]:
-    figures: dict[str, list[float | None]] = {figure: [] for figure in FIGURES}
-    models = [load_model(run.path / "model.safetensors") for run in runs]
-    seconds, processor, memory = [], [], []
+    models = [load_model(run.path / WEIGHTS) for run in runs]
+    results = []
     for run, model in zip(runs, models, strict=True):
         experiment.progress(f"evaluating {run.name}")
-        result = evaluate(model, run.config.data, run.config.seed)
-        for figure in FIGURES:
-            figures[figure].append(result.get(figure))
-        seconds.append(seconds_an_epoch(run))
-        processor.append(cpu_seconds(run))
-        memory.append(run.metrics()[-1].get("memory_mb"))
+        results.append(evaluate(model, run.config.data, run.config.seed))
     return {
         "preset": name,
         "model": title(model),
         "epochs": run.config.training.epochs,
         "complexity": model.complexity,
-        "parameters": result["parameters"],
-        "seconds_an_epoch": spread(seconds),
-        "cpu_seconds": spread(processor),
-        "peak_memory_mb": spread(memory),
+        "parameters": results[0]["parameters"],
+        "seconds_an_epoch": spread([seconds_an_epoch(run) for run in runs]),
+        "cpu_seconds": spread([cpu_seconds(run) for run in runs]),
+        "peak_memory_mb": spread([run.metrics()[-1].get("memory_mb") for run in runs]),
         "mse_by_views": errors_by_views(models) if model.takes_new_digits else {},
-        **experiment.origin(),
-    } | {figure: spread(values) for figure, values in figures.items()}
+    } | {figure: spread([result[figure] for result in results]) for figure in FIGURES}
 
 
 def trivial() -> dict[str, float]:
     """What needs no model, on the 270 test images of the factorized split."""
     upright = data.embedded().images
-    return references.trivial_predictors(
+    return baselines.trivial_predictors(
         upright, np.arange(data.TRAIN_DIGITS), np.arange(data.TEST_DIGITS)
     )

@@ -1,4 +1,4 @@
-"""A photo, scan, drawing or upload -> a 28 x 28 digit, MNIST style; and digits -> files.
+"""Turn a photo, scan or drawing into a 28 x 28 digit as MNIST has it, and digits into files.
 
 >>> from fgpvae import data, images
 >>> seven = data.unseen((7,)).images[0]

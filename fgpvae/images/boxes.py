@@ -61,18 +61,16 @@ def _with_paper(
     margin = _PAPER * group.extent
     left, right = max(0.0, group.left - margin), min(width, group.right + margin)
     top, bottom = max(0.0, group.top - margin), min(height, group.bottom + margin)
-    for other in others:
-        if other is group or other.bottom <= top or other.top >= bottom:
-            continue
-        if other.right <= group.left:
-            left = max(left, (other.right + group.left) / 2)
-        elif other.left >= group.right:
-            right = min(right, (other.left + group.right) / 2)
-    for other in others:
-        if other is group or other.right <= left or other.left >= right:
-            continue
-        if other.bottom <= group.top:
-            top = max(top, (other.bottom + group.top) / 2)
-        elif other.top >= group.bottom:
-            bottom = min(bottom, (other.top + group.bottom) / 2)
+    for other in others:  # beside it
+        if other.bottom > top and other.top < bottom:
+            if other.right <= group.left:
+                left = max(left, (other.right + group.left) / 2)
+            elif other.left >= group.right:
+                right = min(right, (other.left + group.right) / 2)
+    for other in others:  # above and below
+        if other.right > left and other.left < right:
+            if other.bottom <= group.top:
+                top = max(top, (other.bottom + group.top) / 2)
+            elif other.top >= group.bottom:
+                bottom = min(bottom, (other.top + group.bottom) / 2)
     return left, top, right, bottom

@@ -8,29 +8,23 @@ from PIL import Image
 from scipy import ndimage
 
 from fgpvae.errors import UserError
-from fgpvae.images.pieces import gaps, without_hair
+from fgpvae.images.pieces import gaps, rim, without_hair
 from fgpvae.images.ruling import find_ruling
-from fgpvae.images.squares import closing, largest_nearby, rim
 
 WORK_SIDE = 384  # longest side of the arrays that are worked on
 _LUMINANCE = np.array([0.299, 0.587, 0.114])
 _FLAT = 0.03  # evenly lit paper varies less than this
-_WIDTHS = (
-    1 / 24,
-    1 / 14,
-    1 / 9,
-    1 / 6,
-    1 / 4,
-)  # of the widest ink, as a share of the picture's longer side
-_MEETING = 1.7  # width of ink where strokes meet, against that of the widest
-_CLEAR = 0.35  # share of a clear edge from which on an edge is one
-_AS_DARK = 0.25  # log of the contrast against that of the ink up to which more ink is as dark
-_CUT_OFF = 0.25  # as much more of it, against the ink, is a part of the digit
-_SOFT = 0.4  # sharpness against that of the digit below which a mark is a shadow
-_BRIGHT = 0.45  # paper is brighter than this, a blackboard is not
-_RARE = 2  # skewness of a picture from which on what is light in it is rare, as strokes are
-_COLOURED = 0.15  # contrast of colour from which on ink is told from shadows by it
-_FAINTEST = 0.07  # contrast of ink against paper below which a page is called blank
+# widths of the widest ink that are tried, as shares of the picture's longer side
+_WIDTHS = (1 / 24, 1 / 14, 1 / 9, 1 / 6, 1 / 4)
+_MEETING = 1.7  # width of ink where strokes meet, relative to the widest stroke
+_CLEAR = 0.35  # minimum strength of an edge, relative to a clear one
+_AS_DARK = 0.25  # maximum |log contrast ratio| of ink that is equally dark
+_CUT_OFF = 0.25  # share of the ink from which equally dark ink is part of the digit
+_SOFT = 0.4  # minimum sharpness relative to the digit; anything softer is a shadow
+_BRIGHT = 0.45  # minimum brightness of paper; a blackboard is darker
+_RARE = 2  # minimum skewness of a picture with light strokes
+_COLOURED = 0.15  # minimum colour contrast that separates ink from shadows
+_FAINTEST = 0.07  # minimum contrast of ink; a page with less is blank
 
 
 @dataclass(frozen=True)
@@ -49,9 +43,9 @@ class Ink:
 
 
 def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | None = None) -> Ink:
-    """Separate ink from paper; `invert` True says that the ink is dark, False that it is light.
+    """Separate ink from paper; `invert` is True for dark ink, False for light ink.
 
-    What is wider than `widest` pixels is a shadow; None finds out.
+    `widest` is the maximum stroke width in pixels; anything wider is a shadow. None estimates it.
     """
     factor = min(1.0, WORK_SIDE / max(picture.size))
     size = [max(1, round(side * factor)) for side in picture.size]
@@ -74,7 +68,7 @@ def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | N
     found = _separated(light, paper, None if widest is None else widest * factor)
     if dark and not found.flat and (coloured := _coloured_ink(colours, found)) is not None:
         found = coloured
-        notes.append("The ink has a colour and shadows have none, so they were told apart by that.")
+        notes.append("The ink has a colour and shadows have none, so colour separated them.")
     if not found.flat:
         notes.append("The light was uneven and was evened out.")
     if found.ruled:
@@ -84,12 +78,12 @@ def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | N
 
 
 def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
-    """Ink by its colour alone, where that disagrees with what was found by its darkness.
+    """Find ink by its colour alone; None unless it differs from the ink found by darkness.
 
-    Shadows and pencil have the colour of the paper. What has another is ink if it is one thing,
-    and not a line that runs through the picture.
+    Shadows and pencil have the colour of the paper. Another colour is ink if it is one connected
+    shape, and not a line that runs through the picture.
     """
-    every = np.s_[::2, ::2]  # enough to see whether there is anything to tell apart
+    every = np.s_[::2, ::2]  # enough for a first test
     tint = _paper_tint(colours[every])
     if tint is None:
         return None
@@ -103,17 +97,17 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
     if paper is None:
         return None
     flat = np.full_like(pure, paper)
-    coloured = _one_thing(pure, flat, ruled=False)
+    coloured = _one_shape(pure, flat, ruled=False)
     if coloured is None:  # lines of a colour may be in the way; to look for them takes long
         passed = find_ruling(_swallowed(pure, flat))
-        coloured = None if passed is None else _one_thing(pure, passed * paper, ruled=True)
+        coloured = None if passed is None else _one_shape(pure, passed * paper, ruled=True)
     if coloured is None or not _disagree(coloured.mask, found.mask, 3):
         return None
     return replace(coloured, ruled=found.ruled or coloured.ruled)
 
 
-def _one_thing(pure: np.ndarray, paper: np.ndarray, ruled: bool) -> "_Found | None":
-    """What is less pure than the paper [H, W], if it is one thing of a colour in the picture."""
+def _one_shape(pure: np.ndarray, paper: np.ndarray, ruled: bool) -> "_Found | None":
+    """Ink that is less pure than the paper [H, W], if it is one connected shape."""
     contrast = _swallowed(pure, paper)
     try:
         level, mask = _soft_threshold(contrast, np.abs(pure - paper.max()) < _FLAT)
@@ -145,8 +139,8 @@ def _paper_tint(colours: np.ndarray) -> np.ndarray | None:
 
 def _purity(colours: np.ndarray, tint: np.ndarray) -> np.ndarray:
     """[H, W, 3] -> [H, W]: 1 for the tint of the paper, however dark."""
-    low, _, high = _in_order(*np.moveaxis(colours / (3 * tint), 2, 0))
-    return ndimage.gaussian_filter((low + 0.03) / (high + 0.03), 1.0)
+    shares = colours / (3 * tint)
+    return ndimage.gaussian_filter((shares.min(2) + 0.03) / (shares.max(2) + 0.03), 1.0)
 
 
 def _disagree(mask: np.ndarray, other: np.ndarray, reach: int) -> bool:
@@ -224,10 +218,10 @@ def _junctions(light: np.ndarray, calm: np.ndarray, mask: np.ndarray, width: flo
 
 
 def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> float | None:
-    """Beyond which width a dark thing is a shadow; None if the paper is evenly lit.
+    """Maximum stroke width; anything wider is a shadow. None if the paper is evenly lit.
 
-    Too narrow, and parts of wide strokes are taken for paper; too wide, and shadows for ink.
-    Right is what has outlines that are edges of the picture, and leaves none of these out.
+    A width that is too small takes parts of wide strokes for paper; one that is too large takes
+    shadows for ink. The best has outlines that are edges of the picture and misses none of these.
     """
     fold = 2 if max(light.shape) > 250 and min(light.shape) > 1 else 1
     small = _halved(light) if fold == 2 else light
@@ -243,8 +237,8 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
         except UserError as error:
             refusal = str(error)  # the error itself would hold this frame, and this frame it
             continue
-        kept, outline, along = _sharp_pieces(mask, ink, edges)
-        tried.append(_Trial(width, contrast, kept, outline, along))
+        sharp, outline, along = _sharp_pieces(mask, ink, edges)
+        tried.append(_Trial(width, contrast, sharp, outline, along))
     if not tried:
         raise UserError(refusal)
     clear = _CLEAR * max(float(np.percentile(trial.along, 70)) for trial in tried)
@@ -263,7 +257,7 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
 
 @dataclass(frozen=True)
 class _Trial:
-    """What is ink if it is no wider than this."""
+    """The ink for one maximum stroke width."""
 
     width: float | None  # None for evenly lit paper
     contrast: np.ndarray  # [H, W]
@@ -287,7 +281,7 @@ class _Trial:
         return 1 if full > 0.7 and missed < 0.4 else 0
 
     def _cut_by(self, wider: "_Trial") -> bool:
-        """Whether much of what a wider trial finds besides is as dark: the widest strokes."""
+        """Whether much of the extra ink of a wider trial is equally dark: the widest strokes."""
         usual = max(float(np.median(wider.contrast[self.mask])), 1e-3)
         darkness = wider.contrast[wider.mask & ~self.mask] / usual
         alike = np.abs(np.log(np.maximum(darkness, 1e-3))) < _AS_DARK
@@ -305,32 +299,14 @@ def _halved(image: np.ndarray) -> np.ndarray:
 
 
 def _median(image: np.ndarray) -> np.ndarray:
-    """Of each pixel and its eight neighbours, the edge repeated.
-
-    Columns of three are sorted; the median is then that of the largest of their lowest, the middle
-    of their middle and the lowest of their largest ones.
-    """
-    padded = np.pad(image, 1, mode="edge")
-    low, middle, high = _in_order(padded[:-2], padded[1:-1], padded[2:])
-    left, centre, right = np.s_[:, :-2], np.s_[:, 1:-1], np.s_[:, 2:]
-    lowest = np.maximum(np.maximum(low[left], low[centre]), low[right])
-    highest = np.minimum(np.minimum(high[left], high[centre]), high[right])
-    _, between, _ = _in_order(middle[left], middle[centre], middle[right])
-    return _in_order(lowest, between, highest)[1]
-
-
-def _in_order(
-    a: np.ndarray, b: np.ndarray, c: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Three arrays sorted elementwise."""
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    return np.minimum(low, c), np.maximum(low, np.minimum(high, c)), np.maximum(high, c)
+    """Median of each pixel and its eight neighbours."""
+    return ndimage.median_filter(image, 3, mode="nearest")
 
 
 def _edges(light: np.ndarray) -> np.ndarray:
     """Relative change of light over a pixel, the largest nearby."""
     slope = ndimage.gaussian_gradient_magnitude(np.log(np.maximum(light, 0.1)), 1.0)
-    return largest_nearby(slope)
+    return ndimage.maximum_filter(slope, 3)
 
 
 def _sharp_pieces(
@@ -344,9 +320,9 @@ def _sharp_pieces(
     mass = ndimage.sum_labels(level, labels, index)
     main = int((mass * sharpness**2).argmax())
     soft = (sharpness < _SOFT * sharpness[main]) & (index - 1 != main)
-    kept = np.concatenate([[False], ~soft])[labels]
+    sharp = np.concatenate([[False], ~soft])[labels]
     outline = at_rim & np.concatenate([[False], ~soft & (mass > 0.1 * mass[main])])[labels]
-    return kept, outline, edges[outline]
+    return sharp, outline, edges[outline]
 
 
 def _swallowed(light: np.ndarray, paper: np.ndarray) -> np.ndarray:
@@ -357,10 +333,8 @@ def _swallowed(light: np.ndarray, paper: np.ndarray) -> np.ndarray:
 def _most_telling_channel(colours: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Luminance, unless the ink stands out much more in one colour: [H, W, 3] -> [H, W]."""
     channels = {"luminance": colours @ _LUMINANCE.astype(np.float32)}
-    red, green, blue = np.ascontiguousarray(np.moveaxis(colours, 2, 0))
-    low, _, high = _in_order(red, green, blue)
-    if (high - low).max() > 0.1:
-        channels |= {"red": red, "green": green, "blue": blue}
+    if np.ptp(colours, axis=2).max() > 0.1:
+        channels |= dict(zip(("red", "green", "blue"), np.moveaxis(colours, 2, 0), strict=True))
     contrast = {name: _contrast(channel) for name, channel in channels.items()}
     best = max(contrast, key=contrast.__getitem__)
     if contrast[best] < 1.5 * contrast["luminance"]:
@@ -391,7 +365,7 @@ def noise_of(grey: np.ndarray) -> float:
 
 
 def _flat_paper(grey: np.ndarray) -> float | None:
-    """The level of evenly lit paper, seen at the rim of the picture, or None."""
+    """The level of evenly lit paper, measured at the rim of the picture, or None."""
     width = max(1, round(0.04 * min(grey.shape)))
     rim = np.ones(grey.shape, bool)
     rim[width:-width, width:-width] = False
@@ -407,8 +381,10 @@ def _flat_paper(grey: np.ndarray) -> float | None:
 
 
 def _uneven_paper(light: np.ndarray, width: float) -> np.ndarray:
-    """Paper under dark ink: a closing removes every dark thing narrower than the width."""
-    return closing(light, max(3, round(width)))
+    """Paper under dark ink: a closing removes all dark marks narrower than the width."""
+    side = max(3, round(width))
+    wide = np.pad(light, side, mode="edge")
+    return ndimage.grey_closing(wide, (side, side))[side:-side, side:-side]
 
 
 def _soft_threshold(swallowed: np.ndarray, sure_paper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,9 +8,8 @@ from scipy import ndimage
 
 from fgpvae.errors import UserError
 from fgpvae.images.ink import Ink, find_ink
-from fgpvae.images.pieces import find_digit, find_sheet, gaps, stroke_width
+from fgpvae.images.pieces import find_digit, find_sheet, gaps, rim, stroke_width
 from fgpvae.images.reading import MIN_SIDE, as_picture
-from fgpvae.images.squares import rim
 
 SIDE = 28
 BOX = 20  # the longer side of an upright digit's bounding box, about
@@ -20,20 +19,20 @@ _FINE = 8 * BOX  # least size at which strokes are reshaped
 # stroke widths in the 20 x 20 box: 15 % and 97 % of MNIST, and where those beyond are brought to
 _THINNEST, _THICKEST, _THIN_TO, _THICK_TO = 1.9, 4.0, 2.3, 3.3
 _GRAIN = 0.2  # pixels of the 28 x 28 digit over which grainy ink is evened out
-_PINHOLE = 0.5  # area in such pixels below which a hole is one
-_HOLE = 1.0  # pixels of the 28 x 28 digit: a hole with a larger radius keeps at least this one
+_PINHOLE = 0.5  # maximum area of a pinhole, in such pixels
+_HOLE = 1.0  # minimum radius that a larger hole retains, in pixels of the 28 x 28 digit
 # log(upright box / longest span) of MNIST = a + b log(shortest / longest) + c log(mean / longest),
 # and how far a box may be from that: see docs/photographs.md
 _SIZE, _SIZE_TOLERANCE = (-0.034, -0.31, 1.364), 0.07
-_AS_DARK = 0.15  # log of the contrast against that of the digit up to which ink is as dark
-_AS_SHARP = 0.7  # slope at the rim against that of the digit from which on ink is as sharp
+_AS_DARK = 0.15  # maximum |log contrast ratio| of ink that is as dark as the digit
+_AS_SHARP = 0.7  # minimum slope at the rim relative to the digit of ink that is as sharp
 _TURNS = np.deg2rad(np.arange(0, 180, 7.5))
 _THICKNESS_STEP = 2.0  # pixels of the 28 x 28 digit for thickness = 1
 
 
 @dataclass(frozen=True)
 class Options:
-    """Corrections by a person; the defaults let the picture decide."""
+    """Manual corrections; by default everything is inferred from the picture."""
 
     invert: bool | None = None  # True: ink is dark, False: ink is light
     crop: tuple[float, float, float, float] | None = None  # left, top, right, bottom, in 0..1
@@ -57,7 +56,7 @@ class Normalised:
     window: tuple[float, float, float, float]
 
 
-_DECIDE_BY_ITSELF = Options()
+_DEFAULTS = Options()
 _Pixels = tuple[int, int, int, int]  # left, top, right, bottom
 
 
@@ -72,9 +71,9 @@ class _Located:
 
 
 def normalise(
-    picture: bytes | Image.Image | np.ndarray, options: Options = _DECIDE_BY_ITSELF
+    picture: bytes | Image.Image | np.ndarray, options: Options = _DEFAULTS
 ) -> Normalised:
-    """Find the one digit in a picture and bring it to MNIST's form; UserError says why not."""
+    """Find the one digit in a picture and bring it to MNIST's form, or raise a UserError."""
     _check(options)
     whole = _unenlarged(as_picture(picture))
     part = _part(whole, options.crop)
@@ -140,7 +139,7 @@ def _part(picture: Image.Image, crop: tuple[float, float, float, float] | None) 
 
 
 def _locate(whole: Image.Image, box: _Pixels, invert: bool | None) -> _Located:
-    """Ink and digit; a sheet on a table, or a small digit, is looked at again, closer."""
+    """Find ink and digit; a sheet on a table, or a small digit, is enlarged and searched again."""
     part = whole.crop(box)
     ink = find_ink(part, invert)
     digit, notes = find_digit(ink.mask, ink.level)
@@ -165,7 +164,7 @@ def _locate(whole: Image.Image, box: _Pixels, invert: bool | None) -> _Located:
         min(part.height, round((rows.stop + margin) * scale)),
     )
     closer = find_ink(part.crop(inner), ink.dark, 2.5 * scale * stroke_width(digit))
-    # only what was found before, seen better
+    # only what was found before, at a higher resolution
     left, top, right, bottom = (side / scale for side in inner)
     shape = closer.mask.shape
     at = np.ix_(
@@ -197,28 +196,29 @@ def _window(
 
 
 def _with_gaps(ink: Ink, near: np.ndarray) -> np.ndarray:
-    """Ink near the digit, and what hangs on it and fills a gap or is as wide, dark and sharp.
+    """Ink near the digit, and adjacent ink that fills a gap or is as wide, dark and sharp.
 
-    From afar the middle of a wide stroke may have been taken for paper, or a part for a shadow.
+    At the lower resolution the middle of a wide stroke may have been taken for paper, or a part
+    for a shadow.
     """
-    kept = ink.mask & near
-    kept |= gaps(kept, ink.mask)
-    labels, count = ndimage.label(ink.mask & ~kept)
-    beside = np.bincount(labels[ndimage.binary_dilation(kept)], minlength=count + 1)[1:] > 0
+    chosen = ink.mask & near
+    chosen |= gaps(chosen, ink.mask)
+    labels, count = ndimage.label(ink.mask & ~chosen)
+    beside = np.bincount(labels[ndimage.binary_dilation(chosen)], minlength=count + 1)[1:] > 0
     if not beside.any():
-        return kept
+        return chosen
     index = np.arange(1, count + 1)
-    darkness = ndimage.mean(ink.contrast, labels, index) / ink.contrast[kept].mean()
+    darkness = ndimage.mean(ink.contrast, labels, index) / ink.contrast[chosen].mean()
     wide = ndimage.maximum(ndimage.distance_transform_edt(labels), labels, index)
     as_dark = np.abs(np.log(np.maximum(darkness, 1e-9))) < _AS_DARK
-    alike = beside & as_dark & (wide > 0.4 * stroke_width(kept))
+    alike = beside & as_dark & (wide > 0.4 * stroke_width(chosen))
     # a shadow is soft
     slope = ndimage.gaussian_gradient_magnitude(ink.contrast, 1.0)
     at_rim = rim(ink.mask)
     sharpness = ndimage.sum_labels(slope[at_rim], labels[at_rim], index)
     sharpness /= np.maximum(1, ndimage.sum_labels(at_rim, labels, index))
-    alike &= sharpness > _AS_SHARP * slope[at_rim & kept].mean()
-    return kept | np.concatenate([[False], alike])[labels]
+    alike &= sharpness > _AS_SHARP * slope[at_rim & chosen].mean()
+    return chosen | np.concatenate([[False], alike])[labels]
 
 
 def _only(picture: Image.Image, region: np.ndarray) -> tuple[Image.Image, _Pixels]:
@@ -244,7 +244,7 @@ def _cut_out(level: np.ndarray, digit: np.ndarray) -> np.ndarray:
 
 
 def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray, list[str]]:
-    """Widen or narrow strokes that MNIST hardly has, and as the person asks."""
+    """Adjust strokes that are rare in MNIST, and apply the requested thickness."""
     fine = _enlarged(shape)
     unit = _size(fine) / BOX  # pixels of the fine picture per pixel of the digit
     mask = _without_grain(fine, unit)

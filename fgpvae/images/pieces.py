@@ -6,7 +6,6 @@ import numpy as np
 from scipy import ndimage
 
 from fgpvae.errors import UserError
-from fgpvae.images.squares import rim
 
 _FULL_OF_MARKS = (
     "The picture is full of marks or noise; please crop it to one digit on plain paper."
@@ -14,8 +13,8 @@ _FULL_OF_MARKS = (
 _EIGHT = np.ones((3, 3), bool)
 _TURNS = np.deg2rad(np.arange(0, 180, 15))
 _DIRECTIONS = np.stack([np.sin(_TURNS), np.cos(_TURNS)])  # [2, n]
-_HAIR, _PALE = 0.5, 0.9  # width and darkness against those of a stroke below which a line is none
-_MOST_PIECES, _MOST_HOLES = 40, 10  # beyond these a picture is a texture and not writing
+_HAIR, _PALE = 0.5, 0.9  # maximum width and darkness of residual ruling, relative to a stroke
+_MOST_PIECES, _MOST_HOLES = 40, 10  # a picture with more is a texture
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,11 @@ class Extent:
         return max(self.bottom - self.top, self.right - self.left)
 
 
+def rim(mask: np.ndarray) -> np.ndarray:
+    """Pixels [H, W] of a mask beside, above or below which there is one outside of it."""
+    return mask & ~ndimage.binary_erosion(mask)
+
+
 def stroke_width(mask: np.ndarray) -> float:
     """Mean width of strokes in pixels: a bar of width b is on average b / 4 from its edge."""
     rows, columns = ndimage.find_objects(mask.astype(np.uint8))[0]
@@ -43,7 +47,7 @@ def stroke_width(mask: np.ndarray) -> float:
 
 
 def gaps(ink: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """What of more ink [H, W] fills gaps of the ink: its rim is at ink rather than at paper."""
+    """Parts of more ink [H, W] that fill gaps of the ink: their rim touches ink more than paper."""
     labels, count = ndimage.label(more & ~ink)
     index = np.arange(1, count + 1)
     edge = (labels > 0) & ~ndimage.binary_erosion(labels > 0, border_value=1)
@@ -55,9 +59,9 @@ def gaps(ink: np.ndarray, more: np.ndarray) -> np.ndarray:
 def without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
     """[H, W] ink without long lines that are thin and pale against it: what is left of ruling."""
     window = _box(mask, 1)
-    kept = mask.copy()
-    kept[window] = _without_hair(mask[window], level[window])
-    return kept
+    result = mask.copy()
+    result[window] = _without_hair(mask[window], level[window])
+    return result
 
 
 def _box(mask: np.ndarray, margin: int) -> tuple[slice, ...]:
@@ -74,7 +78,7 @@ def _without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
     strokes = depth > _HAIR * half
     near_strokes = ndimage.distance_transform_edt(~strokes) <= _HAIR * half + 1
     hairs, count = ndimage.label(mask & ~near_strokes, _EIGHT)
-    if not count or _HAIR * half < 1:  # nothing can be told apart
+    if not count or _HAIR * half < 1:  # strokes are too thin to compare
         return mask
     boxes = ndimage.find_objects(hairs)
     longer = [max(rows.stop - rows.start, columns.stop - columns.start) for rows, columns in boxes]
@@ -214,17 +218,8 @@ def _pieces(labels: np.ndarray) -> list[Extent]:
         at_edge = (
             rows.start == 0 or columns.start == 0 or rows.stop == height or columns.stop == width
         )
-        found.append(
-            Extent(
-                label,
-                int(areas[label]),
-                rows.start,
-                rows.stop,
-                columns.start,
-                columns.stop,
-                at_edge,
-            )
-        )
+        sides = rows.start, rows.stop, columns.start, columns.stop
+        found.append(Extent(label, int(areas[label]), *sides, at_edge))
     return found
 
 

@@ -1,4 +1,4 @@
-"""What every model is: a module that scores a batch of views and infers a posterior from views."""
+"""Base class of all models: scores a batch of views, infers a posterior from views."""
 
 import math
 from collections.abc import Callable
@@ -11,14 +11,16 @@ from torch import Tensor, nn
 from fgpvae import arrays
 from fgpvae.data import Views
 from fgpvae.errors import UserError
-from fgpvae.kernels import TWO_PI
+from fgpvae.gp.kernels import TWO_PI
+from fgpvae.gp.randomness import torch_seeded
 from fgpvae.models.inference import Calibration, Posterior
-from fgpvae.networks import Decoder, Encoder, NetworkConfig, numbers_held
+from fgpvae.networks.standard import Decoder, Encoder, NetworkConfig, numbers_held, share_place
+from fgpvae.settings import check, setting
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """What the config of every model has; each model adds its own settings.
+    """Settings that every model has; subclasses add their own.
 
     >>> from fgpvae import FGPVAE, FGPVAEConfig
     >>> model = FGPVAE(FGPVAEConfig(latents=12, local=4))
@@ -26,24 +28,22 @@ class ModelConfig:
     4947
     >>> FGPVAEConfig(latents=4, local=8)
     Traceback (most recent call last):
-    fgpvae.errors.UserError: local (J) must be from 0 to latents, not 8.
+    fgpvae.errors.UserError: There are 4 channels (L), so 8 of them cannot be local (J).
     """
 
     name: str = field(default="", init=False)  # of the model in the registry
-    latents: int = 16  # L
-    period: float = TWO_PI  # of the angle
+    latents: int = setting(16, "Channels", "Number of channels of a code.", "L", bounds=(1, 256))
+    period: float = setting(
+        TWO_PI,
+        "Period",
+        "Angle after which views repeat, in radians.",
+        bounds=(0.001, 1000.0),
+        needs="data.split=factorized|shuffled|continuous|cubes",
+    )
     network: NetworkConfig = field(default_factory=NetworkConfig)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.latents <= 256:
-            raise UserError(f"latents (L) must be from 1 to 256, not {self.latents}.")
-        self.check_range("period", 1000)
-
-    def check_range(self, name: str, most: float) -> None:
-        """A positive setting from 1 / most to most."""
-        value = getattr(self, name)
-        if not 1 / most <= value <= most:
-            raise UserError(f"{name} must be from {1 / most:g} to {most:g}, not {value:g}.")
+        check(self)
 
     @property
     def blocks(self) -> dict[str, slice]:
@@ -52,13 +52,29 @@ class ModelConfig:
 
     @property
     def divides_channels(self) -> bool:
-        """Has the model local channels that turn, and global ones that stay?"""
+        """Whether there are local channels, which depend on the angle, and global ones."""
         return {"local", "global"} <= self.blocks.keys()
 
     @property
     def on_a_line(self) -> bool:
-        """Is a view at a place from -1 to 1 instead of at an angle?"""
+        """Whether views lie on a line from -1 to 1 instead of on a circle."""
         return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelConfig(ModelConfig):
+    """Settings of models with a kernel over the angle."""
+
+    amplitude: float = setting(
+        1.0, "Amplitude", "Prior standard deviation around the mean.", "σ", bounds=(0.001, 1000.0)
+    )
+    length_scale: float = setting(
+        1.0,
+        "Length scale",
+        "Distance over which views are alike, in radians.",
+        "r",
+        bounds=(0.01, 100.0),
+    )
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,7 @@ class Terms:
     """The parts of the evidence lower bound of each digit of a batch."""
 
     squared_error: Tensor  # [P] summed over the observed views and their pixels
-    pixels: Tensor  # [P] how many pixel values that sum has
+    pixels: Tensor  # [P] number of pixel values in that sum
     kl: Tensor  # [P] nats
 
 
@@ -88,20 +104,20 @@ class Model(nn.Module):
     """
 
     Config: ClassVar[type[ModelConfig]]
-    title: ClassVar[str]  # how tables and pages call it
+    title: ClassVar[str]  # in tables and on pages
     complexity: ClassVar[str] = "-"  # of its Gaussian process, for tables
 
-    # What it can be asked for. Whatever it cannot is refused in one sentence.
+    # Capabilities; a UserError says what a model cannot do
     takes_new_digits: ClassVar[bool] = True
-    takes_objects: ClassVar[bool] = False  # can it learn one's own objects?
-    knows_angles: ClassVar[bool] = True  # does it imagine angles that it was not shown?
-    told_angle: ClassVar[bool] = False  # is its decoder told the angle?
+    takes_objects: ClassVar[bool] = False  # can it be trained on own objects?
+    knows_angles: ClassVar[bool] = True  # can it predict angles that were not observed?
+    decoder_takes_angle: ClassVar[bool] = False  # is the angle an input of the decoder?
     fixed_angles: ClassVar[bool] = False  # must a digit have the same angles in every epoch?
     joint_batches: ClassVar[bool] = False  # does the score of a digit depend on its whole batch?
     conditional: ClassVar[bool] = False  # has it a bound on the views of a digit given some?
 
     config: Any  # of the class Config
-    calibration: Calibration | None = None  # how far to believe it, where that was measured
+    calibration: Calibration | None = None  # where it was measured
     kernel: Any  # over the angle, where it has one
     encoder: nn.Module  # [N, C, H, W] -> mean and variance [N, L]
     decoder: nn.Module  # [N, L] -> [N, C, H, W]
@@ -110,6 +126,7 @@ class Model(nn.Module):
         super().__init__()
         self.config = config
         self.encoder, self.decoder = self.networks(config)
+        share_place(self.encoder, self.decoder)
 
     @classmethod
     def networks(cls, config: Any) -> tuple[Encoder, Decoder]:
@@ -118,7 +135,7 @@ class Model(nn.Module):
             config.network, config.latents, local=0
         )
 
-    # What it can be asked for
+    # Capabilities
 
     @property
     def blocks(self) -> dict[str, slice]:
@@ -128,27 +145,27 @@ class Model(nn.Module):
 
     @property
     def styles(self) -> range:
-        """Which channels of a code are the style, which stays while the digit turns."""
+        """The channels of a code that are the style, which does not depend on the angle."""
         return range(0)
 
     @property
     def separates_style(self) -> bool:
-        """Does it keep a style apart from the angle?"""
+        """Whether the model separates a style from the angle."""
         return len(self.styles) > 0
 
     @property
     def divides_channels(self) -> bool:
-        """Has it local channels that turn, and global ones that stay?"""
+        """Whether there are local channels, which depend on the angle, and global ones."""
         return bool(self.config.divides_channels)
 
     @property
     def tells_angle(self) -> bool:
-        """Can `orientation` find the angle of a picture?"""
+        """Whether `orientation` can infer the angle of a picture."""
         return False
 
     @property
     def tells_certainty(self) -> bool:
-        """Does `Posterior.unknown` say how much of a digit is known at an angle?"""
+        """Whether `Posterior.unknown` is available."""
         return False
 
     def harmonics(self) -> int | None:
@@ -160,17 +177,17 @@ class Model(nn.Module):
         raise UserError(f"The {self.title} cannot tell the angle of a picture.")
 
     def angle_scores(self, views: Views, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """What speaks for each angle [G] of one view each: three numbers [P, G]."""
+        """Three scores [P, G] of each angle [G] for one view each."""
         raise UserError(f"The {self.title} cannot tell the angle of a picture.")
 
-    def seen_alone(self, views: Views, w: Tensor) -> Tensor:
-        """What one view each says of each angle [G] without being decoded, in nats [P, G]."""
+    def angle_log_density(self, views: Views, w: Tensor) -> Tensor:
+        """Log density of each angle [G] given one view each, without decoding it: [P, G]."""
         raise UserError(f"The {self.title} cannot tell the angle of a picture.")
 
-    def remembered(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
-        """Angles and mask [P, Q] of the views it kept of training digits; None if it uses others'.
+    def stored_views(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Angles and mask [P, Q] of the training views stored in the model; None if it stores none.
 
-        `ids` [P]; None as well if one of them is not of a training digit.
+        None as well if one of the `ids` [P] is not of a training digit.
         """
         return None
 
@@ -178,10 +195,10 @@ class Model(nn.Module):
 
     @torch.no_grad()
     def infer(self, views: Any, angles: Any, observed: Any = None, ids: Any = None) -> Posterior:
-        """What the views say of each digit.
+        """Infer the posterior of each digit from its views.
 
         `views` [P, Q, H, W] at `angles` [P, Q] radians, of which only `observed` [P, Q] count.
-        `ids` [P] says which training digits these are, for a model that knows no others.
+        `ids` [P] are the ids of training digits, for a model that takes no others.
         """
         return self._infer(self.given(views, angles, observed, ids))
 
@@ -211,11 +228,11 @@ class Model(nn.Module):
         return self.posterior(mu, var, views.angles, views.observed)
 
     def posterior(self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor) -> Posterior:
-        """What encodings [P, Q, L] at angles [P, Q] say together, where nothing else is needed."""
+        """The posterior given encodings [P, Q, L] at angles [P, Q] alone."""
         raise UserError(f"The {self.title} needs more than the encodings of a digit's views.")
 
     def given(self, views: Any, angles: Any, observed: Any = None, ids: Any = None) -> Views:
-        """Views as the model takes them, after a look at shapes and values."""
+        """Check shapes and values, and convert to Views."""
         images = arrays.tensor(views, "Views", self.home).to(self.dtype)
         w = arrays.tensor(angles, "Angles", self.home).double()
         shape = self.image_shape
@@ -244,10 +261,7 @@ class Model(nn.Module):
     # Training
 
     def terms(
-        self,
-        views: Views,
-        context: Tensor | None = None,
-        generator: torch.Generator | None = None,
+        self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Terms:
         """Score a batch, reconstructing all observed views from those in `context` [P, Q]."""
         raise TypeError(f"{type(self).__name__} does not say how it is scored")
@@ -255,29 +269,29 @@ class Model(nn.Module):
     def conditional_terms(
         self, views: Views, context: Tensor, generator: torch.Generator | None = None
     ) -> Terms:
-        """Score a batch by all observed views, given what those in `context` [P, Q] say."""
+        """Score a batch by all observed views, conditional on those in `context` [P, Q]."""
         raise TypeError(f"The {self.title} has no conditional bound")
 
     def recognising(self) -> list[nn.Parameter]:
-        """The weights that say of a view alone at which angle it was seen; none by default."""
+        """The weights that predict the angle of a single view; none by default."""
         return []
 
     def recognition(self, views: Views, generator: torch.Generator | None = None) -> Tensor:
-        """How badly these weights read views, in nats a digit [P]."""
+        """Loss of these weights, in nats a digit [P]."""
         raise TypeError(f"{type(self).__name__} does not recognise angles")
 
     def log_prior(self) -> Tensor:
-        """Log prior of parameters that have one, in nats; the loss gets its share of it."""
+        """Log prior of the parameters that have one, in nats."""
         return torch.zeros((), device=self.home)
 
     def prepare(self, data: Callable[[], Views]) -> None:
-        """Called once before training: sizes and first values that depend on the training views."""
+        """Called once before training: set sizes and initial values from the training views."""
 
     def start_epoch(self, data: Callable[[], Views], progress: float) -> None:
         """Called before each epoch; `data()` is all training views, `progress` the share done."""
 
     def condition(self, data: Callable[[], Views]) -> None:
-        """Called before use: what the model has to remember of the training views."""
+        """Called before use: store what inference needs of the training views."""
 
     def parameter_groups(self) -> list[tuple[list[nn.Parameter], float]]:
         """All parameters in groups, each with the factor of its learning rate."""
@@ -285,32 +299,33 @@ class Model(nn.Module):
 
     @classmethod
     def numbers_in_a_step(cls, config: Any, digits: int, views: int) -> int:
-        """How many numbers of 4 bytes a step on so many digits and views holds at its peak."""
-        with torch.device("meta"):  # nothing is allocated
+        """Estimate how many numbers of 4 bytes a step on so many digits and views holds."""
+        with torch_seeded(0):
             encoder, decoder = cls.networks(config)
-        code = (config.latents,)
-        held = numbers_held(encoder, config.network.shape) + numbers_held(decoder, code)
+        held = numbers_held(decoder, torch.zeros(1, decoder.latents))
+        if isinstance(encoder, Encoder):
+            held += numbers_held(encoder, torch.zeros(1, *encoder.inputs), torch.zeros(1))
         return digits * views * held
 
     @classmethod
     def check_run(cls, config: Any, images: int, context_dropout: float) -> None:
-        """Refuse a run on so many training images that this model cannot take."""
+        """Raise a UserError if the model cannot be trained in this way."""
 
     # Networks
 
     @property
     def home(self) -> torch.device:
-        """Where views and codes are; where a device has no float64 only the networks are there."""
+        """The device of views and codes: the CPU if the networks' device has no float64."""
         device = next(self.decoder.parameters()).device
         return torch.device("cpu") if device.type == "mps" else device
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of the networks; a Gaussian process is always float64."""
+        """dtype of the networks; a Gaussian process is always float64."""
         return next(self.decoder.parameters()).dtype
 
     def place(self, device: torch.device) -> Self:
-        """Move to a device; where there is no float64 the networks alone, and the GP stays."""
+        """Move to a device; only the networks if the device has no float64."""
         self.to(torch.device("cpu") if device.type == "mps" else device)
         self.encoder.to(device)
         self.decoder.to(device)
@@ -326,16 +341,14 @@ class Model(nn.Module):
         """q̃(z | y, w) of the observed views: mean and variance [P, Q, L] (0 and 1 elsewhere)."""
         P, Q = observed.shape
         everything = bool(observed.all())
-        seen = images if everything else images[observed]
-        seen = seen.reshape(-1, *self.config.network.shape).to(self.dtype)
-        w = angles.reshape(-1) if everything else angles[observed]
-        seen_mu, seen_var = self.encode_each(seen, w)
-        L = seen_mu.shape[-1]
-        if everything:
-            return seen_mu.view(P, Q, L), seen_var.view(P, Q, L)
-        where = observed.reshape(-1).nonzero().squeeze(-1)
-        mu = seen_mu.new_zeros(P * Q, L).index_copy(0, where, seen_mu)
-        var = seen_var.new_ones(P * Q, L).index_copy(0, where, seen_var)
+        inputs = images if everything else images[observed]
+        inputs = inputs.reshape(-1, *self.config.network.shape).to(self.dtype)
+        mu, var = self.encode_each(inputs, angles.reshape(-1) if everything else angles[observed])
+        L = mu.shape[-1]
+        if not everything:
+            where = observed.reshape(-1).nonzero().squeeze(-1)
+            mu = mu.new_zeros(P * Q, L).index_copy(0, where, mu)
+            var = var.new_ones(P * Q, L).index_copy(0, where, var)
         return mu.view(P, Q, L), var.view(P, Q, L)
 
     def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:

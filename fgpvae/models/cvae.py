@@ -5,18 +5,18 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from fgpvae import gaussian
 from fgpvae.data import Views
-from fgpvae.kernels import TWO_PI
+from fgpvae.gp import gaussian
+from fgpvae.gp.kernels import TWO_PI
 from fgpvae.models.base import Model, ModelConfig, Terms
 from fgpvae.models.inference import StylePosterior
 from fgpvae.models.vae import kl_to_prior
-from fgpvae.networks import Decoder, Encoder
+from fgpvae.networks.standard import Decoder, Encoder
 
 
 @dataclass(frozen=True, kw_only=True)
 class CVAEConfig(ModelConfig):
-    """Settings of the CVAE: those of every model.
+    """Settings of the CVAE; none beyond those of every model.
 
     >>> from fgpvae import CVAEConfig
     >>> CVAEConfig(latents=4).blocks
@@ -31,7 +31,7 @@ class CVAEConfig(ModelConfig):
 
 
 class CVAE(Model):
-    """z ~ N(0, I) for every image; encoder and decoder are told sin w and cos w.
+    """Conditional VAE: z ~ N(0, I) for every image; encoder and decoder get sin w and cos w.
 
     The encoder sees them as two constant images beside its own, the decoder in front of the latent
     (the paper's has no activation before its first map, where they would say nothing new), so that
@@ -48,7 +48,7 @@ class CVAE(Model):
 
     Config = CVAEConfig
     title = "CVAE"
-    told_angle = True
+    decoder_takes_angle = True
 
     @classmethod
     def networks(cls, config: CVAEConfig) -> tuple[Encoder, Decoder]:
@@ -63,10 +63,7 @@ class CVAE(Model):
         return 1
 
     def terms(
-        self,
-        views: Views,
-        context: Tensor | None = None,
-        generator: torch.Generator | None = None,
+        self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Terms:
         context = views.observed if context is None else context & views.observed
         # the prior's 0 and 1 outside the context

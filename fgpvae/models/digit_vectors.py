@@ -1,7 +1,7 @@
 """What models with a vector for each digit share: vectors, and a memory of the training set.
 
 The vectors d_p [m] are free, one for each training digit, or found by a network in a digit's views.
-The training set is kept as the Gaussian process sees it: angles, codes and digit vectors.
+The model stores the training set as angles, codes and digit vectors.
 """
 
 from collections.abc import Callable
@@ -13,29 +13,23 @@ from torch import Tensor, nn
 
 from fgpvae.data import Views
 from fgpvae.errors import UserError
-from fgpvae.models.base import Model, ModelConfig
-from fgpvae.networks import ConvolutionalEncoder, memory_format
-from fgpvae.paper_networks import PaperEncoder
+from fgpvae.models.base import KernelConfig, Model
+from fgpvae.networks.paper import PaperEncoder
+from fgpvae.networks.standard import ConvolutionalEncoder
+from fgpvae.settings import setting
 
 CHUNK = 64  # digits at a time where all of them are needed
 
 
 @dataclass(frozen=True, kw_only=True)
-class DigitVectorConfig(ModelConfig):
-    amplitude: float = 1.0  # σ to start with
-    length_scale: float = 1.0  # r to start with
-    digit_rank: int = 8  # m, the length of a digit vector
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_range("amplitude", 1000)
-        self.check_range("length_scale", 100)
-        if not 1 <= self.digit_rank <= 64:
-            raise UserError(f"digit_rank (m) must be from 1 to 64, not {self.digit_rank}.")
+class DigitVectorConfig(KernelConfig):
+    digit_rank: int = setting(
+        8, "Digit vector", "Length of the vector that identifies a digit.", "m", bounds=(1, 64)
+    )
 
 
 class DigitVectorModel(Model):
-    """A model whose Gaussian process knows a digit by a vector, and remembers the training set."""
+    """A model that identifies a digit by a vector, and stores the training set."""
 
     fixed_angles = True
 
@@ -55,12 +49,11 @@ class DigitVectorModel(Model):
     def check_run(cls, config: Any, images: int, context_dropout: float) -> None:
         if context_dropout:
             raise UserError(
-                "A joint GP learns a digit from all of its views: set training.context_dropout to "
-                "0."
+                "A joint GP learns a digit from all of its views: set context dropout to 0."
             )
 
     def _take_sizes(self, state: dict[str, Any], prefix: str, *_: object) -> None:
-        """Make room for the training set of a saved state; what does not fit is refused later."""
+        """Allocate the training set of a saved state; load_state_dict refuses what does not fit."""
         angles, ids, mu, d = (
             state.get(prefix + name) for name in ("angles", "ids", "mu", "known_vectors")
         )
@@ -74,7 +67,7 @@ class DigitVectorModel(Model):
             self._allocate(P, Q)
 
     def _allocate(self, P: int, Q: int) -> None:
-        """Room for P training digits with up to Q views; `ids` ascend."""
+        """Allocate P training digits with up to Q views; `ids` ascend."""
         L, m, home, dtype = self.config.latents, self.config.digit_rank, self.home, self.dtype
         self._zeros("ids", P, kind=torch.int64)
         self._zeros("angles", P, Q, kind=torch.float64)
@@ -175,7 +168,7 @@ class FreeVectors(DigitVectorModel):
             )
         return rows
 
-    def remembered(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
+    def stored_views(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
         rows, known = self.rows(ids)
         return (self.angles[rows], self.observed[rows]) if bool(known.all()) else None
 
@@ -192,7 +185,6 @@ class RepresentedVectors(DigitVectorModel):
             if network.kind == "paper"
             else ConvolutionalEncoder(network, m, channels)
         )
-        self.representation.to(memory_format=memory_format(network))  # type: ignore[call-overload]
 
     def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
         return self.represent(images, observed)
@@ -200,9 +192,7 @@ class RepresentedVectors(DigitVectorModel):
     def represent(self, images: Tensor, observed: Tensor) -> Tensor:
         """Views [P, Q, H, W] -> d [P, m], 0 for a digit without views."""
         seen = images[observed].reshape(-1, *self.config.network.shape).to(self.dtype)
-        each = self.representation(
-            seen.contiguous(memory_format=memory_format(self.config.network))
-        )
+        each = self.representation(seen)
         digit = observed.nonzero()[:, 0]
         total = each.new_zeros(len(images), self.config.digit_rank, dtype=self.dtype)
         total = total.index_add(0, digit, each.to(self.dtype))

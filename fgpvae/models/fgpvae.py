@@ -7,23 +7,27 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from fgpvae import arrays, gaussian, randomness, recogniser
+from fgpvae import arrays
 from fgpvae.data import Views
 from fgpvae.errors import UserError
-from fgpvae.kernels import KERNELS, ON_A_LINE, PERIODIC, Periodic, Stationary
-from fgpvae.models.base import Model, ModelConfig, Terms
+from fgpvae.gp import gaussian, randomness
+from fgpvae.gp import posterior as gp_posterior
+from fgpvae.gp.kernels import KERNELS, ON_A_LINE, PERIODIC, Periodic, Stationary
+from fgpvae.gp.mean_functions import MeanFunction, MeanOnACircle, MeanOnALine
+from fgpvae.gp.posterior import GlobalPosterior, LocalPosterior, local_posterior
+from fgpvae.models.base import KernelConfig, Model, Terms
 from fgpvae.models.inference import Posterior
-from fgpvae.models.mean_functions import MeanFunction, MeanOnACircle, MeanOnALine
-from fgpvae.networks import AngleEncoder, Decoder, Encoder
-from fgpvae.posterior import GlobalPosterior, LocalPosterior, local_posterior, numbers_held
-from fgpvae.recogniser import Recogniser
+from fgpvae.networks import angle_classifier
+from fgpvae.networks.angle_classifier import Recogniser
+from fgpvae.networks.standard import AngleEncoder, Decoder, Encoder, numbers_held
+from fgpvae.settings import setting
 
 MEAN_CODE = 0.8  # share of the error of the mean code beside the conditional bound
 
 
 @dataclass(frozen=True, kw_only=True)
-class FGPVAEConfig(ModelConfig):
-    """How many channels turn with the digit, and the kernel over its angle.
+class FGPVAEConfig(KernelConfig):
+    """Settings of the FGP-VAE: the number of local channels (J) and their kernel.
 
     >>> from fgpvae import FGPVAEConfig
     >>> FGPVAEConfig(latents=6, local=2).blocks
@@ -31,12 +35,22 @@ class FGPVAEConfig(ModelConfig):
     """
 
     name: str = field(default="fgpvae", init=False)
-    local: int = 8  # J, the channels that depend on the angle
+    local: int = setting(
+        8, "Local channels", "Channels that change with the angle.", "J", bounds=(0, 256)
+    )
     kernel: str = PERIODIC  # over an angle; the others are over a place on a line, from -1 to 1
-    amplitude: float = 1.0  # σ of the local kernel
-    length_scale: float = 1.0  # r
-    learn_kernel: bool = False
-    mean_function: bool = False  # a smooth prior mean of the local channels, shared by all digits
+    learn_kernel: bool = setting(
+        False, "Learn the kernel", "Learn its amplitude and length scale.", "σ, r"
+    )
+    style_dropout: bool = setting(
+        False, "Style dropout", "Context dropout hides views from the global channels alone."
+    )
+    mean_function: bool = setting(
+        False,
+        "Mean function",
+        "Learn a smooth prior mean, shared by all subjects: makes one view enough.",
+        "m(w)",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -44,14 +58,15 @@ class FGPVAEConfig(ModelConfig):
             raise UserError(
                 f"There is no kernel '{self.kernel:.60}'; choose one of {', '.join(KERNELS)}."
             )
-        if not 0 <= self.local <= self.latents:
-            raise UserError(f"local (J) must be from 0 to latents, not {self.local}.")
+        if self.local > self.latents:
+            raise UserError(
+                f"There are {self.latents} channels (L), so {self.local} of them cannot be local "
+                "(J)."
+            )
         if self.network.recogniser and (self.on_a_line or not self.mean_function):
             raise UserError(
                 "Only the angle of views on a circle, with a mean function, can be recognised."
             )
-        self.check_range("amplitude", 1000)
-        self.check_range("length_scale", 100)  # a shorter one has Fourier features by the thousand
 
     @property
     def blocks(self) -> dict[str, slice]:
@@ -73,7 +88,13 @@ class FactorizedPosterior(Posterior):
     """q(Z | Y) of P digits: a GP for each local channel, a Gaussian for each global one."""
 
     def __init__(
-        self, model: "FGPVAE", mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
+        self,
+        model: "FGPVAE",
+        mu: Tensor,
+        var: Tensor,
+        angles: Tensor,
+        observed: Tensor,
+        style_observed: Tensor | None = None,
     ) -> None:
         super().__init__(model.title, len(mu), mu.device)
         self.views, self.kernel, self.mean_function = angles, model.kernel, model.mean_function
@@ -85,11 +106,10 @@ class FactorizedPosterior(Posterior):
         self.local: LocalPosterior = local_posterior(
             model.kernel, angles, local_mu, local_var, observed
         )
-        self.shared = GlobalPosterior(style_mu, style_var, observed)
-        self.style_mean, self.style_var = (
-            self.shared.mean,
-            self.shared.var,
-        )  # [P, L - J]
+        self.shared = GlobalPosterior(
+            style_mu, style_var, observed if style_observed is None else style_observed
+        )
+        self.style_mean, self.style_var = (self.shared.mean, self.shared.var)  # [P, L - J]
 
     def around_prior(self, z: Tensor, w: Tensor) -> Tensor:
         """Local channels [P, S, J] with the prior mean m(w) put back."""
@@ -101,11 +121,7 @@ class FactorizedPosterior(Posterior):
         KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z.
         """
         mean, var, kl = self.local.at_views()
-        return (
-            self.around_prior(mean, self.views),
-            var,
-            kl.sum(-1) + self.shared.kl.sum(-1),
-        )
+        return (self.around_prior(mean, self.views), var, kl.sum(-1) + self.shared.kl.sum(-1))
 
     def divergence(self, context: "FactorizedPosterior") -> Tensor:
         """KL(q(Z | D) || q(Z | C)) [P] from what a part C of these views D says.
@@ -146,7 +162,7 @@ class FactorizedPosterior(Posterior):
 
 
 class FGPVAE(Model):
-    """The factorized GP-VAE: any digit, from any number of views at any angles, in closed form.
+    """Factorized GP-VAE: infers a digit from any number of views at any angles, in closed form.
 
     >>> import torch
     >>> import fgpvae
@@ -157,15 +173,15 @@ class FGPVAE(Model):
     >>> model.generate(views, angles, at).shape
     torch.Size([2, 2, 28, 28])
 
-    What it knows of a digit is a distribution: the local channels of a view that it was given are
-    certain, those on the other side of the circle are not.
+    The posterior is a distribution: local channels are certain at the angle of an observed view and
+    uncertain on the other side of the circle.
 
     >>> posterior = model.infer(views, angles)
     >>> unknown = posterior.unknown(torch.tensor([[0.0, 3.14], [0.0, 3.14]]))
     >>> bool((unknown[:, 0] < unknown[:, 1]).all())
     True
 
-    Where a mean function ties angles to orientations, the angle of a picture can be asked for.
+    With a mean function, which ties angles to orientations, it infers the angle of a picture.
 
     >>> grid = torch.arange(360, dtype=torch.float64).deg2rad()
     >>> model.orientation(digits, grid).shape
@@ -196,10 +212,13 @@ class FGPVAE(Model):
     @classmethod
     def numbers_in_a_step(cls, config: FGPVAEConfig, digits: int, views: int) -> int:
         # the GP's numbers have 8 bytes
-        channels = 2 * numbers_held(config.build_kernel(), views)
+        channels = 2 * gp_posterior.numbers_held(config.build_kernel(), views)
         networks = super().numbers_in_a_step(config, digits, views)
         if config.network.recogniser:
-            networks += digits * views * recogniser.numbers_held(config.network)
+            with randomness.torch_seeded(0):
+                layers = Recogniser(config.network).layers
+            image = torch.zeros(1, *config.network.shape)
+            networks += digits * views * numbers_held(layers, image)
         return networks + digits * config.local * channels
 
     @property
@@ -222,20 +241,25 @@ class FGPVAE(Model):
         return max(self.kernel.harmonics(), own)
 
     def posterior(
-        self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
+        self,
+        mu: Tensor,
+        var: Tensor,
+        angles: Tensor,
+        observed: Tensor,
+        style_observed: Tensor | None = None,
     ) -> FactorizedPosterior:
-        """q(Z | Y) from encodings [P, Q, L] at angles [P, Q]."""
-        return FactorizedPosterior(self, mu, var, angles.double(), observed)
+        """q(Z | Y) from encodings [P, Q, L] at angles [P, Q]; the style may see fewer views."""
+        return FactorizedPosterior(self, mu, var, angles.double(), observed, style_observed)
 
     def terms(
-        self,
-        views: Views,
-        context: Tensor | None = None,
-        generator: torch.Generator | None = None,
+        self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Terms:
         context = views.observed if context is None else context & views.observed
-        mu, var = self.encode(views.images, views.angles, context)
-        z, kl = self.draw(mu, var, views.angles, context, generator)
+        # averaging over the unknown path between few views would teach the kernel that paths are
+        # straight. The bound holds for any context of each channel
+        local_context = views.observed if self.config.style_dropout else context
+        mu, var = self.encode(views.images, views.angles, local_context)
+        z, kl = self.draw(mu, var, views.angles, local_context, generator, context)
         return Terms(*self.squared_error(z, views), kl)
 
     def draw(
@@ -245,13 +269,14 @@ class FGPVAE(Model):
         angles: Tensor,
         context: Tensor,
         generator: torch.Generator | None = None,
+        style_context: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """A code of each view [P, Q, L] from encodings of the context, and the KL divergence [P].
 
         One sample of the style a digit; marginal samples of the local channels suffice, for the
         expected error of a view depends on that view's channels alone.
         """
-        posterior = self.posterior(mu, var, angles, context)
+        posterior = self.posterior(mu, var, angles, context, style_context)
         local_mean, local_var, kl = posterior.at_views()  # [P, Q, J], [P]
         local = gaussian.sample(local_mean, local_var, generator)
         z = posterior.join(local, gaussian.sample(*posterior.style(), generator))
@@ -263,8 +288,8 @@ class FGPVAE(Model):
         """A share of a bound on log ∫ q(z | C) p(y_D | z) dz, the rest log p(y_D | mean code of C).
 
         The bound is E_q(z | D) log p(y_D | z) - KL(q(z | D) || q(z | C)), for all views D and a
-        part C of them. It makes the samples of q(z | C) cover what the other views may be, which is
-        not to be had by one code; the rest makes the mean code foresee what can be.
+        part C of them. It makes samples of q(z | C) cover the possible other views; the rest makes
+        the mean code predict them.
         """
         context = context & views.observed
         mu, var = self.encode(views.images, views.angles, views.observed)
@@ -290,10 +315,10 @@ class FGPVAE(Model):
     def recognition(self, views: Views, generator: torch.Generator | None = None) -> Tensor:
         """-Σ log q̃(z | y) [P] over the observed views, for local channels z drawn from the prior.
 
-        Where the encoder is told the angle, the bound alone does not ask it to say the angle: the
-        prior mean m(w) does. So the encoder of the local channels learns from the prior's draws,
-        as in the sleep phase of wake-sleep. The recogniser, where there is one, learns by
-        -log q(w | y). Half of its views are centred: it is not to rely on where a digit lies.
+        If the encoder takes the angle, the bound does not train it to predict the angle. So the
+        encoder of the local channels learns from draws of the prior with mean m(w), as in the
+        sleep phase of wake-sleep. The recogniser, where there is one, learns by -log q(w | y).
+        Half of its views are centred, so that it does not rely on the position of a digit.
         """
         mu, var = self.encode(views.images, views.angles, views.observed)
         j = self.config.local
@@ -306,7 +331,7 @@ class FGPVAE(Model):
         if self.recogniser is not None:
             half = randomness.uniform(views.angles.shape, generator=generator) < 0.5
             half = half.to(mu.device)[..., *[None] * len(self.image_shape)]
-            images = torch.where(half, recogniser.centred(views.images), views.images)
+            images = torch.where(half, angle_classifier.centred(views.images), views.images)
             each = each + self.angle_density(images, views.angles[..., None])[..., 0]
         return -torch.where(views.observed, each, 0.0).sum(-1)
 
@@ -322,7 +347,7 @@ class FGPVAE(Model):
         """Posterior over the angle of images [P, H, W] on a grid [G] of angles -> [P, G].
 
         By the evidence of the local channels of a single view and a uniform prior; where the
-        encoder is told the angle and the belief was calibrated, also by how well the view is
+        encoder takes the angle and the model is calibrated, also by how well the view is
         reconstructed as if it were at that angle. Only a mean function ties an angle to an
         orientation.
         """
@@ -333,7 +358,7 @@ class FGPVAE(Model):
         if w.ndim != 1 or seen.shape[1:] != self.image_shape:
             raise UserError("The angle is asked for of images [P, H, W], on a grid [G] of angles.")
         views = self.given(seen[:, None], w.new_zeros(len(seen), 1))
-        if self.calibration is None or not self.encoder.told:
+        if self.calibration is None or not self.encoder.takes_angle:
             return arrays.like(self.angle_evidence(views, w).softmax(-1), grid)
         scores = torch.stack(self.angle_scores(views, w), -1)  # [P, G, 3]
         weights = torch.tensor(self.calibration.angle, dtype=w.dtype, device=w.device)
@@ -350,11 +375,11 @@ class FGPVAE(Model):
 
     @torch.no_grad()
     def angle_scores(self, views: Views, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """What speaks for each angle [G] of one view each [P, 1, ...], three numbers [P, G].
+        """Three scores [P, G] of each angle [G] for one view each [P, 1, ...].
 
         Minus the squared error of the view, encoded and decoded as if it were at that angle; minus
-        the KL divergence of its style; what the recogniser says, or the evidence of the local
-        channels where there is none.
+        the KL divergence of its style; the log density of the recogniser, or the evidence of the
+        local channels where there is none.
         """
         errors, divergences = [], []
         for image in views.images:  # [1, H, W], at all angles at once
@@ -364,10 +389,10 @@ class FGPVAE(Model):
             divergences.append(posterior.shared.kl.sum(-1))
             made = self.decode(posterior._mean(at), one_style=True)
             errors.append((made - image).square().flatten(1).sum(-1).double())
-        return -torch.stack(errors), -torch.stack(divergences), self.seen_alone(views, w)
+        return -torch.stack(errors), -torch.stack(divergences), self.angle_log_density(views, w)
 
     @torch.no_grad()
-    def seen_alone(self, views: Views, w: Tensor) -> Tensor:
+    def angle_log_density(self, views: Views, w: Tensor) -> Tensor:
         if self.recogniser is None:
             return self.angle_evidence(views, w)
         return self.angle_density(views.images, w.expand(*views.angles.shape, -1))[:, 0]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from fgpvae import gaussian, randomness
 from fgpvae.data import Views
+from fgpvae.gp import gaussian, randomness
 from fgpvae.models.digit_vectors import CHUNK, FreeVectors, RepresentedVectors, masked
 from fgpvae.models.inference import Posterior
 from fgpvae.models.joint import MOST_FEATURES, JointGP, JointGPConfig, cholesky
@@ -15,7 +15,7 @@ from fgpvae.models.joint import MOST_FEATURES, JointGP, JointGPConfig, cholesky
 
 @dataclass(frozen=True, kw_only=True)
 class GPVAEConfig(JointGPConfig):
-    """Settings of the GP-VAE: those of both joint GPs.
+    """Settings of the GP-VAE.
 
     >>> from fgpvae import GPVAEConfig
     >>> GPVAEConfig(latents=4, digit_rank=6).digit_rank
@@ -27,7 +27,7 @@ class GPVAEConfig(JointGPConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class AmortisedGPVAEConfig(JointGPConfig):
-    """Settings of the amortised GP-VAE: those of both joint GPs.
+    """Settings of the amortised GP-VAE.
 
     >>> from fgpvae import AmortisedGPVAEConfig
     >>> AmortisedGPVAEConfig(latents=4).name
@@ -131,7 +131,9 @@ class JointPosterior(Posterior):
 
 
 class GPVAE(FreeVectors, JointGP):
-    """A free vector for each training digit, so no others can be asked for.
+    """GP-VAE of Casale et al.: one GP over all images, a free vector for each training digit.
+
+    It cannot take digits that it was not trained on.
 
     >>> from fgpvae import GPVAE
     >>> GPVAE.takes_new_digits
@@ -150,7 +152,7 @@ class GPVAE(FreeVectors, JointGP):
 
 
 class AmortisedGPVAE(RepresentedVectors, JointGP):
-    """Digit vectors from a representation network.
+    """GP-VAE whose digit vectors come from a representation network, so that it takes new digits.
 
     A new digit joins the training set with the rows of its own views. The digits that `ids` names
     leave it first, so that the views of a training digit count once.

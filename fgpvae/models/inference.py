@@ -1,4 +1,4 @@
-"""What a model answers when it has seen some views: a posterior over codes at any angle."""
+"""Posterior over codes at any angle, given some views, and its calibration."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,23 +8,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fgpvae import arrays, gaussian
+from fgpvae import arrays
 from fgpvae.errors import UserError
-
-NORMAL_90 = 1.645  # a normal variable is within so many standard deviations, 9 times of 10
+from fgpvae.gp import gaussian
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How far a model is to be believed, fitted on digits that it was not trained on.
+    """Calibration of a model, fitted on digits that it was not trained on.
 
     Pixels: with the variance v of a pixel over posterior samples, sd² = v + pixel_variance, and the
     central 50 % and 90 % bands are `half` and `most` times sd to either side, at each number of
-    `views`. Angles: the belief is softmax(-a error - b KL(style) + c evidence), `angle` = a, b, c.
-    Of a person's picture, by `picture_scores`: softmax(-a error + b density + c seen alone),
-    `picture` = a, b, c. `unfamiliarity` are the weights of `familiarity.features`, and `familiar`
-    up to which weighted sum a picture is fine, and up to which it may still be a digit. All are
-    empty where they were not measured.
+    `views`. Pictures: with v̄ the mean of v over the pixels, `picture_sd` is the root of the mean
+    squared error to be expected, `image` = slope, floor of slope v̄ + floor. Angles: the belief is
+    softmax(-a error - b KL(style) + c evidence), `angle` = a, b, c.
+    Angles of uploaded pictures, by `picture_scores`: softmax(-a error + b density + c angle
+    density), `picture` = a, b, c. `unfamiliarity` are the weights of `novelty.features`;
+    `familiar` are the largest weighted sums of a typical and of an unusual digit. All are empty
+    where they were not measured.
     """
 
     pixel_variance: float
@@ -32,38 +33,37 @@ class Calibration:
     half: tuple[float, ...]
     most: tuple[float, ...]
     angle: tuple[float, float, float]
+    image: tuple[float, float]
     picture: tuple[float, ...] = ()
     familiar: tuple[float, ...] = ()
     unfamiliarity: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.views) == len(self.half) == len(self.most):
-            raise UserError("A calibration has a factor for each number of views.")
-        if min(self.views) < 1 or min(self.pixel_variance, *self.half, *self.most, *self.angle) < 0:
-            raise UserError("The numbers of a calibration must not be negative.")
-        if len(self.picture) not in (0, 3) or min(self.picture, default=0) < 0:
-            raise UserError("A calibration has no weights for pictures, or three.")
-        if len(self.familiar) not in (0, 2) or list(self.familiar) != sorted(self.familiar):
-            raise UserError("A calibration has no limits of what is familiar, or two in order.")
-        if len(self.unfamiliarity) not in (0, 4):
-            raise UserError("A calibration has no weights of what is unfamiliar, or four.")
+        bands = len(self.views) == len(self.half) == len(self.most) > 0
+        weights = len(self.picture) in (0, 3) and len(self.unfamiliarity) in (0, 4)
+        limits = len(self.familiar) in (0, 2) and list(self.familiar) == sorted(self.familiar)
+        numbers = self.pixel_variance, *self.half, *self.most, *self.angle, *self.image
+        least = min(*numbers, *self.picture, min(self.views, default=0) - 1)
+        if not (bands and weights and limits and least >= 0):
+            raise UserError("The calibration of a model is damaged.")
 
     def band(self, level: int, views: int) -> float:
-        """The half-width of the central 50 or 90 % band, in sd, given so many views."""
+        """Half-width of the central 50 or 90 % band, in sd, given a number of views."""
         factors = {50: self.half, 90: self.most}[level]
         return float(np.interp(np.log(max(views, 1)), np.log(self.views), factors))
 
-    def pixel_sd(self, variance: Any, views: int) -> Any:
-        """The calibrated standard deviation of pixels from their variance over samples."""
-        return self.band(90, views) / NORMAL_90 * (variance + self.pixel_variance) ** 0.5
+    def picture_sd(self, variance: Any) -> Any:
+        """Expected root mean squared error, from the mean variance of the pixels over samples."""
+        slope, floor = self.image
+        return (slope * variance + floor) ** 0.5
 
 
 class Posterior:
-    """What a model believes of P digits from their views: a distribution of codes at any angle.
+    """Distribution of the codes of P digits at any angle, given their views.
 
     A code [L] is what the decoder takes. Angles `at` [P, S] may be an array or a tensor; answers
-    [P, S, L] are of the same kind. A model says in `_mean`, `_variance` and `_sample` what it
-    believes at angles that are float64 and where the model is.
+    [P, S, L] are of the same kind. Subclasses define `_mean`, `_variance` and `_sample` at float64
+    angles on the device of the model.
 
     >>> import numpy as np
     >>> import fgpvae
@@ -91,15 +91,15 @@ class Posterior:
         return arrays.like(self._sample(self._angles(at), generator), at)
 
     def style(self) -> tuple[Tensor, Tensor]:
-        """Mean and variance [P, G] of the channels that stay while a digit turns."""
-        raise UserError(f"The {self.title} keeps no style apart from the angle.")
+        """Mean and variance [P, G] of the channels that do not depend on the angle."""
+        raise UserError(f"The {self.title} does not separate a style from the angle.")
 
     def log_evidence(self) -> Tensor:
         """log Z [P] of the encodings of a digit's views."""
         raise UserError(f"The {self.title} has no evidence of a digit's views in closed form.")
 
     def unknown(self, at: Any) -> Any:
-        """The share of the prior variance that the views have left at angles [P, S] -> [P, S]."""
+        """Posterior variance as a share of the prior variance, at angles [P, S] -> [P, S]."""
         raise UserError(f"The {self.title} does not say how much of a digit it knows.")
 
     def _mean(self, w: Tensor) -> Tensor:

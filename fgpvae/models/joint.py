@@ -6,7 +6,7 @@ Every channel of the codes Z [N, L] has the prior N(0, K) with
 
 a learned vector d_p [m] for each digit. With the Fourier features φ of the angle kernel the image
 of digit p at angle w has the row v = d_p ⊗ φ(w) [R], R = m H, and K = VVᵀ + αI exactly, whatever
-angles a digit has been seen at. (A Cholesky factor of the gram matrix of the sixteen angles would
+angles a digit is observed at. (A Cholesky factor of the gram matrix of the sixteen angles would
 do as well, but needs all angles on one grid and grows with it; H = 29 features at r = 1 do not.)
 All algebra goes through R x R matrices: O(N R²), never an N x N matrix.
 
@@ -25,14 +25,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from fgpvae import gaussian
 from fgpvae.data import Views
 from fgpvae.errors import UserError
-from fgpvae.gaussian import LOG_2PI
-from fgpvae.kernels import Periodic
+from fgpvae.gp import gaussian
+from fgpvae.gp.gaussian import LOG_2PI
+from fgpvae.gp.kernels import Periodic
 from fgpvae.models.base import Terms
 from fgpvae.models.digit_vectors import DigitVectorConfig, DigitVectorModel, masked
 from fgpvae.models.vae import kl_to_prior
+from fgpvae.settings import setting
 
 PLAIN, GP_ONLY, JOINT = range(3)  # the phases of training
 MOST_FEATURES = 50_000_000  # numbers of V [N, R] and of VᵀV [R, R], 0.4 GB each
@@ -40,13 +41,19 @@ MOST_FEATURES = 50_000_000  # numbers of V [N, R] and of VᵀV [R, R], 0.4 GB ea
 
 @dataclass(frozen=True, kw_only=True)
 class JointGPConfig(DigitVectorConfig):
-    phases: tuple[float, float] = (0.4, 0.5)  # where the GP and the joint phase start
+    phases: tuple[float, float] = setting(
+        (0.4, 0.5),
+        "Phases",
+        "Shares of the epochs after which training turns from the networks to the Gaussian "
+        "process, and then to both.",
+        bounds=(0.0, 1.0),
+    )
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         object.__setattr__(self, "phases", tuple(self.phases))
-        if not 0 <= self.phases[0] <= self.phases[1] <= 1:
-            raise UserError("phases must be two shares of the training, in order, from 0 to 1.")
+        super().__post_init__()
+        if self.phases[0] > self.phases[1]:
+            raise UserError("The phases must be two shares of the training, in order.")
 
 
 def features_needed(images: int, rank: int, kernel: Periodic) -> int:
@@ -186,10 +193,7 @@ class JointGP(DigitVectorModel):
         )
 
     def terms(
-        self,
-        views: Views,
-        context: Tensor | None = None,
-        generator: torch.Generator | None = None,
+        self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Terms:
         self.refuse_part(views, context)
         rows, phase = self._training_rows(views), int(self.phase)

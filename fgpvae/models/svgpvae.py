@@ -22,10 +22,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from fgpvae import gaussian, randomness, sparse
 from fgpvae.data import Views
 from fgpvae.errors import UserError
-from fgpvae.kernels import Periodic
+from fgpvae.gp import gaussian, randomness, sparse
+from fgpvae.gp.kernels import Periodic
+from fgpvae.gp.sparse import InducingPosterior
 from fgpvae.models.base import Terms
 from fgpvae.models.digit_vectors import (
     CHUNK,
@@ -35,8 +36,8 @@ from fgpvae.models.digit_vectors import (
     RepresentedVectors,
 )
 from fgpvae.models.inference import Posterior
-from fgpvae.networks import Decoder, numbers_held
-from fgpvae.sparse import InducingPosterior
+from fgpvae.networks.standard import Decoder
+from fgpvae.settings import setting
 
 VARIANCES = 1e-3, 10.0  # of the encoder, clipped as in the published program
 MOST_NUMBERS = 50_000_000  # of the information of the digits of one chunk, 0.4 GB
@@ -44,22 +45,19 @@ MOST_NUMBERS = 50_000_000  # of the information of the digits of one chunk, 0.4 
 
 @dataclass(frozen=True, kw_only=True)
 class InducingConfig(DigitVectorConfig):
-    inducing: int = 32  # M
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.inducing <= 512:
-            raise UserError(f"inducing (M) must be from 1 to 512, not {self.inducing}.")
+    inducing: int = setting(
+        32, "Inducing points", "Points that stand for all images.", "M", bounds=(1, 512)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SVGPVAEConfig(InducingConfig):
-    """Settings of the SVGP-VAE: those of a digit-vector model, and how many inducing points.
+    """Settings of the SVGP-VAE: rank of the digit vectors, number of inducing points.
 
     >>> from fgpvae import SVGPVAEConfig
     >>> SVGPVAEConfig(inducing=0)
     Traceback (most recent call last):
-    fgpvae.errors.UserError: inducing (M) must be from 1 to 512, not 0.
+    fgpvae.settings.SettingError: inducing (M) must be from 1 to 512, not 0.
     """
 
     name: str = field(default="svgpvae", init=False)
@@ -131,8 +129,8 @@ class SparsePosterior(Posterior):
 class InducingGP(DigitVectorModel):
     """What the sparse GPs share: inducing points, the bound of a batch, the prediction.
 
-    A subclass says what q(u) is: in training (`from_batch`), and given all that it remembers of
-    the training views (`_infer`).
+    A subclass defines q(u): in training (`from_batch`), and given the stored training views
+    (`_infer`).
     """
 
     complexity = "O(M³ + bM²)"
@@ -176,24 +174,21 @@ class InducingGP(DigitVectorModel):
         raise TypeError(f"{type(self).__name__} does not say what its q(u) is")
 
     def terms(
-        self,
-        views: Views,
-        context: Tensor | None = None,
-        generator: torch.Generator | None = None,
+        self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Terms:
         self.refuse_part(views, context)
-        rows, seen = self._training_rows(views), views.observed
-        d = self.digit_vectors(views.images, seen, rows)
+        rows = self._training_rows(views)
+        d = self.digit_vectors(views.images, views.observed, rows)
         phi, prior = self.features(d, views.angles)
         q = self.from_batch(views, phi)
         mean, var = q.at(phi, prior)
         z = gaussian.sample(mean, var, generator)
-        share = seen.sum(-1) / self.observed.sum()  # of all training images
+        share = views.observed.sum(-1) / self.observed.sum()  # of all training images
         return Terms(*self.squared_error(z, views), q.kl() * share)
 
 
 class EncodedGP(InducingGP):
-    """q(u) from what the encoder says of images."""
+    """q(u) from the encodings of images."""
 
     joint_batches = True
 
@@ -202,12 +197,12 @@ class EncodedGP(InducingGP):
         return mean, var.clamp(*VARIANCES)
 
     def from_batch(self, views: Views, phi: Tensor) -> InducingPosterior:
-        seen = views.observed
-        mu, var = self.encode(views.images, views.angles, seen)
-        times = self.observed.sum() / seen.sum()  # N/b
-        return InducingPosterior.given(*_told(phi, mu, var, seen, times))
+        observed = views.observed
+        mu, var = self.encode(views.images, views.angles, observed)
+        times = self.observed.sum() / observed.sum()  # N/b
+        return InducingPosterior.given(*_information(phi, mu, var, observed, times))
 
-    def told_by_training(self) -> tuple[Tensor, Tensor]:
+    def training_information(self) -> tuple[Tensor, Tensor]:
         """The information of the whole training set: [L, M, M] and [L, M]."""
         M, L = self.config.inducing, self.config.latents
         zeros = self.inducing_angles.new_zeros
@@ -215,13 +210,13 @@ class EncodedGP(InducingGP):
         for start in range(0, len(self.ids), CHUNK):
             part = slice(start, start + CHUNK)
             phi, _ = self.features(self.known_vectors[part], self.angles[part])
-            more = _told(phi, self.mu[part], self.var[part], self.observed[part])
+            more = _information(phi, self.mu[part], self.var[part], self.observed[part])
             precision, shift = precision + more[0], shift + more[1]
         return precision, shift
 
 
 class SVGPVAE(FreeVectors, EncodedGP):
-    """A free vector for each training digit, as published.
+    """GP-VAE through inducing points, with a free vector for each training digit.
 
     >>> from fgpvae import SVGPVAE
     >>> SVGPVAE.takes_new_digits
@@ -233,12 +228,12 @@ class SVGPVAE(FreeVectors, EncodedGP):
 
     def _infer(self, views: Views) -> SparsePosterior:
         rows = self.known_rows(views)
-        q = InducingPosterior.given(*self.told_by_training())
+        q = InducingPosterior.given(*self.training_information())
         return SparsePosterior(self, self.known_vectors[rows], [q])
 
 
 class AmortisedSVGPVAE(RepresentedVectors, EncodedGP):
-    """Digit vectors from a representation network; a new digit adds what its own views say.
+    """SVGP-VAE whose digit vectors come from a network, so that it takes new digits.
 
     The digits that `ids` names leave the training set first, so that their views count once.
 
@@ -255,25 +250,25 @@ class AmortisedSVGPVAE(RepresentedVectors, EncodedGP):
         mu, var = self.encode(views.images, views.angles, views.observed)
         phi, _ = self.features(d, views.angles)
         rows, known = self.rows(views.ids)
-        precision, shift = self.told_by_training()
+        precision, shift = self.training_information()
         together = max(min(CHUNK, MOST_NUMBERS // precision.numel()), 1)
         parts = []
         for start in range(0, max(len(d), 1), together):
             part = slice(start, start + together)
-            own = _told_each(phi[part], mu[part], var[part], views.observed[part])
+            own = _information_each(phi[part], mu[part], var[part], views.observed[part])
             all_precision, all_shift = precision + own[0], shift + own[1]
             if bool(known[part].any()):
                 old = rows[part]
                 old_phi, _ = self.features(self.known_vectors[old], self.angles[old])
                 counted = self.observed[old] & known[part, None]
-                left = _told_each(old_phi, self.mu[old], self.var[old], counted)
+                left = _information_each(old_phi, self.mu[old], self.var[old], counted)
                 all_precision, all_shift = all_precision - left[0], all_shift - left[1]
             parts.append(InducingPosterior.given(all_precision, all_shift))
         return SparsePosterior(self, d, parts)
 
 
 class DeepSVGP(FreeVectors, InducingGP):
-    """A sparse variational GP with a decoder on top: q(u) is learned, and nothing encodes.
+    """Sparse variational GP with a decoder and no encoder: q(u) is a parameter.
 
     >>> from fgpvae import DeepSVGP
     >>> DeepSVGP.takes_new_digits
@@ -295,15 +290,9 @@ class DeepSVGP(FreeVectors, InducingGP):
     def networks(cls, config: Any) -> tuple[Any, Decoder]:
         return nn.Module(), Decoder(config.network, config.latents, local=0)
 
-    @classmethod
-    def numbers_in_a_step(cls, config: Any, digits: int, views: int) -> int:
-        with torch.device("meta"):
-            _, decoder = cls.networks(config)
-        return digits * views * numbers_held(decoder, (config.latents,))
-
     def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
         raise UserError(
-            f"The {self.title} has no encoder: it says nothing of a view by itself. "
+            f"The {self.title} has no encoder: it cannot encode a single view. "
             "Choose another model."
         )
 
@@ -323,13 +312,15 @@ class DeepSVGP(FreeVectors, InducingGP):
         return SparsePosterior(self, self.known_vectors[self.known_rows(views)], [self.learned()])
 
 
-def _told_each(phi: Tensor, mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor]:
+def _information_each(
+    phi: Tensor, mu: Tensor, var: Tensor, observed: Tensor
+) -> tuple[Tensor, Tensor]:
     """The information of each digit's codes [P, Q, L]: [P, L, M, M] and [P, L, M]."""
     weight = torch.where(observed[..., None], 1 / var.double(), 0.0)
     return sparse.information(phi, mu.double(), weight)
 
 
-def _told(
+def _information(
     phi: Tensor, mu: Tensor, var: Tensor, observed: Tensor, times: Tensor | float = 1.0
 ) -> tuple[Tensor, Tensor]:
     """The information of all codes together, each counted so many times: [L, M, M] and [L, M]."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from fgpvae import gaussian
 from fgpvae.data import Views
+from fgpvae.gp import gaussian
 from fgpvae.models.base import Model, ModelConfig, Terms
 from fgpvae.models.inference import Posterior
 
@@ -15,7 +15,7 @@ SAME_ANGLE = 1e-6  # radians
 
 @dataclass(frozen=True, kw_only=True)
 class VAEConfig(ModelConfig):
-    """Settings of the VAE: those of every model.
+    """Settings of the VAE; none beyond those of every model.
 
     >>> from fgpvae import VAEConfig
     >>> VAEConfig(latents=4).network.kind
@@ -54,7 +54,7 @@ class ViewPosterior(Posterior):
 
 
 class VAE(Model):
-    """z ~ N(0, I) for every image.
+    """VAE: z ~ N(0, I) for every image, whatever its digit and angle.
 
     As a kernel over the angle this prior is δ(w, w'): at the angle of an observed view the
     posterior is that view's encoding, and at any other angle it is the prior. `generate` says
@@ -75,10 +75,7 @@ class VAE(Model):
     knows_angles = False
 
     def terms(
-        self,
-        views: Views,
-        context: Tensor | None = None,
-        generator: torch.Generator | None = None,
+        self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Terms:
         context = views.observed if context is None else context & views.observed
         # the prior's 0 and 1 outside the context

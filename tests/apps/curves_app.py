@@ -3,10 +3,9 @@
 import streamlit as st
 
 from ui import charts
-from ui.shell import frame
+from ui.components import shared
+from ui.shell import frame, index
 from ui.train import curves
-
-st.html(f"<style>{frame.STYLE}</style>")
 
 
 @st.fragment
@@ -19,15 +18,18 @@ def watched() -> None:
         for k in range(1, epochs + 1)
     ]
     records = [curves.Record("one", lines, 20), curves.Record("two", lines[:2], 20)]
-    with charts.last():
-        charts.show(
-            lambda: curves.chart(records),
-            "train.curves",
-            curves.height(),
-            curves.alt(records),
-            live="one",
-        )
+    charts.show(
+        lambda: curves.chart(records),
+        "train.curves",
+        curves.HEIGHT,
+        curves.alt(records),
+        live="one",
+    )
 
 
-with frame.card("Curves", key="train.detail"):
-    watched()
+if __name__ == "__main__":
+    st.html(f"<style>{index.STYLE}</style>")
+    with frame.card("Curves", key="train.detail"):
+        watched()
+else:
+    app = st.App(__file__, routes=shared.routes())

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fgpvae import calibration, data
+from fgpvae import data
 from fgpvae.errors import UserError
+from fgpvae.evaluation import calibration
 from fgpvae.images import normalise
 from tests.photographs import pens
 from tests.photographs.scenes import draw_scene, take

@@ -28,24 +28,6 @@ class Limits:
     unlike: float  # and up to this one unlike; beyond is no digit
 
 
-@dataclass(frozen=True)
-class Figures:
-    digits: dict[str, float]  # drawn ones: share of each answer
-    photographed: dict[str, float]  # the same of photographs of digits
-    others: dict[str, float]
-    counts: tuple[int, int, int]  # of these three
-    kinds: dict[str, float]  # share of each kind of non-digit that is not called fine
-    refused: int  # non-digits that never became a view
-
-    @property
-    def digits_kept(self) -> float:
-        return self.digits["fine"] + self.digits["unlike"]
-
-    @property
-    def others_seen(self) -> float:
-        return 1 - self.others["fine"]
-
-
 def calibrate(features: Features, count: int = 360) -> tuple[np.ndarray, Limits]:
     """Weights [F] and limits from the tuning set.
 
@@ -80,50 +62,22 @@ def measure(
     photographs: Iterable[np.ndarray],
     which: str = REPORT,
     count: int = 150,
-) -> Figures:
-    """Shares of the three answers among digits, photographs of digits, and other things."""
-    drawn = list(strangers.strangers(which, count))
-    return figures(
-        _features(features, strangers.digits(which, count)) @ weights,
-        _features(features, photographs) @ weights,
-        _features(features, [view for _, view in drawn]) @ weights,
-        np.array([kind for kind, view in drawn if view is not None]),
-        sum(view is None for _, view in drawn),
-        known,
-    )
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Answers about three sets, and the share of each kind of stranger that is not called fine."""
 
+    def answers(views: Iterable[np.ndarray | None]) -> np.ndarray:
+        scores = _features(features, views) @ weights
+        return np.select([scores <= known.fine, scores <= known.unlike], ["fine", "unlike"], "none")
 
-def figures(
-    of_digits: np.ndarray,
-    of_photographs: np.ndarray,
-    of_others: np.ndarray,
-    kinds: np.ndarray,
-    refused: int,
-    known: Limits,
-) -> Figures:
-    """Shares of the three answers from scores, those of other things by their kind."""
-    others = _answers(of_others, known)
-    return Figures(
-        digits=_shares(_answers(of_digits, known)),
-        photographed=_shares(_answers(of_photographs, known)),
-        others=_shares(others),
-        counts=(len(of_digits), len(of_photographs), len(of_others)),
-        kinds={
-            kind: float((others[kinds == kind] != "fine").mean())
-            for kind in strangers.KINDS
-            if (kinds == kind).any()
-        },
-        refused=refused,
-    )
+    drawn = [(kind, view) for kind, view in strangers.strangers(which, count) if view is not None]
+    kinds, others = np.array([kind for kind, _ in drawn]), answers([view for _, view in drawn])
+    found = {
+        "drawings of digits": answers(strangers.digits(which, count)),
+        "photographs of digits": answers(photographs),
+        "drawings of other things": others,
+    }
+    return found, {k: float((others[kinds == k] != "fine").mean()) for k in strangers.KINDS}
 
 
 def _features(features: Features, views: Iterable[np.ndarray | None]) -> np.ndarray:
     return np.stack([features(view) for view in views if view is not None])
-
-
-def _answers(scores: np.ndarray, limits: Limits) -> np.ndarray:
-    return np.select([scores <= limits.fine, scores <= limits.unlike], ["fine", "unlike"], "none")
-
-
-def _shares(answers: np.ndarray) -> dict[str, float]:
-    return {name: float((answers == name).mean()) for name in ("fine", "unlike", "none")}

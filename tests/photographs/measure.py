@@ -1,22 +1,16 @@
 """Put a set of photographs through `fgpvae.images` and count what goes wrong."""
 
-import pickle
-from collections.abc import Iterable
+import time
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 
-from fgpvae import files
+from fgpvae.errors import UserError
+from fgpvae.images import normalise
 from tests.photographs.judge import Verdict, judge, reader
-from tests.photographs.reader import Read, read_here, read_there
 from tests.photographs.scenes import Scene
 from tests.photographs.sets import Sample
 from tests.photographs.sets import sample as sample_of
-
-_ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -34,55 +28,22 @@ class Result:
         return self.verdict is not None and self.verdict.wrong
 
 
-def measure(samples: Iterable[Sample], read: Read = read_here) -> list[Result]:
-    results = []
-    for sample in samples:
-        found = read(sample.photograph.file)
-        verdict = None
-        if found.digit is not None:
-            verdict = judge(found.digit, sample.photograph.centre)
-        scene, label, original = sample.photograph.scene, sample.label, sample.original
-        results.append(
-            Result(scene, label, original, found.digit, found.refusal, verdict, found.seconds)
-        )
-    return results
+def measure(sample: Sample) -> Result:
+    began, digit, refusal, verdict = time.process_time(), None, "", None
+    try:
+        digit = normalise(sample.photograph.file).digit
+    except UserError as error:
+        refusal = str(error)
+    seconds = time.process_time() - began
+    if digit is not None:
+        verdict = judge(digit, sample.photograph.centre)
+    scene = sample.photograph.scene
+    return Result(scene, sample.label, sample.original, digit, refusal, verdict, seconds)
 
 
-@cache
-def _readers(before: Path | None) -> dict[str, Read]:
-    """Of this process, and as long as it lives."""
-    found: dict[str, Read] = {"after": read_here}
-    return found if before is None else found | {"before": read_there(before)}
-
-
-def measure_one(
-    which: str, before: Path | None, keep: Path | None, number: int
-) -> dict[str, Result]:
-    """A photograph by its number, read here and, where it is given, by another checkout.
-
-    Results are kept in a directory, if there is one, under a name that changes with the sources: a
-    run that was broken off goes on where it was.
-    """
-    kept = None if keep is None else keep / f"{which}-{number}-{_sources(before)}.pickle"
-    if kept is not None and kept.exists():
-        return pickle.loads(kept.read_bytes())
-    sample = sample_of(which, number)
-    found = {name: measure([sample], read)[0] for name, read in _readers(before).items()}
-    if kept is not None:
-        files.write(kept, pickle.dumps(found), durable=False)
-    return found
-
-
-@cache
-def _sources(before: Path | None) -> str:
-    """A digest of all that the results depend on."""
-    digest = sha256()
-    for root in (_ROOT, before):
-        if root is not None:
-            for folder in ("fgpvae/images", "tests/photographs"):
-                for file in sorted((root / folder).glob("*.py")):
-                    digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+def measure_one(which: str, number: int) -> Result:
+    """A photograph by its number."""
+    return measure(sample_of(which, number))
 
 
 def table(results: list[Result]) -> str:

@@ -13,14 +13,16 @@ import numpy as np
 import torch
 
 import fgpvae
-from fgpvae import calibration, data, orientation, picture_scores
-from fgpvae.familiarity import features
-from fgpvae.metrics import circular_error
+from fgpvae import data, orientation
+from fgpvae.data import circular_error
+from fgpvae.evaluation import calibration
 from fgpvae.models import Model
+from fgpvae.orientation import picture_scores
+from fgpvae.orientation.novelty import features
 from tests.photographs import angles, familiarity
 from tests.photographs.angles import Turned
 from tests.photographs.sets import REPORT
-from tests.photographs.tables import replace_table
+from tests.stress.table import replace_table
 
 
 def pictures(count: int) -> dict[str, list[Turned]]:
@@ -78,7 +80,7 @@ def _percent(held: torch.Tensor) -> str:
 def familiarity_table(model: Model, photographs: Iterable[np.ndarray], count: int) -> str:
     """Shares of the three answers among digits and other things, as Markdown."""
     assert model.calibration is not None
-    found = familiarity.measure(
+    found, seen = familiarity.measure(
         partial(features, model),
         np.array(model.calibration.unfamiliarity),
         familiarity.Limits(*model.calibration.familiar),
@@ -87,12 +89,11 @@ def familiarity_table(model: Model, photographs: Iterable[np.ndarray], count: in
         count,
     )
     lines = ["| pictures | number | fine | unlike | no digit |", "|---|---|---|---|---|"]
-    names = "drawings of digits", "photographs of digits", "drawings of other things"
-    answers = found.digits, found.photographed, found.others
-    for name, number, shares in zip(names, found.counts, answers, strict=True):
-        said = " | ".join(f"{100 * share:.0f} %" for share in shares.values())
-        lines.append(f"| {name} | {number} | {said} |")
-    kinds = ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in found.kinds.items())
+    for name, answers in found.items():
+        shares = [(answers == each).mean() for each in ("fine", "unlike", "none")]
+        said = " | ".join(f"{100 * share:.0f} %" for share in shares)
+        lines.append(f"| {name} | {len(answers)} | {said} |")
+    kinds = ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in seen.items())
     return "\n".join([*lines, "", f"Other things that are not called fine: {kinds}."])
 
 
@@ -111,7 +112,7 @@ def main() -> None:
     )
     print(text)
     if options.write:
-        replace_table(options.write, "reading", text)
+        replace_table(options.write, "reading", f"{text}\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Photographs of a sheet of paper: ruling, ink, light, perspective, blur, noise and JPEG."""
 
 import io
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from PIL import Image, ImageFilter
@@ -239,17 +239,3 @@ def _jpeg(picture: np.ndarray, quality: int) -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(picture).save(buffer, "JPEG", quality=quality)
     return buffer.getvalue()
-
-
-def take_row(shapes: list[Shape], scene: Scene) -> bytes:
-    """Photograph several shapes side by side on plain paper, as JPEG.
-
-    Each is photographed alone on the same sheet in the same light; ink only takes light away, so
-    the darkest of the pictures shows them all.
-    """
-    seen = []
-    for index, shape in enumerate(shapes):
-        at = ((index + 0.5) / len(shapes), scene.at[1])
-        alone = replace(scene, at=at, paper="plain", margin=False, grain=0, bend=0)
-        seen.append(np.asarray(Image.open(io.BytesIO(take(shape, alone).file))))
-    return _jpeg(np.min(seen, axis=0), scene.quality)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fgpvae import calibration, data
+from fgpvae import data
 from fgpvae.errors import UserError
+from fgpvae.evaluation import calibration
 from fgpvae.images import normalise
 from tests.photographs import pens
 from tests.photographs.sets import REPORT, TUNING

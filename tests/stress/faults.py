@@ -1,31 +1,47 @@
-"""Killed processes, full and read-only disks, clocks that jump, many hands on one run."""
+"""Killed processes, full and read-only disks, clocks that jump."""
 
 import itertools
-import json
-import os
 import random
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from fgpvae import background, files, recorder, runs
+from fgpvae import files, runs
 from fgpvae.errors import UserError
-from tests.browser import ROOT
+from fgpvae.runs import queue, writer
 from tests.stress.table import Row, none
 from tests.stress.uploads import one_sentence
-from tests.test_runs import KILLED, OFTEN, finished, kill_after_checkpoints, same_weights, tiny
-from tests.zygote import Zygote, zygote
+from tests.test_runs import OFTEN, same_weights, tiny
+from tests.zygote import Child, Zygote, zygote
 
 KILLS = 50
 EPOCHS = 8
+KILLED = {  # kinds of runs, and the settings that they change
+    "the paper's networks, GECO": (
+        "model.network.kind=paper objective.name=geco objective.multiplier=1e4"
+    ),
+    "average, cosine, warmup, context dropout, validation": (
+        "training.average=0.9 training.schedule=cosine training.warmup=7 "
+        "training.context_dropout=0.5 model.mean_function=true model.network.dropout=0.1 "
+        "data.validation=5 training.validate_every=2 training.keep=best"
+    ),
+    "warp, ragged, weight decay, clip": (
+        "data.split=shuffled data.warp=1 training.batch=180 training.weight_decay=0.1 "
+        "training.clip=1 objective.learn_pixel_variance=true"
+    ),
+    "continuous": "data.split=continuous data.classes=[3,5] training.batch=120",
+    "joint GP": (
+        "model.name=gpvae model.network.kind=paper model.phases=[0.3,0.6] "
+        "training.context_dropout=0"
+    ),
+}
 
 
 @dataclass
@@ -36,27 +52,37 @@ class Kills:
     wrong: list[str] = field(default_factory=list)
 
 
-def killed(folder: Path, count: int, kinds: int = len(KILLED)) -> Kills:
+def killed(folder: Path, count: int, kinds: Sequence[str] = tuple(KILLED)) -> Kills:
     """Kill runs of several kinds at random moments until there were so many kills."""
     seen, stream = Kills(), random.Random(count)
     with zygote(folder) as forks:
         wholes: dict[str, Path] = {}
-        for turn, (name, changes) in enumerate(itertools.cycle(list(KILLED.items())[:kinds])):
+        for turn, name in enumerate(itertools.cycle(kinds)):
             if seen.kills >= count or turn > 4 * count:
                 return seen
+            changes = KILLED[name].split()
             if name not in wholes:
                 wholes[name] = folder / f"whole-{len(wholes)}"
                 code, out = forks.run("train", "--run-dir", wholes[name], *command(changes))
                 assert code == 0, out
             torn = folder / f"torn-{turn}"
             seen.runs += 1
-            one_run(forks, torn, changes, seen, stream, count)
+            most = min(count, seen.kills + -(-count // len(kinds)))  # some for each kind
+            one_run(forks, torn, changes, seen, stream, most)
             if not same_weights(torn, wholes[name]):
                 seen.wrong.append(f"{name}: other weights than those of an undisturbed run")
+            if course(torn) != course(wholes[name]):
+                seen.wrong.append(f"{name}: other metrics than those of an undisturbed run")
             if list(torn.glob(".*")):
                 seen.wrong.append(f"{name}: something half written is left")
             shutil.rmtree(torn)
     return seen
+
+
+def course(path: Path) -> list[dict]:
+    """The metrics of a run, but for what depends on the machine."""
+    own = dict.fromkeys(("seconds", "cpu_seconds", "memory_mb"), 0)
+    return [line | own for line in runs.open_run(path).metrics()]
 
 
 def command(changes: list[str]) -> list[object]:
@@ -86,7 +112,7 @@ def one_run(
         child = forks.start("train", "--run-dir", torn, "--resume", **OFTEN)
 
 
-def strike(child, torn: Path, stream: random.Random) -> bool:
+def strike(child: Child, torn: Path, stream: random.Random) -> bool:
     """Kill during or after a checkpoint, or at any moment since the run goes on."""
     if stream.random() < 0.6 or not (torn / runs.STATE).exists():
         return kill_after_checkpoints(child, torn, stream)
@@ -97,6 +123,30 @@ def strike(child, torn: Path, stream: random.Random) -> bool:
         time.sleep(0.002)
     child.kill(signal.SIGKILL)
     return not finished(torn)
+
+
+def kill_after_checkpoints(child: Child, directory: Path, stream: random.Random) -> bool:
+    """SIGKILL after a few more checkpoints and a moment; False if the run has ended before."""
+    state = directory / runs.STATE
+    last = version(state)
+    for _ in range(stream.randrange(1, 4)):
+        while (now := version(state)) == last:
+            if finished(directory):
+                return False
+            time.sleep(0.005)
+        last = now
+    time.sleep(stream.uniform(0, 0.02))
+    child.kill(signal.SIGKILL)
+    return not finished(directory)
+
+
+def version(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+def finished(directory: Path) -> bool:
+    status = directory / runs.STATUS
+    return status.exists() and files.read_json(status)["state"] == runs.FINISHED
 
 
 # Disks
@@ -121,10 +171,10 @@ def refusals(root: Path, run: runs.Run) -> tuple[list[str], list[str]]:
     """What is said to each action on a run, and what is wrong with it."""
     said, wrong = [], []
     for name, action in {
-        "start": lambda: background.start(root, "new", tiny()),
-        "resume": lambda: background.resume(run),
-        "train": lambda: list(recorder.execute(run.path)),
-        "advance": lambda: background.advance_queue(root),
+        "start": lambda: queue.start(root, "new", tiny()),
+        "resume": lambda: queue.resume(run),
+        "train": lambda: list(writer.execute(run.path)),
+        "advance": lambda: queue.advance_queue(root),
         "look": lambda: runs.open_run(run.path).summary(),
         "list": lambda: runs.list_runs(root),
     }.items():
@@ -141,15 +191,15 @@ def refusals(root: Path, run: runs.Run) -> tuple[list[str], list[str]]:
 
 def disks(folder: Path) -> tuple[list[str], list[str]] | None:
     """A disk that fills up, turns read-only, and is well again; None if it cannot be mounted."""
-    slots = background.slots
-    background.slots = lambda: 0
+    slots = queue.slots
+    queue.slots = lambda: 0
     try:
         with small_disk(folder) as disk:
             if disk is None:
                 return None
             root = disk / "runs"
-            background.start(root, "run", tiny())
-            with closing(recorder.execute(root / "run")) as steps:
+            queue.start(root, "run", tiny())
+            with closing(writer.execute(root / "run")) as steps:
                 next(steps)
             run = runs.open_run(root / "run")
             before = {path.name: path.read_bytes() for path in run.path.iterdir()}
@@ -167,9 +217,9 @@ def disks(folder: Path) -> tuple[list[str], list[str]] | None:
             for name in (runs.STATE, "model.safetensors", "config.json"):
                 if (run.path / name).read_bytes() != before[name]:
                     wrong.append(f"{name} was changed")
-            for _ in recorder.execute(run.path):
+            for _ in writer.execute(run.path):
                 pass
-            for _ in recorder.execute(folder / "whole", tiny()):
+            for _ in writer.execute(folder / "whole", tiny()):
                 pass
             if not same_weights(run.path, folder / "whole"):
                 wrong.append("other weights after a full and a read-only disk")
@@ -177,12 +227,12 @@ def disks(folder: Path) -> tuple[list[str], list[str]] | None:
             with suppress(OSError), (disk / "ballast").open("ab", buffering=0) as file:
                 while file.write(bytes(4096)):
                     pass
-            background.delete(runs.open_run(run.path))
+            queue.delete(runs.open_run(run.path))
             if run.path.exists():
                 wrong.append("a run cannot be deleted from a full disk")
             return said, wrong
     finally:
-        background.slots = slots
+        queue.slots = slots
 
 
 # Clocks
@@ -195,10 +245,10 @@ def clocks(folder: Path) -> list[str]:
     def jumping() -> float:
         return stream.choice([0.0, 1.0, 1e9, 4e9, 9e12])
 
-    with mock.patch.object(recorder.time, "time", jumping), mock.patch.multiple(recorder, **OFTEN):
-        for _ in recorder.execute(folder / "jumping", tiny()):
+    with mock.patch.object(writer.time, "time", jumping), mock.patch.multiple(writer, **OFTEN):
+        for _ in writer.execute(folder / "jumping", tiny()):
             pass
-    for _ in recorder.execute(folder / "calm", tiny()):
+    for _ in writer.execute(folder / "calm", tiny()):
         pass
     if not same_weights(folder / "jumping", folder / "calm"):
         wrong.append("other weights")
@@ -213,68 +263,6 @@ def clocks(folder: Path) -> list[str]:
         with runs.locked(folder / "jumping"):
             if not runs.open_run(folder / "jumping").active:
                 wrong.append(f"heartbeat at {when:g}: a run that is trained seems idle")
-    return wrong
-
-
-# Many hands
-
-
-def many_hands(folder: Path, servers: int, seconds: float) -> tuple[int, list[str], list[str]]:
-    """Servers with three tabs each act on the same runs; actions, sentences, what went wrong."""
-    root = folder / "runs"
-    environment = os.environ | {
-        "FGPVAE_RUNS_AT_ONCE": "1",
-        "FGPVAE_RUNS_NICE": "1",
-        "OMP_NUM_THREADS": "1",
-    }
-    command = [sys.executable, "-m", "tests.stress.actor", str(root), str(seconds)]
-    crowd = [
-        subprocess.Popen(
-            [*command, str(seed)], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-        )
-        for seed in range(servers)
-    ]
-    said, wrong = [], []
-    for process in crowd:
-        out, _ = process.communicate()
-        if process.returncode:
-            wrong.append(f"a server ended with {process.returncode}")
-            continue
-        found = json.loads(out)
-        said += found["said"]
-        wrong += found["wrong"]
-    wrong += [f"not a sentence: {text!r}" for text in said if text and not one_sentence(text)]
-    wrong += settle(root, folder)
-    return len(said), sorted({text for text in said if text}), wrong
-
-
-def settle(root: Path, folder: Path) -> list[str]:
-    """Whatever is left is whole, and goes on to the weights that it would have had."""
-    wrong: list[str] = []
-    found, broken = runs.list_runs(root)
-    wrong += broken.values()
-    for run in found:
-        if runs.open_run(run.path).state == runs.QUEUED:
-            background.stop(run)
-    for run in found:
-        background.stop(run)
-        end = time.monotonic() + 120
-        while runs.open_run(run.path).active and time.monotonic() < end:
-            time.sleep(0.05)
-        if runs.open_run(run.path).active:
-            wrong.append(f"'{run.name}' does not stop")
-            continue
-        epochs = int(runs.open_run(run.path).epoch) + 2
-        with suppress(UserError):  # one that never began has its epochs still
-            for _ in recorder.execute(run.path, epochs=epochs):
-                pass
-        alone = folder / f"alone-{run.name}"
-        for _ in recorder.execute(alone, tiny(epochs, seed=ord(run.name[0]))):
-            pass
-        if not same_weights(run.path, alone):
-            wrong.append(f"'{run.name}' has other weights than one that was left alone")
-    names = {path.name for path in root.iterdir()} - {run.name for run in found}
-    wrong += [f"left over: {name}" for name in names if name != background.ROOT_LOCK]
     return wrong
 
 
@@ -295,7 +283,3 @@ def rows() -> Iterator[Row]:
             yield none(part, what, 12, wrong)
             yield Row(part, "what is said then", f"{len(said)} refusals", said[0])
         yield none(part, "wrong when the clock jumps by years", 9, clocks(place))
-        count, sentences, wrong = many_hands(place, servers=2, seconds=40)
-        row = none(part, "wrong with two servers of three tabs on the same runs", count, wrong)
-        yield Row(part, row.what, f"{count:,} actions", row.found, row.target, row.met)
-        yield Row(part, "what is said then", f"{len(sentences)} kinds", "; ".join(sentences)[:300])

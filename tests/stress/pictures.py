@@ -12,14 +12,10 @@ from PIL import Image, ImageDraw
 
 from tests.test_images import (
     BMP,
-    FILES,
     FRAME,
     GIF,
-    GIF_BODY,
     JPEG,
-    LAST_SCAN,
     NOT_A_DIGIT,
-    PROGRESSIVE,
     WEBP,
     chunk,
     drawn,
@@ -28,6 +24,27 @@ from tests.test_images import (
     png,
 )
 
+GIF_BODY = 13 + 3 * 2 ** ((GIF[10] & 7) + 1)  # header and palette before it
+PROGRESSIVE = encoded(drawn(), "JPEG", progressive=True)
+LAST_SCAN = PROGRESSIVE[PROGRESSIVE.rindex(b"\xff\xda") : -2]
+SMALL = drawn(canvas=(48, 48), height=36, width=4)
+FILES = {
+    "PNG": encoded(SMALL),
+    "palette PNG": encoded(pixel("P").resize((48, 48))),
+    "16 bit PNG": encoded(pixel("I;16").resize((48, 48))),
+    "JPEG": encoded(SMALL, "JPEG"),
+    "progressive JPEG": encoded(SMALL.convert("RGB"), "JPEG", progressive=True),
+    "WebP": encoded(SMALL, "WEBP"),
+    "animated WebP": encoded(
+        SMALL.convert("RGBA"),
+        "WEBP",
+        lossless=True,
+        save_all=True,
+        append_images=[Image.new("RGBA", (48, 48))],
+    ),
+    "BMP": encoded(SMALL, "BMP"),
+    "GIF": encoded(SMALL, "GIF"),
+}
 File = tuple[str, bytes]
 
 
@@ -114,13 +131,9 @@ def bombs() -> Iterator[File]:
     yield "PNG of 400 megapixels, all there", large_png(20_000, 20_000)
     yield "PNG of 225 megapixels of 1 bit", large_png(15_000, 15_000, bits=1)
     yield "RGBA PNG of 16 bit, 144 megapixels", large_png(12_000, 12_000, 16, 6)
-    for side in (7_100, 30_000, 65_535, 2**20, 2**31 - 1, 2**32 - 1):
-        yield (
-            f"PNG that says {side} x {side}",
-            png(side, side)
-            if side < 2**31
-            else png(1, 1)[:16] + struct.pack(">II", side, side) + png(1, 1)[24:],
-        )
+    for side in (7_100, 30_000, 65_535, 2**20, 2**31 - 1):
+        yield f"PNG that says {side} x {side}", png(side, side)
+    yield "PNG that says 2**32 - 1", png(1, 1)[:16] + b"\xff" * 8 + png(1, 1)[24:]
     for width, height in ((65_535, 65_535), (65_535, 8), (8_000, 9_000), (0, 0), (1, 65_535)):
         size = struct.pack(">HH", height, width)
         yield f"JPEG that says {width} x {height}", JPEG[:FRAME] + size + JPEG[FRAME + 4 :]
@@ -136,9 +149,7 @@ def bombs() -> Iterator[File]:
 
 
 def plain(kind: str, side: int, mode: str = "L", **options: object) -> bytes:
-    return encoded(
-        Image.new(mode, (side, side), 200 if mode == "L" else (200,) * 3), kind, **options
-    )
+    return encoded(Image.new(mode, (side, side), "silver"), kind, **options)
 
 
 def grainy(kind: str, **options: object) -> bytes:
@@ -188,10 +199,8 @@ def endless() -> Iterator[File]:
     yield "JPEG of 1,000 scans", PROGRESSIVE[:-2] + LAST_SCAN * 1_000 + b"\xff\xd9"
     yield "JPEG of 100,000 tables", JPEG[:2] + b"\xff\xdb\0\2" * 100_000 + JPEG[2:]
     yield "GIF of 100,000 comments", GIF[:GIF_BODY] + b"!\xfe\x01a\0" * 100_000 + GIF[GIF_BODY:]
-    yield (
-        "GIF of 10 MB of comment",
-        (GIF[:GIF_BODY] + b"!\xfe" + (b"\xff" + bytes(255)) * 40_000 + b"\0" + GIF[GIF_BODY:]),
-    )
+    comment = b"!\xfe" + (b"\xff" + bytes(255)) * 40_000 + b"\0"
+    yield "GIF of 10 MB of comment", GIF[:GIF_BODY] + comment + GIF[GIF_BODY:]
     yield "GIF of 10 MB without an end", GIF[:-2] + b"\xff" * 10_000_000
     yield "WebP of 100,000 parts", WEBP[:30] + b"JUNK\0\0\0\0" * 100_000 + WEBP[30:]
     runs = b"\x01\x05" * 400 * 400
@@ -223,10 +232,8 @@ def modes() -> Iterator[File]:
     yield "transparent", encoded(Image.new("RGBA", (90, 90), (0, 0, 0, 0)))
     yield "almost transparent", encoded(Image.new("RGBA", (90, 90), (9, 9, 9, 1)))
     ramp = np.tile(np.arange(256, dtype=np.uint8), (256, 1))
-    yield (
-        "alpha ramp",
-        encoded(Image.merge("LA", [drawn(canvas=(256, 256)), Image.fromarray(ramp)])),
-    )
+    pair = Image.merge("LA", [drawn(canvas=(256, 256)), Image.fromarray(ramp)])
+    yield "alpha ramp", encoded(pair)
     yield "interlaced PNG", png(64, 64).replace(b"\x08\0\0\0\0", b"\x08\0\0\0\1", 1)
     for size in ((1, 1), (7, 7), (8, 8), (8, 2_000), (2_000, 8), (9, 60_000)):
         yield f"PNG of {size}", encoded(Image.new("L", size, 99))
@@ -238,16 +245,17 @@ def animated() -> Iterator[File]:
         yield f"animated {kind}", encoded(frames[0], kind, save_all=True, append_images=frames)
     many = [Image.new("P", (64, 64), index % 250) for index in range(1_500)]
     yield "GIF of 1,500 frames", encoded(frames[0], "GIF", save_all=True, append_images=many)
-    yield (
-        "WebP of 300 frames",
-        encoded(
-            frames[0].convert("RGB"), "WEBP", save_all=True, append_images=many[:300], method=0
-        ),
-    )
+    options = {"save_all": True, "append_images": many[:300], "method": 0}
+    yield "WebP of 300 frames", encoded(frames[0].convert("RGB"), "WEBP", **options)
     corner = encoded(drawn(), "GIF")
     at = corner.index(b",", GIF_BODY)
     for place in (b"\xff\xff", b"\xc8\0"):
         yield f"GIF with a frame at {place!r}", corner[: at + 1] + place * 2 + corner[at + 5 :]
+
+
+def marked(marker: int, body: bytes) -> bytes:
+    """A JPEG with a part of this kind."""
+    return JPEG[:2] + struct.pack(">BBH", 0xFF, marker, len(body) + 2) + body + JPEG[2:]
 
 
 def metadata() -> Iterator[File]:
@@ -257,17 +265,10 @@ def metadata() -> Iterator[File]:
     yield "20 MB of EXIF", JPEG[:2] + segment * 300 + JPEG[2:]
     for orientation in (0, 9, 255, 65_535):
         tag = struct.pack("<HHHII", 1, 0x112, 3, 1, orientation)
-        body = exif + tag
-        yield (
-            f"EXIF orientation {orientation}",
-            (JPEG[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + JPEG[2:]),
-        )
+        yield f"EXIF orientation {orientation}", marked(0xE1, exif + tag)
     for at in (0, 8, 0xFFFFFFFF, 0x7FFFFFFF):
         body = b"Exif\0\0MM\0*" + struct.pack(">I", at) + b"\xff\xff" * 20
-        yield (
-            f"EXIF that begins at {at}",
-            (JPEG[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + JPEG[2:]),
-        )
+        yield f"EXIF that begins at {at}", marked(0xE1, body)
         yield f"PNG EXIF that begins at {at}", png(50, 50, chunk(b"eXIf", body[6:]))
     bomb = zlib.compress(bytes(100_000_000))
     for name in (b"zTXt", b"iCCP", b"iTXt"):
@@ -291,10 +292,7 @@ def metadata() -> Iterator[File]:
     photoshop = b"\xff\xed\0\x20Photoshop 3.0\x008BIM\x04\x04\0\0\xff\xff\xff\xff\0\0"
     yield "JPEG with a Photoshop part that lies", JPEG[:2] + photoshop + JPEG[2:]
     body = b"MPF\0II*\0\x08\0\0\0\xff\xff" + b"\xff" * 200
-    yield (
-        "JPEG with a directory of pictures that lies",
-        (JPEG[:2] + b"\xff\xe2" + struct.pack(">H", len(body) + 2) + body + JPEG[2:]),
-    )
+    yield "JPEG with a directory of pictures that lies", marked(0xE2, body)
 
 
 SVG = (
@@ -308,31 +306,27 @@ ENTITIES = (
 )
 
 
+FOREIGN = ["TIFF", "PPM", "ICO", "TGA", "PCX", "SGI", "JPEG2000", "DDS", "ICNS", "EPS"]
+
+
 def foreign() -> Iterator[File]:
     """What is no picture at all, or none that is taken, whatever its name says."""
     yield "nothing", b""
-    yield "one byte", b"\xff"
     yield "SVG with a script", SVG
     yield "SVG of a billion laughs", ENTITIES
     yield "HTML", b"<!DOCTYPE html><script>alert(document.cookie)</script>"
     yield "PDF", b"%PDF-1.7\n1 0 obj << /OpenAction << /S /JavaScript >> >> endobj"
     yield "text", b"three\n" * 1_000
-    yield "text in UTF-16", "three".encode("utf-16")
-    yield "CSV", b"=cmd|' /C calc'!A0,1,2\n"
-    yield "a shell script", b"#!/bin/sh\nrm -rf /\n"
     yield "an ELF program", b"\x7fELF\x02\x01\x01" + bytes(200)
-    yield "a Windows program", b"MZ" + bytes(200)
     yield "a pickle", b"cos\nsystem\n(S'touch /bait'\ntR."
-    yield "JSON", b'{"image": NaN}'
     yield "a HEIC photo", b"\0\0\0\x18ftypheic" + bytes(300)
-    yield "an AVIF photo", b"\0\0\0\x1cftypavif" + bytes(300)
     yield "an MP4 video", b"\0\0\0\x1cftypisom" + bytes(300)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("../../three.png", bytes(10_000_000))
     yield "a zip bomb", stream.getvalue()
     yield "gzip", b"\x1f\x8b\x08" + bytes(100)
-    for kind in (
+    for kind in [
         "TIFF",
         "PPM",
         "ICO",
@@ -344,7 +338,7 @@ def foreign() -> Iterator[File]:
         "ICNS",
         "EPS",
         "PDF",
-    ):
+    ]:
         try:
             yield f"a {kind} picture", encoded(drawn(canvas=(64, 64), height=48), kind)
         except (OSError, KeyError, ValueError):
@@ -354,9 +348,6 @@ def foreign() -> Iterator[File]:
         yield f"a TIFF picture of {value}", encoded(floats, "TIFF")
     ps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n(%pipe%id) (w) file\n"
     yield "PostScript that runs a program", ps
-    yield "MVG that reads a file", b"push graphic-context\nimage over 0,0 0,0 '/etc/passwd'\n"
-    yield "XBM", b"#define x_width 99999\n#define x_height 99999\nstatic char x_bits[] = {0};"
-    yield "FLIF", b"FLIF" + bytes(50)
 
 
 def polyglots() -> Iterator[File]:
@@ -407,10 +398,8 @@ def awkward_pictures() -> Iterator[File]:
         "all but black": (rows * columns) % 2,
     }
     for name, plane in planes.items():
-        yield (
-            f"{side} x {side} of {name}",
-            encoded(Image.fromarray(np.uint8(plane)), compress_level=1),
-        )
+        content = encoded(Image.fromarray(np.uint8(plane)), compress_level=1)
+        yield f"{side} x {side} of {name}", content
     for seed in range(40):
         rng = np.random.default_rng(seed)
         size = tuple(int(length) for length in rng.integers(8, 900, 2))

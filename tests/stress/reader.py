@@ -1,4 +1,4 @@
-"""The app's own way from an upload to a digit or a sentence, in a process that may be lost.
+"""From an upload to a digit or a sentence, in a process that may be lost.
 
 Reads files from standard input, each after its length in eight bytes; answers each with a line.
 """
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fgpvae.images import Options
+from fgpvae.errors import UserError
+from fgpvae.images import digit_boxes, normalise, read_picture
 from tests.stress.watch import watched
-from ui.extrapolate import picture
 
 
 def peak_mb() -> float:
@@ -25,17 +25,24 @@ def peak_mb() -> float:
 
 
 def answer(content: bytes) -> dict:
-    """What the page would show for this file, and what it cost."""
+    """A digit or a sentence for this file, and what it cost."""
     wall, cpu = time.perf_counter(), time.process_time()
+    digit, sentence = None, ""
     with watched() as touched:
         try:
-            found = picture.attempt(content, Options())
+            picture = read_picture(content)
+            try:
+                digit = normalise(picture).digit
+            except UserError:
+                digit_boxes(picture)  # which of several digits is meant
+                raise
+        except UserError as error:
+            sentence = str(error)
         except Exception as error:
             return {"crash": f"{type(error).__name__}: {error}"}
     said = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-    said |= {"peak": peak_mb(), "touched": touched, "sentence": found.get("error", "")}
-    if (normalised := found.get("normalised")) is not None:
-        digit = normalised.digit
+    said |= {"peak": peak_mb(), "touched": touched, "sentence": sentence}
+    if digit is not None:
         good = digit.shape == (28, 28) and bool(np.isfinite(digit).all())
         said["digit"] = good and 0 <= float(digit.min()) <= float(digit.max()) <= 1
     return said

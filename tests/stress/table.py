@@ -10,7 +10,6 @@ from pathlib import Path
 import psutil
 
 HEAD = "| part | what | tried | found | target | met |\n|---|---|---|---|---|---|\n"
-BEGIN, END = "<!-- table -->\n", "<!-- end of table -->\n"
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,6 @@ def none(part: str, what: str, tried: int, bad: Iterable[str]) -> Row:
     return Row(part, what, f"{tried:,}", found, "0", not bad)
 
 
-def busy() -> bool:
-    """Is there more to do than this machine can, besides what is tried here?"""
-    return os.getloadavg()[0] > (psutil.cpu_count() or 1) + 0.5
-
-
 def machine() -> str:
     load = os.getloadavg()[0]
     cores, memory = psutil.cpu_count(), psutil.virtual_memory().total / 2**30
@@ -55,8 +49,8 @@ def document(rows: list[Row], command: str, where: str, seconds: float) -> str:
     return f"{HEAD}{body}\n\n`{command}`, {day}, {where}; {seconds:.0f} s in all.\n"
 
 
-def write(path: Path, text: str) -> None:
-    """Put a table where the last one was."""
-    before, _, rest = path.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    path.write_text(f"{before}{BEGIN}{text}{END}{after}")
+def replace_table(page: Path, name: str, text: str) -> None:
+    """Replace what stands between `<!-- name -->` and `<!-- end of name -->` in a document."""
+    marks = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, _, rest = page.read_text().partition(marks[0])
+    page.write_text(f"{before}{marks[0]}{text}{marks[1]}{rest.partition(marks[1])[2]}")

@@ -5,15 +5,13 @@ import os
 import select
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from statistics import median
 
 from tests.browser import ROOT
 from tests.stress import pictures
-from tests.stress.table import Row, busy, none
+from tests.stress.table import Row, none
 
 MUTATIONS = 1_400
 SLOWEST = 2.0  # seconds
@@ -79,7 +77,6 @@ class Outcome:
     digits: int = 0
     crashes: list[str] = field(default_factory=list)
     slow_cpu: list[str] = field(default_factory=list)
-    slow_wall: list[str] = field(default_factory=list)
     wordless: list[str] = field(default_factory=list)  # neither a digit nor one sentence
     touched: list[str] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
@@ -96,8 +93,6 @@ class Outcome:
         self.slowest = max(self.slowest, (said["cpu"], said["wall"], name))
         if said["cpu"] > SLOWEST:
             self.slow_cpu.append(f"{name}: {said['cpu']:.1f} s")
-        if said["wall"] > SLOWEST:
-            self.slow_wall.append(f"{name}: {said['wall']:.1f} s")
         if said["touched"]:
             self.touched.append(f"{name}: {said['touched'][0]}")
         if "digit" in said:
@@ -131,84 +126,11 @@ def through(files: Iterable[pictures.File]) -> Outcome:
     return outcome
 
 
-SAMPLE = (
-    "nothing",
-    "text",
-    "SVG with a script",
-    "PNG of 400 megapixels, all there",
-    "JPEG that says 65535 x 65535",
-    "PNG cut at",
-    "CMYK JPEG",
-    "16 bit PNG with one bright pixel",
-    "animated GIF",
-    "20 MB of EXIF",
-    "GIF that is JavaScript",
-    "2048 x 2048 of black and white noise",
-)
-
-
-def sampled(files: Iterable[pictures.File], sample: list[pictures.File]) -> Iterator[pictures.File]:
-    """The same files; one of each kind that is worth a look in a browser is put aside."""
-    wanted = list(SAMPLE)
-    for name, content in files:
-        start = next((each for each in wanted if name.startswith(each)), None)
-        if start is not None and (content or name == "nothing"):
-            wanted.remove(start)
-            sample.append((name, content))
-        yield name, content
-
-
-def in_browser(files: list[pictures.File]) -> tuple[list[str], int]:
-    """The same through the real uploader: what went wrong, and how many files were tried."""
-    from playwright.sync_api import expect
-
-    from tests import browser
-
-    wrong: list[str] = []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        browser.serve(ROOT / "app.py", FGPVAE_RUNS=folder) as address,
-        browser.chromium() as chrome,
-    ):
-        page = chrome.new_page()
-        watch = browser.Watch(page)
-        page.goto(f"{address}/extrapolate?extrapolate.source=Upload")
-        chooser = page.locator("[data-testid=stFileUploaderDropzoneInput]")
-        for name, content in [*files, ("a good one", pictures.FILES["PNG"])]:
-            chooser.wait_for(state="attached", timeout=90_000)
-            upload = {"name": "three.png", "mimeType": "image/png", "buffer": content}
-            chooser.set_input_files(upload)
-            # a digit that turns, several to choose from, a sentence, or the uploader's own refusal
-            answer = page.locator(
-                ".notice.problem, [data-testid=stFileChipIconError], [data-ready=yes]"
-            ).or_(page.get_by_text("Which one?", exact=True))
-            expect(answer.first).to_be_visible(timeout=90_000)
-            browser.settle(page)
-            if page.locator("[data-testid=stException]").count():
-                wrong.append(f"{name}: an exception is shown")
-            text = page.locator("body").inner_text()
-            if "Traceback" in text or 'File "' in text:
-                wrong.append(f"{name}: a stack trace is shown")
-            if name == "a good one" and page.locator(".notice.problem").count():
-                wrong.append("a good picture is refused after the bad ones")
-            page.get_by_role("button", name="Remove three.png", exact=True).click(timeout=90_000)
-            expect(answer).to_have_count(0, timeout=90_000)
-            browser.settle(page)
-        wrong += [text for text in watch.errors if "Failed to load resource" not in text]
-        left = [path for path in Path(folder).rglob("*") if path.is_file()]
-        wrong += [f"left on disk: {path.name}" for path in left if not path.name.startswith(".")]
-    return wrong, len(files) + 1
-
-
 def rows() -> Iterator[Row]:
-    sample: list[pictures.File] = []
-    out = through(sampled(pictures.every(MUTATIONS), sample))
+    out = through(pictures.every(MUTATIONS))
     part = "uploads"
     yield none(part, "crashes, or no answer at all", out.files, out.crashes)
     yield none(part, "over 2 s of processor time", out.files, out.slow_cpu)
-    row = none(part, "over 2 s by the clock", out.files, out.slow_wall)
-    # on a busy machine the clock tells how busy it is
-    yield replace(row, met=None, target="0 if idle") if busy() and not row.met else row
     cpu, wall, name = out.slowest
     found = (
         f"{cpu:.2f} s of CPU, {wall:.2f} s by the clock: {name}; median {median(out.wall):.4f} s"
@@ -222,5 +144,3 @@ def rows() -> Iterator[Row]:
     grown = f"{out.growth:.0f} MB; largest step {out.largest[0]:.0f} MB: {out.largest[1]}"
     yield Row(part, "memory growth", f"{out.files:,}", grown, f"< {GROWTH} MB", out.growth < GROWTH)
     yield none(part, "files written, programs or connections started", out.files, out.touched)
-    wrong, count = in_browser(sample)
-    yield none(part, "wrong in Chromium, real uploader", count, wrong)

@@ -8,29 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-CHANGES = {
-    "os.chmod",
-    "os.chown",
-    "os.link",
-    "os.mkdir",
-    "os.remove",
-    "os.rename",
-    "os.rmdir",
-    "os.symlink",
-    "os.truncate",
-    "os.utime",
-    "shutil.rmtree",
-}
-PROGRAMS = {
-    "os.exec",
-    "os.fork",
-    "os.posix_spawn",
-    "os.spawn",
-    "os.system",
-    "pty.spawn",
-    "socket.connect",
-    "subprocess.Popen",
-}
+PATHS = ("chmod", "chown", "link", "mkdir", "remove", "rename", "rmdir", "symlink")
+CHANGES = {"shutil.rmtree", "os.truncate", "os.utime", *(f"os.{name}" for name in PATHS)}
+STARTS = ("exec", "fork", "posix_spawn", "spawn", "system")
+PROGRAMS = {"pty.spawn", "socket.connect", "subprocess.Popen", *(f"os.{name}" for name in STARTS)}
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 _watching: list[tuple[Path | None, list[str], set[int | None]]] = []
@@ -43,16 +24,21 @@ def _note(event: str, arguments: tuple) -> None:
     allowed, seen, others = _watching[-1]
     if threading.get_ident() in others:
         return
+    seen.extend(changes(event, arguments, allowed))
+
+
+def changes(event: str, arguments: tuple, allowed: Path | None = None) -> Iterator[str]:
+    """What an event of `sys.addaudithook` changes outside the allowed directory."""
     if event in PROGRAMS:
-        seen.append(f"{event} {arguments[:1]}")
+        yield f"{event} {arguments[:1]}"
     elif event == "open":
         path, mode, flags = arguments
         writes = bool(set(mode or "") & set("wax+")) or bool(int(flags or 0) & WRITING)
         if writes and isinstance(path, str | bytes) and not _inside(path, allowed):
-            seen.append(f"open {path!r}")
+            yield f"open {path!r}"
     elif event in CHANGES:
         paths = [each for each in arguments[:2] if isinstance(each, str | bytes)]
-        seen.extend(f"{event} {path!r}" for path in paths if not _inside(path, allowed))
+        yield from (f"{event} {path!r}" for path in paths if not _inside(path, allowed))
 
 
 def _inside(path: str | bytes, folder: Path | None) -> bool:

@@ -1,18 +1,6 @@
-"""Which models, digits, objects and results there are; cached loaders."""
+"""Which models, subjects and results there are; cached loaders."""
 
-from ui.catalog import digits, figures, models, objects, results, things
-from ui.catalog.digits import Digit
+from ui.catalog import models, results, subjects
 from ui.catalog.models import Choice
-from ui.catalog.objects import ObjectSet
 
-__all__ = [
-    "Choice",
-    "Digit",
-    "ObjectSet",
-    "digits",
-    "figures",
-    "models",
-    "objects",
-    "results",
-    "things",
-]
+__all__ = ["Choice", "models", "results", "subjects"]

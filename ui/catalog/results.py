@@ -2,14 +2,13 @@
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from fgpvae import comparison
+from fgpvae.evaluation import comparison
 from ui.shell import frame, palette
-from ui.shell.kept import kept
 
 METRICS = {
     "test_mse": "Held-out angle",
@@ -37,33 +36,30 @@ TRIVIAL = {
 
 
 def directory() -> Path:
-    """Where the results are: FGPVAE_RESULTS, or `results` beside app.py."""
+    """The directory of the results: FGPVAE_RESULTS, or `results` beside app.py."""
     return Path(os.environ.get("FGPVAE_RESULTS") or frame.ROOT / "results")
 
 
 def load(name: str) -> dict[str, Any] | None:
-    """A result, or None where there is none that can be read."""
-    path = directory() / f"{name}.json"
+    """Read a result; None if it is missing or damaged."""
     try:
-        return _load(path, path.stat().st_mtime)
-    except (OSError, ValueError, KeyError, TypeError):
+        result: dict[str, Any] = json.loads((directory() / f"{name}.json").read_text())
+    except (OSError, ValueError):
         return None
-
-
-@kept(16)
-def _load(path: Path, version: float) -> dict[str, Any]:
-    result = json.loads(path.read_text())
-    if result["experiment"] != path.stem:
-        raise ValueError("a result of another experiment")
     return result
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over seeds."""
+    """Values of one number over seeds."""
 
     values: tuple[float, ...] = ()
     stated: float | None = None  # the standard deviation of a figure that others published
+
+    @classmethod
+    def of(cls, value: float | None) -> "Spread":
+        """A figure of one seed, or of none."""
+        return cls() if value is None else cls((value,))
 
     @property
     def mean(self) -> float | None:
@@ -99,6 +95,7 @@ class Row:
     epochs: int | None = None
     processor: Spread = Spread()  # CPU seconds of the whole training
     chosen: str = ""  # rate and schedule, where all were given the same choice
+    here: "Row | None" = None  # the shipped model of this name, as it was evaluated here
 
     @property
     def training_seconds(self) -> float | None:
@@ -106,6 +103,11 @@ class Row:
         if self.processor.values or self.epochs is None or self.seconds.mean is None:
             return self.processor.mean
         return self.epochs * self.seconds.mean
+
+    @property
+    def of_paper(self) -> bool:
+        """Is this one of the models that the paper compares?"""
+        return self.title in ("CVAE", "GP-VAE", "FGP-VAE")
 
     @property
     def label(self) -> str:
@@ -123,7 +125,7 @@ BLOCKS = {EQUAL: "Equal budgets", PUBLISHED: "Each with its own settings"}
 
 
 def blocks(table: dict[str, Any] | None) -> list[str]:
-    """Those of the two blocks of the table that have rows."""
+    """Return the blocks of the table that have rows."""
     return [block for block in BLOCKS if _rows(table, block)]
 
 
@@ -148,18 +150,21 @@ def committed_rows(table: dict[str, Any] | None, block: str = PUBLISHED) -> list
             row["published"] or {},
             row["epochs"],
             spread(row.get("cpu_seconds")),
-            _chosen(row.get("choice")),
+            "{rate:g}, {schedule}".format(**row["choice"]) if row.get("choice") else "",
         )
         for row in _rows(table, block)
     ]
 
 
-def _chosen(choice: dict[str, Any] | None) -> str:
-    return f"{choice['rate']:g}, {choice['schedule']}" if choice else ""
+def joined(committed: list[Row], own: list[Row]) -> list[Row]:
+    """Join rows, each name once, with those that were evaluated here on top."""
+    here = {row.name: row for row in own}
+    rows = [replace(row, here=here.pop(row.name, None)) for row in committed]
+    return [*here.values(), *sorted(rows, key=lambda row: row.here is None)]
 
 
 def terms(table: dict[str, Any] | None, block: str) -> str:
-    """On which terms the models of a block were trained."""
+    """Say on which terms the models of a block were trained."""
     if block == EQUAL and table:
         return (
             f"All models get the same images, {table['equal']['epochs']} epochs and averaged "
@@ -187,9 +192,9 @@ def committed_curves(result: dict[str, Any] | None) -> list[Curve]:
 
 
 def equal_curves(table: dict[str, Any] | None) -> list[Curve]:
-    """Of those models of the equal block that take new digits."""
-    known = ((row, row.get("mse_by_views")) for row in _rows(table, EQUAL))
-    return [_curve(row, mse) for row, mse in known if mse]
+    """Curves of the models in the equal block that take new digits."""
+    rows = _rows(table, EQUAL)
+    return [_curve(row, row["mse_by_views"]) for row in rows if row.get("mse_by_views")]
 
 
 def _curve(row: dict[str, Any], mse: dict[str, Any]) -> Curve:

@@ -1,53 +1,32 @@
-"""How a page shows charts and tables: space first, the rest after all words and pictures."""
+"""How a page shows charts and tables: in space that is reserved before they come."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from ui.components import painted, plot_tools
-from ui.shell.kept import content, sent
+from ui.components import plot_tools
+from ui.shell import cache
 
 if TYPE_CHECKING:
-    from ui.charts.drawn import Drawn, Figure
+    from streamlit.delta_generator import DeltaGenerator
 
 # Saving is left to `plot_tools`: Plotly's own button knows one format, and no ground to put under
 # the light letters of a dark theme.
 CONFIG = {
     "modeBarButtonsToRemove": ["toImage", "autoScale2d", "tableRotation", "resetCameraLastSave3d"]
 }
+BEST = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"  # of a cell in a table
 ROW, MOST_ROWS = 35, 10  # pixels of a row; of longer tables the rest is scrolled to
-Draw = Callable[[], None]
-_waiting: ContextVar[list[Draw] | None] = ContextVar("waiting", default=None)
-
-
-@contextmanager
-def last() -> Iterator[None]:
-    """Send the charts and tables that are shown within when all the rest that is has been painted.
-
-    The browser loads several megabytes for its first chart, and more than one for its first table;
-    nothing else has to wait for them. Once a page.
-    """
-    waiting: list[Draw] = []
-    token = _waiting.set(waiting)
-    try:
-        yield
-    finally:
-        _waiting.reset(token)
-    if waiting:
-        painted.wait()
-    for draw in waiting:
-        draw()
 
 
 def show(
-    make: Callable[[], Figure],
+    make: Callable[[], go.Figure],
     key: str,
     height: int,
     alt: str,
@@ -57,67 +36,58 @@ def show(
 ) -> None:
     """Reserve `height` pixels and draw the chart that `make` returns.
 
-    `make` is best a `functools.partial`: its figure is then made once for all (`drawn`). `alt` says
-    in words what one would see. `picked` is called with the customdata of the points that were
-    clicked or circled. As long as `live` stays the same, a new figure is put into the chart that is
-    there, which keeps its zoom.
+    `make` is a `functools.partial` of a function of a module, so that the chart can be cached for
+    all sessions; one that is `picked` from or `live` is made anew. `alt` describes the chart in
+    words. `picked` is called with the customdata of the points that were clicked or circled. As
+    long as `live` stays the same, a new figure is put into the chart that is there, which keeps its
+    zoom.
     """
+    options: dict[str, Any] = {"key": key, "config": CONFIG, "height": height}
+    still = phone() and picked is None  # a finger scrolls the page
 
-    def draw() -> None:
-        from ui.charts.drawn import drawn, tellable  # with Plotly, which takes long to load
+    def figure() -> go.Figure:
+        import pandas  # noqa: F401 (Plotly uses a pandas that another thread is still loading)
 
-        options: dict[str, Any] = {"key": key, "config": CONFIG, "height": height}
-        layout: dict[str, Any] = {"height": height}
+        return go.Figure(make()).update_layout(dragmode=False if still else None)
+
+    newest = ""
+    with _reserved(key, height):
         if picked is not None:
             options["on_select"] = lambda: picked(_customdata(key))
-            options["selection_mode"] = ("points", "lasso")
-        elif phone():
-            layout["dragmode"] = False  # a finger scrolls the page
-        newest = drawn(make, layout) if live else None
-
-        def chart() -> None:
-            figure = drawn(make, layout) if newest is None else newest
-            first, named = _first(key, live, figure, alt) if live else (figure, alt)
+            st.plotly_chart(figure(), alt=alt, selection_mode=("points", "lasso"), **options)
+        elif live:
+            made = figure()
+            # Streamlit draws a chart anew whenever it or its words differ from before
+            first, named = st.session_state.setdefault(f"{key}.{live}", (made, alt))
             st.plotly_chart(first, alt=named, **options)
-
-        if live or picked or not tellable(make):
-            chart()
+            newest = go.Figure(made).update_layout(template=None).to_json()
         else:
-            sent(content(make, layout, key, alt), chart)
-        plot_tools.show(f"{key}.tools", _file(key), alt, newest.without_theme if newest else "")
-
-    _reserve(key, height, draw)
+            cache.elements(
+                cache.digest(make, alt, options, still),
+                lambda: st.plotly_chart(figure(), alt=alt, **options),
+            )
+        file = re.sub(r"[^a-z0-9]+", "-", key.lower())
+        plot_tools.show(f"{key}.tools", f"fgpvae-{file}", alt, newest)
 
 
 def table(make: partial[Any], key: str, rows: int, alt: str, **options: Any) -> None:
     """Reserve the space of `rows` rows and show the data that `make` returns, a dash for none.
 
-    `make` is a `functools.partial` of a function of a module. What is sent is kept for all
+    `make` is a `functools.partial` of a function of a module. The elements are cached for all
     sessions: to write a table with styles takes Streamlit ten milliseconds.
     """
     options |= {"hide_index": True, "placeholder": "–"}
-    height = ROW * (min(rows, MOST_ROWS) + 1) + 3  # with the names of the columns and the border
+    options["height"] = ROW * (min(rows, MOST_ROWS) + 1) + 3  # the header row and the border
+    with _reserved(key, options["height"]):
+        cache.elements(
+            cache.digest(make, key, alt, options),
+            lambda: st.dataframe(make(), key=key, alt=alt, **options),
+        )
 
-    def draw() -> None:
-        st.dataframe(make(), key=key, alt=alt, height=height, **options)
 
-    name = content(make, key, alt, height, options)
-    _reserve(key, height, lambda: sent(name, draw))
-
-
-def _reserve(key: str, height: int, draw: Draw) -> None:
-    """Keep a place and fill it: now, or when the words and pictures of the page are there."""
-    place = st.container(height=height, border=False, gap=None, key=f"{key}.place")
-
-    def fill() -> None:
-        with place:
-            draw()
-
-    waiting = _waiting.get()
-    if waiting is None:
-        fill()
-    else:
-        waiting.append(fill)
+def _reserved(key: str, height: int) -> DeltaGenerator:
+    """A place that keeps its height while the browser loads what draws charts and tables."""
+    return st.container(height=height, border=False, gap=None, key=f"{key}.place")
 
 
 def phone() -> bool:
@@ -126,20 +96,5 @@ def phone() -> bool:
 
 
 def _customdata(key: str) -> list[Any]:
-    points: Sequence[dict[str, Any]] = st.session_state[key]["selection"]["points"]
+    points = st.session_state[key]["selection"]["points"]
     return [point["customdata"] for point in points if "customdata" in point]
-
-
-def _first(key: str, live: str, made: Drawn, alt: str) -> tuple[Drawn, str]:
-    """The figure, and its words, with which the chart of this name began.
-
-    Streamlit draws a chart anew whenever these differ from those of the last run.
-    """
-    kept = st.session_state.get(f"{key}.first")
-    if kept is None or kept[0] != live:
-        kept = st.session_state[f"{key}.first"] = (live, made, alt)
-    return kept[1], kept[2]
-
-
-def _file(key: str) -> str:
-    return "fgpvae-" + re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")

@@ -6,34 +6,37 @@ when the theme changes. So nothing here names a colour of text or of the ground.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
-from ui.charts.colours import GREY, faded
 from ui.shell import palette
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
+# Colours beside those that have a meaning (`ui.shell.palette`), visible on white and on black
+GREY = "#7a8194"  # what needs no model, and one's own runs: neither local nor global
+# Ten classes, as far apart as ten colours can be on both grounds: every two differ by ΔE 48 or
+# more, and by 25 or more for people who do not see red or green.
+CLASSES = (
+    *("#1bc2e7", "#83c70e", "#0c6a46", "#a706ac", "#a2450a"),
+    *("#fe8ca1", "#b4aa5b", "#715d81", "#068afa", "#1c4bfe"),
+)
 CLEAR = "rgba(0,0,0,0)"
-TURN = {
-    "range": [0, 360],
-    "tickvals": [0, 90, 180, 270, 360],
-    "ticktext": ["0°", "90°", "180°", "270°", "360°"],
-}  # an axis
+TURN: dict[str, Any] = {"range": [0, 360], "dtick": 90, "ticksuffix": "°"}  # an axis
 TOP = 30  # pixels above the axes, where the mode bar is
-SMALL = 11  # pixels of text within a chart
 
 
-def figure(height: int, x: str = "", y: str = "", top: int = TOP) -> go.Figure:
+def faded(colour: str, alpha: float) -> str:
+    """#rrggbb as rgba."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha:g})"
+
+
+def figure(height: int, x: str = "", y: str = "") -> go.Figure:
     """An empty chart of one pair of axes with their titles."""
-    import plotly.graph_objects as go
-
-    made = _styled(go.Figure(), height, top)
+    made = _styled(go.Figure(), height, TOP)
     made.update_xaxes(title_text=x)
     made.update_yaxes(title_text=y, title_standoff=15)
     return made
@@ -84,9 +87,7 @@ def line(
     width: float = 2,
     **options: Any,
 ) -> go.Scatter:
-    """A line; `hover` is what it says of a point, with %{x} and %{y} in it."""
-    import plotly.graph_objects as go
-
+    """A line; `hover` is the label of a point, with %{x} and %{y} in it."""
     label = words(name)
     return go.Scatter(
         x=np.asarray(x, np.float32),  # half the bytes; a screen shows no more
@@ -99,48 +100,63 @@ def line(
     )
 
 
-def band(
-    x: Sequence[float] | np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    name: str,
-    colour: str,
-    **options: Any,
-) -> go.Scatter:
-    """The room between two lines, as one trace that says nothing to the pointer."""
-    import plotly.graph_objects as go
+def dot(x: float, y: float, name: str, colour: str, hover: str, **options: Any) -> go.Scatter:
+    """A dot on a line, at what the page shows."""
+    options |= {"mode": "markers", "marker": {"size": 11}, "showlegend": False}
+    return line([x], [y], name, colour, hover, **options)
 
-    there = np.asarray(x, np.float32)
+
+def band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> go.Scatter:
+    """The area between two lines, as one trace without a label."""
     return go.Scatter(
-        x=np.concatenate([there, there[::-1]]),
+        x=np.concatenate([x, x[::-1]]).astype(np.float32),
         y=np.concatenate([high, low[::-1]]).astype(np.float32),
-        name=words(name),
         mode="lines",
         line={"width": 0},
         fill="toself",
         fillcolor=faded(colour, 0.2),
         hoverinfo="skip",
-        **options,
     )
 
 
+def heatmap(
+    values: np.ndarray, names: Sequence[str], colour: str, height: int, axis: str = ""
+) -> go.Figure:
+    """A square matrix of values from 0, no colour, to 1, full colour; its first row on top.
+
+    `names` are those of rows and of columns, each another.
+    Without `axis`, a title for both, the axes are not drawn.
+    """
+    n = len(values)
+    made = figure(height, axis, axis)
+    made.add_heatmap(
+        z=np.clip(np.nan_to_num(values), 0, 1).astype(np.float32),
+        x=list(names),
+        y=list(names),
+        zmin=0,
+        zmax=1,
+        colorscale=[[0, faded(colour, 0.03)], [1, colour]],
+        hovertemplate="%{y} and %{x}: %{z:.2f}<extra></extra>",
+        showscale=bool(axis),
+        colorbar={"thickness": 6, "outlinewidth": 0, "xpad": 4, "tickvals": [0, 0.5, 1]},
+    )
+    common = {
+        "type": "category",
+        "tickvals": list(names[:: max(n // 4, 1)]),
+        "showgrid": False,
+        "zeroline": False,
+        "constrain": "domain",
+        "visible": bool(axis),
+    }
+    made.update_xaxes(range=[-0.5, n - 0.5], **common)
+    made.update_yaxes(range=[n - 0.5, -0.5], scaleanchor="x", **common)
+    return made
+
+
 def log_axis(values: Sequence[float]) -> dict[str, Any]:
-    """A logarithmic axis for positive values, with whole numbers at round ticks."""
-    low, high = min(values), max(values)
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    decades = math.log10(high / low)
-    steps = (1, 2, 5) if decades < 2 else (1,)
-    powers = range(first, last + 1, 3 if decades > 7 else 1)
-    marks = [(step, power) for power in powers for step in steps]
-    ticks = [float(f"{step}e{power}") for step, power in marks]
-    if sum(low <= tick <= high for tick in ticks) < 2:
-        return {"type": "log"}  # too short for these: Plotly finds its own
-    most = 1e3 if high >= 1e5 else 1e5  # one way of writing large numbers in an axis
-    names = [
-        f"{tick:g}" if 1e-4 <= tick < most else f"{step}·10<sup>{power}</sup>".removeprefix("1·")
-        for tick, (step, power) in zip(ticks, marks, strict=True)
-    ]
-    return {"type": "log", "tickvals": ticks, "ticktext": names}
+    """A logarithmic axis of plain numbers, or of powers of ten if some are large or small."""
+    plain = min(values) >= 1e-4 and max(values) < 1e5
+    return {"type": "log", "tickformat": "~g" if plain else None, "exponentformat": "power"}
 
 
 def words(text: object) -> str:

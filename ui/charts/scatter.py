@@ -4,149 +4,131 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
-from ui.charts.colours import GREY
-from ui.charts.layout import figure, words
+from ui.charts.layout import GREY, figure, words
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-STANDS = "picked"
 # of groups, so that colour is not all that tells them apart; space has fewer of them
-SYMBOLS = (
-    "circle",
-    "square",
-    "diamond",
-    "cross",
-    "x",
-    "triangle-up",
-    "triangle-down",
-    "pentagon",
-    "star",
-    "hourglass",
-)
-SPATIAL_SYMBOLS = (*SYMBOLS[:5], "circle-open", "square-open", "diamond-open")
+SYMBOLS = ["circle", "square", "diamond", "cross", "x"]
+SPATIAL_SYMBOLS = [*SYMBOLS, "circle-open", "square-open", "diamond-open"]
+SYMBOLS += ["triangle-up", "triangle-down", "pentagon", "star", "hourglass"]
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """Views [P, Q, 3] of P things as some channels place them."""
+    """Views [P, Q, 3] of P subjects as some channels place them."""
 
     points: np.ndarray
     shares: np.ndarray  # of the variance, an axis each
-    colours: Sequence[str]  # of the P Q points, thing after thing
-    groups: Sequence[str]  # of the P things: a trace and an entry of the legend each
-    names: Sequence[str]  # of the P things
-    views: Sequence[str]  # names of the Q views
-    still: bool = False  # all views of a thing are one point
-    closed: bool = True  # after the last view comes the first
+    colours: Sequence[str]  # of the P Q points, subject after subject
+    groups: Sequence[str] = ()  # of the P subjects: a trace and an entry of the legend each
+    names: Sequence[str] = ()  # of the P subjects; without, points have no label
+    views: Sequence[str] = ()  # names of the Q views, if a subject is not one point
+    closed: bool = True  # the last view leads back to the first
+    dots: np.ndarray | None = None  # other places [V, 3] of views of the picked subject
+    dot_colours: Sequence[str] = ()
+    axis: str = "component"
+    truth: np.ndarray | None = None  # the line [S, 3] that the picked subject should follow
 
 
 def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool, height: int) -> go.Figure:
-    """The points, and the loops of the things that were picked; the first has its view marked.
+    """The points, and the loops of the subjects that were picked; the first has its view marked.
 
-    The customdata of a point is [thing, view]; the view of a still point is -1.
+    The customdata of a point is [subject].
     """
-    titles = [f"component {k + 1} · {share:.0%}" for k, share in enumerate(space.shares)]
-    made = figure(height, titles[0], titles[1])
+    made = _chart(space, spatial, height)
     symbols = SPATIAL_SYMBOLS if spatial else SYMBOLS
-    for index, group in enumerate(dict.fromkeys(space.groups)):
-        members = [p for p, name in enumerate(space.groups) if name == group]
-        points = _points(space, members, group, spatial, bool(picked))
-        made.add_trace(points.update(marker_symbol=symbols[index % len(symbols)]))
+    P, Q = space.points.shape[:2]
+    groups = space.groups or ["views"] * P
+    for index, group in enumerate(dict.fromkeys(groups)):
+        members = [p for p, name in enumerate(groups) if name == group]
+        marker = {
+            "size": (3 if spatial else 4) * (2 if Q == 1 else 1),
+            "opacity": 0.12 if space.truth is not None else 0.45 if picked else 0.9,
+            "symbol": symbols[index % len(symbols)],
+        }
+        points = _trace(space, members, range(Q), spatial, marker, mode="markers")
+        made.add_trace(points.update(name=words(group), showlegend=True))
+    if not spatial:
+        full = {"marker": {"opacity": 1}}  # whatever Plotly does to points beside the selected
+        made.update_traces(selected=full, unselected=full)
+    if space.truth is not None:
+        line = {"color": GREY, "width": 14}
+        path = _scatter(space.truth, spatial, mode="lines", line=line, hoverinfo="skip")
+        made.add_trace(path.update(opacity=0.4))
+    order = [*range(Q), *([0] if space.closed and Q > 1 else [])]
     for p in picked:
-        made.add_trace(_loop(space, p, spatial))
+        marker = {"size": 5 if spatial else 8, "line": {"color": GREY, "width": 1}}
+        line = {"color": GREY, "width": 2}
+        loop = _trace(space, [p], order, spatial, marker, mode="lines+markers", line=line)
+        made.add_trace(loop)
     if picked:
-        made.add_trace(_mark(space, picked[0], view, spatial))
-    if spatial:
-        named = dict(zip(("xaxis", "yaxis", "zaxis"), titles, strict=False))
-        axes = {axis: {"title": {"text": title}, "nticks": 5} for axis, title in named.items()}
-        made.update_layout(scene=axes | {"aspectmode": "data"}, margin={"l": 0, "b": 0})
-    else:
-        made.update_yaxes(scaleanchor="x", scaleratio=1)
-        made.update_xaxes(zeroline=False, showgrid=True)
-    several = len(set(space.groups)) > 1
+        dots = space.points[picked[0]] if space.dots is None else space.dots
+        size = 5 if spatial else 10
+        if space.dots is not None:
+            made.add_trace(_circles(dots, space.dot_colours, size, 1, spatial))
+        made.add_trace(_circles(dots[[view]], [GREY], 2 * size, 3, spatial))
     # side by side: in the order of groups, of which one is there, they would be one below the other
     legend = {"itemsizing": "constant", "traceorder": "normal"}
-    return made.update_layout(showlegend=several, legend=legend)
+    return made.update_layout(showlegend=len(set(groups)) > 1, legend=legend)
 
 
-def _trace(points: np.ndarray, spatial: bool, **options: Any) -> go.Scatter | go.Scatter3d:
-    import plotly.graph_objects as go
-
-    places = dict(zip("xyz" if spatial else "xy", np.round(points.T, 5), strict=False))
-    return (go.Scatter3d if spatial else go.Scatter)(**places, **options)
-
-
-def _points(
-    space: Cloud, members: Sequence[int], group: str, spatial: bool, behind: bool
-) -> go.Scatter | go.Scatter3d:
-    Q = len(space.views)
-    views = [0] if space.still else list(range(Q))
-    every = [(p, q) for p in members for q in views]
-    number = "%{x:.2f}, %{y:.2f}" + (", %{z:.2f}" if spatial else "")
-    size = (3 if spatial else 5) + 3 * space.still
-    options: dict[str, Any] = {}
+def _chart(space: Cloud, spatial: bool, height: int) -> go.Figure:
+    """An empty chart with names of the axes and one scale for them."""
+    titles = [
+        f"{space.axis} {k + 1}" + (f" · {share:.0%}" if share else "")
+        for k, share in enumerate(space.shares)
+    ]
+    made = figure(height, titles[0], titles[1])
     if not spatial:
-        options = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
-    return _trace(
+        made.update_yaxes(scaleanchor="x", scaleratio=1)
+        return made.update_xaxes(zeroline=False, showgrid=True)
+    axes: dict[str, Any] = {
+        f"{name}axis": {"title": {"text": title}, "nticks": 5}
+        for name, title in zip("xyz", titles, strict=True)
+    }
+    return made.update_layout(scene=axes | {"aspectmode": "data"}, margin={"l": 0, "b": 0})
+
+
+def _trace(
+    space: Cloud,
+    members: Sequence[int],
+    views: Sequence[int],
+    spatial: bool,
+    marker: dict[str, Any],
+    **options: Any,
+) -> go.Scatter | go.Scatter3d:
+    """Some views of some subjects."""
+    every = [(p, q) for p in members for q in views]
+    marker["color"] = [space.colours[p * space.points.shape[1] + q] for p, q in every]
+    label: dict[str, Any] = {"hoverinfo": "none"}
+    if space.names:
+        number = "%{x:.2f}, %{y:.2f}" + (", %{z:.2f}" if spatial else "")
+        label = {"hovertemplate": f"%{{text}}<br>{number}<extra></extra>"}
+        label["text"] = [
+            " · ".join(map(words, [space.names[p], *space.views[q : q + 1]])) for p, q in every
+        ]
+    return _scatter(
         np.array([space.points[p, q] for p, q in every]),
         spatial,
-        name=words(group),
-        mode="markers",
-        marker={
-            "color": [space.colours[p * Q + q] for p, q in every],
-            "size": size,
-            "opacity": 0.5 if behind else 0.9,
-        },
-        text=[_said(space, p, q) for p, q in every],
-        customdata=[[p, -1 if space.still else q] for p, q in every],
-        hovertemplate=f"%{{text}}<br>{number}<extra></extra>",
+        marker=marker,
+        customdata=[[p] for p, _ in every],
+        **label,
         **options,
     )
 
 
-def _said(space: Cloud, p: int, q: int) -> str:
-    return words(space.names[p]) + ("" if space.still else f" · {words(space.views[q])}")
+def _circles(
+    points: np.ndarray, colours: Sequence[str], size: int, width: int, spatial: bool
+) -> go.Scatter | go.Scatter3d:
+    line = {"width": width, "color": list(colours)}
+    marker = {"symbol": "circle-open", "size": size, "color": list(colours), "line": line}
+    return _scatter(points, spatial, marker=marker, mode="markers", hoverinfo="skip")
 
 
-def _loop(space: Cloud, p: int, spatial: bool) -> go.Scatter | go.Scatter3d:
-    """All views of a thing, joined in their order."""
-    Q = len(space.views)
-    order = [0] if space.still else [*range(Q), *([0] if space.closed else [])]
-    hues = [space.colours[p * Q + q] for q in order]
-    return _trace(
-        space.points[p, order],
-        spatial,
-        name=STANDS,
-        legendgroup=STANDS,
-        showlegend=False,
-        mode="lines+markers",
-        line={"color": GREY, "width": 1.5},
-        marker={
-            "color": hues,
-            "size": 5 if spatial else 10,
-            "line": {"color": GREY, "width": 1},
-        },
-        text=[_said(space, p, q) for q in order],
-        customdata=[[p, -1 if space.still else q] for q in order],
-        hovertemplate="%{text}<extra></extra>",
-    )
-
-
-def _mark(space: Cloud, p: int, view: int, spatial: bool) -> go.Scatter | go.Scatter3d:
-    """A ring around the view that the page shows."""
-    at = 0 if space.still else view
-    ring = {"symbol": "circle-open", "size": 10 if spatial else 18, "color": GREY}
-    return _trace(
-        space.points[p, [at]],
-        spatial,
-        name=STANDS,
-        showlegend=False,
-        mode="markers",
-        marker=ring | {"line": {"width": 3, "color": GREY}},
-        hoverinfo="skip",
-    )
+def _scatter(points: np.ndarray, spatial: bool, **options: Any) -> go.Scatter | go.Scatter3d:
+    places = dict(zip("xyz" if spatial else "xy", np.round(points.T, 5), strict=False))
+    return (go.Scatter3d if spatial else go.Scatter)(**places, **{"showlegend": False, **options})

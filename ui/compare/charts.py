@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fgpvae import comparison
+import plotly.graph_objects as go
+
+from fgpvae.evaluation import comparison
 from ui import charts
 from ui.catalog.results import Curve, Row
 from ui.shell import palette
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 MARGIN = 1.12  # of the largest value that a chart shows
 PUBLISHED = {"test_mse": "mse", "extrapolation_mse": "extrapolation"}
@@ -21,123 +20,113 @@ POSTERIORS = (
     ("dense", "factorised", palette.GLOBAL, "solid"),
     ("fourier", "Fourier", palette.GLOBAL, "dot"),
 )
-DASHES = ("dot", "dash", "dashdot", "longdash")
+PAPER, LATER, HERE = "compared in the paper", "later models and variants", "evaluated here"
+GROUPS = {PAPER: "circle", LATER: "square", HERE: "star"}  # the symbol of each
+ROW, LABELS = 42, 140  # pixels of a row, and of the names of the lines above the first
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
 VIEWS_HEIGHT = 460
 SCALING_HEIGHT = 330
 
 
-def errors_height(rows: Sequence[Row], narrow: bool = False) -> int:
-    return (340 if narrow else 210) + 42 * len(rows)
+def errors_height(rows: Sequence[Row]) -> int:
+    return 430 + ROW * len(rows)
 
 
-def errors(
-    rows: Sequence[Row], metric: str, lines: dict[str, float], narrow: bool = False
-) -> go.Figure:
-    """A row a model: every seed, their mean and standard deviation, and what was published.
-
-    On a `narrow` screen the names are inside, and the figures keep the width.
-    """
-    import plotly.graph_objects as go
-
-    key = PUBLISHED.get(metric, "")
-    known = [(at, row) for at, row in enumerate(rows) if row.errors[metric].values]
-    said = [(at, row) for at, row in enumerate(rows) if key in row.published]
-    largest = [row.errors[metric].mean or 0.0 for _, row in known]
-    largest += [row.published[key] for _, row in said] + list(lines.values())
-    made = charts.figure(errors_height(rows, narrow), "mean squared error of a pixel")
-    for index, (name, value) in enumerate(lines.items()):
-        made.add_trace(
-            _reference(f"{name} {value:.4f}", value, len(rows), DASHES[index % 4], narrow)
-        )
-    seeds = [(value, at, row) for at, row in known for value in row.errors[metric].values]
-    made.add_trace(
-        go.Scatter(
-            x=[value for value, _, _ in seeds],
-            y=[at for _, at, _ in seeds],
-            name="each seed",
-            mode="markers",
-            marker={"color": [row.colour for *_, row in seeds], "size": 6, "opacity": 0.35},
-            hovertemplate="one seed: %{x:.4f}<extra></extra>",
-        )
-    )
-    made.add_trace(
-        go.Scatter(
-            x=[row.errors[metric].mean for _, row in known],
-            y=[at for at, _ in known],
-            error_x={
-                "array": [row.errors[metric].sd or 0 for _, row in known],
-                "color": charts.GREY,
-            },
-            name="mean and standard deviation",
-            mode="markers",
-            marker={"color": [row.colour for _, row in known], "size": 12},
-            text=[f"{charts.words(row.label)}<br>{row.errors[metric].text()}" for _, row in known],
+def errors(rows: Sequence[Row], metric: str, lines: dict[str, float]) -> go.Figure:
+    """A row a model: every seed, their mean and standard deviation, and what was published."""
+    made = charts.figure(errors_height(rows), "mean squared error of a pixel")
+    _references(made, lines, len(rows))
+    marks = [  # a place in the chart, what it shows, and in which group
+        (at, each, HERE if each.own else PAPER if each.of_paper else LATER)
+        for at, row in enumerate(rows)
+        for each in filter(None, (row, row.here))
+        if each.errors[metric].values
+    ]
+    seeds = [(value, at, row) for at, row, _ in marks for value in row.errors[metric].values]
+    x, y, colours = [s[0] for s in seeds], [s[1] for s in seeds], [s[2].colour for s in seeds]
+    _marks(made, x, y, "each seed", {"color": colours, "size": 6, "opacity": 0.35})
+    for name, symbol in GROUPS.items():
+        group = [(at, row, row.errors[metric]) for at, row, kind in marks if kind == name]
+        _marks(
+            made,
+            [found.mean or 0 for *_, found in group],
+            [at for at, *_ in group],
+            name,
+            {"color": [row.colour for _, row, _ in group], "size": 12, "symbol": symbol},
+            error_x={"array": [found.sd or 0 for *_, found in group], "color": charts.GREY},
+            text=[f"{charts.words(row.label)}<br>{found.text()}" for _, row, found in group],
             hovertemplate="%{text}<extra></extra>",
         )
+    key = PUBLISHED.get(metric, "")
+    published = [(at, row.published) for at, row in enumerate(rows) if key in row.published]
+    said = [found[key] for _, found in published]
+    _marks(
+        made,
+        said,
+        [at for at, _ in published],
+        "published",
+        {"symbol": "diamond-open", "color": palette.TRUTH, "size": 13},
+        error_x={
+            "array": [found["sd"] if key == "mse" else 0 for _, found in published],
+            "color": palette.TRUTH,
+        },
     )
-    made.add_trace(
-        go.Scatter(
-            x=[row.published[key] for _, row in said],
-            y=[at for at, _ in said],
-            error_x={
-                "array": [row.published["sd"] if key == "mse" else 0 for _, row in said],
-                "color": palette.TRUTH,
-            },
-            name="published",
-            mode="markers",
-            marker={"symbol": "diamond-open", "color": palette.TRUTH, "size": 13},
-            hovertemplate="published: %{x:.4f}<extra></extra>",
-        )
-    )
-    end = MARGIN * max([*largest, 0.01])
+    end = MARGIN * max([*x, *said, *lines.values(), 0.01])
     made.update_xaxes(range=[-0.012 * end, end], showgrid=True)
-    missing = "no angle held out" if metric == "test_mse" else "takes no new digits"
-    names = [
-        charts.words(row.label) + ("" if row.errors[metric].values else f" · {missing}")
-        for row in rows
-    ]
-    made.update_yaxes(
-        range=[len(rows) - 0.6, -0.9],
-        tickvals=list(range(len(rows))),
-        ticktext=names,
-        showticklabels=not narrow,
-        showgrid=True,
-        zeroline=False,
-    )
-    for at, name in enumerate(names if narrow else ()):
-        # not as labels of the axis: where these are inside, Plotly hides the numbers below
-        made.add_annotation(
-            text=name,
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=at,
-            yanchor="bottom",
-            yshift=6,  # above the marks of the row
-            showarrow=False,
-        )
+    _names(made, rows, metric)
     return made.update_layout(showlegend=True)
 
 
-def _reference(name: str, value: float, rows: int, dash: str, narrow: bool) -> go.Scatter:
-    """What needs no model: a line from top to bottom, which leaves out names that are inside."""
-    y = [-0.9, rows - 0.6]
-    if narrow:
-        y = [place for at in range(rows) for place in (at - 0.12, at + 0.4, math.nan)]
-    return charts.line([value] * len(y), y, name, charts.GREY, "", dash=dash, width=1.5)
+def _marks(
+    made: go.Figure, x: list[float], y: list[int], name: str, mark: dict[str, Any], **more: Any
+) -> None:
+    more = {"hovertemplate": f"{name}: %{{x:.4f}}<extra></extra>"} | more
+    if x:
+        made.add_scatter(x=x, y=y, name=name, mode="markers", marker=mark, **more)
+
+
+def _references(made: go.Figure, lines: dict[str, float], rows: int) -> None:
+    """What needs no model: lines that leave out the names of the rows, with theirs above."""
+    y = [place for at in range(rows) for place in (at - 0.12, at + 0.4, math.nan)]
+    for name, value in lines.items():
+        text = f"{name} {value:.4f}"
+        line = charts.line([value] * len(y), y, text, charts.GREY, "", dash="dot", width=1.5)
+        made.add_trace(line.update(showlegend=False))
+        above: dict[str, Any] = {"y": -0.7, "yanchor": "bottom", "textangle": -90}
+        made.add_annotation(text=charts.words(text), x=value, showarrow=False, **above)
+
+
+def _names(made: go.Figure, rows: Sequence[Row], metric: str) -> None:
+    """Names of the rows above their marks, where they leave the values the whole width.
+
+    They are no labels of the axis: where these are inside, Plotly hides the numbers below.
+    """
+    missing = "no angle held out" if metric == "test_mse" else "takes no new digits"
+    made.update_yaxes(
+        range=[len(rows) - 0.6, -0.8 - LABELS / ROW],
+        tickvals=list(range(len(rows))),
+        showticklabels=False,
+        showgrid=True,
+        zeroline=False,
+    )
+    for at, row in enumerate(rows):
+        name = charts.words(row.label) + ("" if row.errors[metric].values else f" · {missing}")
+        place = {"x": 0, "xref": "paper", "xanchor": "left", "y": at, "yanchor": "bottom"}
+        made.add_annotation(text=name, yshift=6, showarrow=False, **place)
 
 
 def error_by_views(curves: Sequence[Curve]) -> go.Figure:
     """Error against the number of views; bars are standard deviations over seeds."""
     made = charts.figure(VIEWS_HEIGHT, "views given", "mean squared error of a pixel")
+    largest = 0.0
     for index, curve in enumerate(curves):
-        points = {n: point for n, point in curve.points.items() if point.mean is not None}
-        bars = [point.sd or 0 for point in points.values()]
+        points = {n: point.mean for n, point in curve.points.items() if point.mean is not None}
+        bars = [curve.points[n].sd or 0 for n in points]
+        largest = max([largest, *points.values()])
         made.add_trace(
             charts.line(
                 list(points),
-                [point.mean or 0 for point in points.values()],
+                list(points.values()),
                 curve.name,
                 curve.colour,
                 "%{x} views: %{y:.4f}",
@@ -147,36 +136,33 @@ def error_by_views(curves: Sequence[Curve]) -> go.Figure:
                 error_y={"array": bars, "thickness": 1} if any(bars) else None,
             )
         )
-    ticks = list(comparison.VIEWS)
-    made.update_xaxes(type="log", tickvals=ticks, ticktext=[str(n) for n in ticks])
-    top = MARGIN * max((p.mean or 0 for c in curves for p in c.points.values()), default=0.1)
-    made.update_yaxes(range=[-0.02 * top, top])
+    made.update_xaxes(**_sizes(comparison.VIEWS))
+    made.update_yaxes(range=[-0.02 * MARGIN * largest, MARGIN * largest])
     return made.update_layout(showlegend=True)
 
 
 def by_digits(
-    result: dict[str, Any], name: str, title: str, own: Sequence[tuple[str, int, float]] = ()
+    result: dict[str, Any], name: str, title: str, own: dict[str, tuple[int, float]]
 ) -> go.Figure:
     """Time or error against the number of digits P, on logarithmic axes; own runs as diamonds."""
-    import plotly.graph_objects as go
-
     P = [row["P"] for row in result["by_digits"]]
     values = [row[name]["mean"] for row in result["by_digits"]]
     made = charts.figure(SCALING_HEIGHT, "digits P", title)
     made.add_trace(_measured(P, values, "measured", palette.GLOBAL, "P = %{x}: %{y:.4g}"))
     if own:
-        made.add_trace(
-            go.Scatter(
-                x=[digits for _, digits, _ in own],
-                y=[value for *_, value in own],
-                name="your runs",
-                mode="markers",
-                marker={"symbol": "diamond", "size": 11, "color": charts.GREY},
-                text=[charts.words(run) for run, *_ in own],
-                hovertemplate="%{text}<br>P = %{x}: %{y:.4g}<extra></extra>",
-            )
+        made.add_scatter(
+            x=[digits for digits, _ in own.values()],
+            y=[value for _, value in own.values()],
+            name="your runs",
+            mode="markers",
+            marker={"symbol": "diamond", "size": 11, "color": charts.GREY},
+            text=[charts.words(run) for run in own],
+            hovertemplate="%{text}<br>P = %{x}: %{y:.4g}<extra></extra>",
         )
-    _logarithmic(made, P, values + [value for *_, value in own])
+    made.update_xaxes(**_sizes(P))
+    values += [value for _, value in own.values()]
+    if max(values) > 5 * min(values):  # enough for the round numbers of a logarithmic axis
+        made.update_yaxes(**charts.log_axis(values))
     return made.update_layout(showlegend=bool(own))
 
 
@@ -189,8 +175,8 @@ def by_views(result: dict[str, Any]) -> go.Figure:
         exponent = result["exponents"][f"{kind}_in_Q"]
         trace = _measured(Q, seconds, name, colour, "Q = %{x}: %{y:.3g} s", dash)
         made.add_trace(trace.update(name=f"{name} Q<sup>{exponent:.1f}</sup>"))
-    every = [row[kind] for row in result["by_views"] for kind, *_ in POSTERIORS]
-    _logarithmic(made, Q[::2], every)
+    made.update_xaxes(**_sizes(Q[::2]))
+    made.update_yaxes(type="log", exponentformat="power")
     return made.update_layout(showlegend=True)
 
 
@@ -201,8 +187,5 @@ def _measured(
     return charts.line(x, y, name, colour, hover, dash=dash, mode="lines+markers", marker=mark)
 
 
-def _logarithmic(made: go.Figure, sizes: Sequence[int], values: Sequence[float]) -> None:
-    """Sizes on a logarithmic axis; values as well if they differ enough for its round numbers."""
-    made.update_xaxes(type="log", tickvals=list(sizes), ticktext=[str(size) for size in sizes])
-    if max(values) > 5 * min(values):
-        made.update_yaxes(**charts.log_axis(values))
+def _sizes(values: Sequence[int]) -> dict[str, Any]:
+    return {"type": "log", "tickvals": list(values), "ticktext": [str(size) for size in values]}

@@ -1,20 +1,29 @@
-"""What stands below a figure: the file, and where its numbers come from."""
+"""Controls, tables and files that the cards share, and where their numbers come from."""
 
-from collections.abc import Callable
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import streamlit as st
 
+from ui import charts
 from ui.catalog import results
-from ui.compare import tables
+from ui.catalog.results import Curve, Spread
 from ui.shell import frame
+from ui.shell.query_params import segments
 
-KEEP: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
-BLOCK: dict[str, Any] = {  # of the control that chooses one of the blocks of results
-    "required": True,
-    "format_func": results.BLOCKS.__getitem__,
-    "label_visibility": "collapsed",
-}
+Number = tuple[float | None, str]  # what sorts, and what is shown
+Columns = dict[str, Sequence[str | Spread | Number]]  # of a table, by their titles
+
+
+def choose_block(known: Sequence[str], key: str) -> str:
+    """One of the blocks of results that are known."""
+    if len(known) < 2:
+        return known[0] if known else results.PUBLISHED
+    names = results.BLOCKS.__getitem__
+    return segments("Settings", known, key, format_func=names, label_visibility="collapsed")
 
 
 def command(experiment: str, key: str, sentence: str) -> None:
@@ -24,11 +33,13 @@ def command(experiment: str, key: str, sentence: str) -> None:
 
 
 def foot(result: dict[str, Any] | None, content: Callable[[], str], name: str) -> None:
-    """Below a figure: the file, and where the figures come from."""
+    """Below a figure: the file, and the command, seeds, date and machine behind the figures."""
     with st.container(horizontal=True, vertical_alignment="center"):
         download(content, name)
         if result:
-            st.caption(frame.plain(tables.provenance(result)))
+            seeds = f"{result['seeds']} seed{'s' if result['seeds'] != 1 else ''}"
+            parts = result["command"], seeds, result["date"], result["machine"]
+            st.caption(frame.plain(" · ".join(parts)))
 
 
 def download(content: Callable[[], str | bytes], name: str, kind: str = "text/csv") -> None:
@@ -42,3 +53,56 @@ def download(content: Callable[[], str | bytes], name: str, kind: str = "text/cs
         on_click="ignore",
         help="Save this as a file.",
     )
+
+
+def to_csv(heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([heads, *lines])
+    return text.getvalue()
+
+
+def columns_csv(columns: Columns) -> str:
+    """A table as a file: of a figure over seeds its mean and standard deviation."""
+    flat: dict[str, list[Any]] = {}
+    for title, cells in columns.items():
+        flat[title] = [_value(cell) for cell in cells]
+        if isinstance(cells[0], Spread):
+            flat[f"{title}, sd"] = [cell.sd for cell in cells if isinstance(cell, Spread)]
+    return to_csv(list(flat), zip(*flat.values(), strict=True))
+
+
+def curves_csv(curves: Sequence[Curve]) -> str:
+    lines = [
+        (curve.name, views, point.mean, point.sd, len(point.values))
+        for curve in curves
+        for views, point in curve.points.items()
+    ]
+    return to_csv(["model", "views", "mse", "sd", "seeds"], lines)
+
+
+def number(value: float | None, digits: int = 0) -> Number:
+    return value, "–" if value is None else f"{value:,.{digits}f}"
+
+
+def styled(columns: Columns, marked: Sequence[str]) -> Any:
+    """Numbers sort and are shown as their texts; the lowest of the `marked` columns stand out."""
+    import pandas as pd
+
+    made = pd.DataFrame({title: list(map(_value, each)) for title, each in columns.items()}).style
+    for title, cells in columns.items():
+        for row, cell in enumerate(cells):
+            text = (
+                cell.text()
+                if isinstance(cell, Spread)
+                else cell
+                if isinstance(cell, str)
+                else cell[1]
+            )
+            made = made.format(lambda _, text=text: text, subset=([row], [title]))
+    return made.highlight_min(subset=list(marked), props=charts.BEST)
+
+
+def _value(cell: str | Spread | Number) -> str | float | None:
+    if isinstance(cell, Spread):
+        return math.nan if cell.mean is None else cell.mean
+    return cell if isinstance(cell, str) else cell[0]

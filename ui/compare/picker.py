@@ -5,20 +5,17 @@ import time
 import streamlit as st
 
 from ui.catalog import Choice, models
-from ui.compare import evaluation
-from ui.compare.files import KEEP
+from ui.compare.evaluation import queue
 from ui.shell import frame, notices
+from ui.shell.query_params import KEEP
 
 TICK = 0.7  # seconds between two looks at a test
 
 
-def choose(figures: bool = False) -> list[Choice]:
-    """Models of digits, or of figures, and the button that tests those that have not been."""
-    key = "models"
-    if figures:
-        key = "compare.figures"
-    offered = models.available(figures=figures)
-    every = {choice.name: choice for choice in offered if choice.figures == figures}
+def choose(group: str) -> list[Choice]:
+    """Models of digits, objects or films, and the button that tests those that have not been."""
+    key = "models" if group == "Digits" else f"compare.{group.lower()}"
+    every = {choice.name: choice for choice in models.available(group)}
     if not every:
         return []
     gone = st.session_state.setdefault(f"compare.gone.{key}", [])
@@ -31,7 +28,7 @@ def choose(figures: bool = False) -> list[Choice]:
     if key not in st.session_state and key not in st.query_params:
         held = every.get(st.session_state.get("model", ""))  # on the page that one comes from
         mine = [held.name] if held is not None and held.own else []
-        st.session_state[key] = [*mine, *models.baselines(figures)]
+        st.session_state[key] = [*mine, *models.baselines(group)]
     left, middle, right = st.columns([6, 1, 1.4], vertical_alignment="bottom")
     names = left.multiselect(
         "Models",
@@ -53,27 +50,19 @@ def choose(figures: bool = False) -> list[Choice]:
         key=f"compare.all.{key}",
     )
     chosen = [every[name] for name in names]
-    tests = evaluation.queue().tests(chosen)
-    going = [test for test in tests if not test.error]
-    waiting = {test.choice for test in going}
-    done = evaluation.measured()
-    # of figures the results of what comes with the app are committed
-    missing = [c for c in chosen if c not in done and c not in waiting and (c.own or not figures)]
+    known = [test.choice for test in queue().tests(chosen) if not test.error]
+    missing = [choice for choice in chosen if choice not in known]
     right.button(
         "Evaluate",
         disabled=not missing,
         width="stretch",
         help="Run the benchmark on the chosen models; their results then appear beside ours.",
-        on_click=evaluation.queue().add,
+        on_click=queue().add,
         args=(missing,),
         key=f"compare.evaluate.{key}",
     )
     with st.container():
-        for test in tests:
-            if test.error:
-                st.error(frame.plain(f"{test.choice.name} could not be tested: {test.error}"))
-        if going:
-            st.fragment(progress, run_every=TICK)(chosen, len(going))
+        _state(group, chosen)
     return chosen
 
 
@@ -81,14 +70,28 @@ def _add(key: str, names: list[str]) -> None:
     st.session_state[key] = list(dict.fromkeys([*st.session_state[key], *names]))
 
 
+def _state(group: str, chosen: list[Choice]) -> None:
+    """Say which models were evaluated, which are being, and which could not be."""
+    tests = queue().tests(chosen)
+    for test in tests:
+        if test.error:
+            st.error(frame.plain(f"{test.choice.name} could not be tested: {test.error}"))
+    if ready := [frame.plain(test.choice.name) for test in tests if test.found]:
+        where = "on top of the chart and of the table below, as stars"
+        place = where if group == "Digits" else "in the chart below"
+        st.caption(f"Evaluated: {', '.join(ready)}. The results are {place}.")
+    if going := sum(test.going for test in tests):
+        st.fragment(progress, run_every=TICK)(chosen, going)
+
+
 def progress(chosen: list[Choice], expected: int) -> None:
     """A bar for the tests that go on; the page runs again as soon as one of them is done."""
-    going = [test for test in evaluation.queue().tests(chosen) if not test.error]
+    going = [test for test in queue().tests(chosen) if test.going]
     if len(going) != expected:
         st.rerun()
     now = going[0]
     text = now.choice.name
-    if now.began is not None and now.share:
+    if now.share:
         left = (time.monotonic() - now.began) * (1 - now.share) / now.share
         text += f": {left:.0f} s left"
     if len(going) > 1:

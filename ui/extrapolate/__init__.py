@@ -1,5 +1,8 @@
-"""The page Extrapolate: where a digit comes from, its angle, its views."""
+"""The page Extrapolate: builders of subjects of one's own, one for each collection."""
 
-from ui.extrapolate import angle_control, doubt, figure_page, picture, sources, upload, user_views
+from ui.extrapolate import cubes, digits, films
+from ui.extrapolate.built import PARAMS, Built
 
-__all__ = ["angle_control", "doubt", "figure_page", "picture", "sources", "upload", "user_views"]
+BUILDERS = {"digits": digits.build, "cubes": cubes.build, "films": films.build}
+
+__all__ = ["BUILDERS", "PARAMS", "Built"]

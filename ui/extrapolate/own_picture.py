@@ -11,7 +11,7 @@ ROOM = 280  # and of what is kept: more than its diagonal, so that it can be tur
 
 
 def of_digit(image: np.ndarray) -> Image.Image:
-    """Of an example [H, W], which is as the model gets it."""
+    """Enlarge an example [H, W]."""
     levels = np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
     large = Image.fromarray(levels).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
     own = Image.new("L", (ROOM, ROOM))
@@ -20,7 +20,7 @@ def of_digit(image: np.ndarray) -> Image.Image:
 
 
 def of_picture(picture: Image.Image, window: Box) -> Image.Image:
-    """Of a picture, what its digit shows and some room; beyond its edge the edge goes on."""
+    """Cut out a digit with some room around it; the edge of the picture is continued."""
     sides = np.array(picture.size)
     low, high = np.reshape(window, (2, 2)) * sides  # [2] x and y in pixels
     scale = SIDE / (high - low).mean()
@@ -36,7 +36,7 @@ def of_picture(picture: Image.Image, window: Box) -> Image.Image:
 
 
 def address(own: Image.Image, degrees: float = 0.0, side: int = SIDE) -> str:
-    """The address of the picture, turned back by an angle at which it shows its digit."""
+    """Return the address of the picture, turned back by the angle of its digit."""
     room = round(side * ROOM / SIDE)
     small = own.resize((room, room), Image.Resampling.BOX) if room < ROOM else own
     upright = small.rotate(-degrees, Image.Resampling.BICUBIC) if degrees else small

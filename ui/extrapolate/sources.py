@@ -1,106 +1,174 @@
-"""From what a person brings to views that a model can take: the two cards on top of Extrapolate."""
+"""Where pictures come from: drawings, files, photos. They stay in the memory of the session."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 
-import numpy as np
 import streamlit as st
 
-from fgpvae.models import Model
-from fgpvae.picture_scores import as_seen
-from ui.catalog import digits
-from ui.catalog.digits import Digit
-from ui.catalog.models import Choice
-from ui.extrapolate import angle_control, own_picture, picture, view_angles
-from ui.extrapolate.picture import Piece
-from ui.extrapolate.user_views import View
-from ui.shell import query_params
+from fgpvae import images
+from ui.components.canvas import Strokes, canvas, from_link, to_png
+from ui.components.paste import paste
+from ui.components.tiles import Tile, tiles
+from ui.extrapolate import pieces
+from ui.shell import notices
+from ui.shell.public import allowed
+
+SIDES, DIGITS = "One digit from several sides", "Different digits"
+MEMORY = "Pictures stay in memory while this page is open; nothing is written to disk."
 
 
 @dataclass(frozen=True)
-class Example:
-    """A digit that no model was trained on, shown at an angle."""
-
-    digit: Digit
-    degrees: int
-
-    @property
-    def key(self) -> str:
-        return f"{self.digit.name}-{self.degrees}"
+class Brought:
+    name: str
+    content: bytes = field(repr=False)
+    strokes: Strokes = ()  # of a drawing
 
     @property
-    def image(self) -> np.ndarray:
-        return self.digit.at(float(np.deg2rad(self.degrees)))
+    def id(self) -> str:
+        return sha256(self.content).hexdigest()[:12]
 
 
-def example(key: str, choice: Choice, link: Mapping[str, str]) -> Digit:
-    """Pick a digit that no model was trained on."""
-    digit = digits.chosen(key, choice, link.get("digit"), new_only=True)
-    digits.gallery(key, choice, digit, new_only=True)
-    return digit
+@dataclass
+class Source:
+    """The pictures of one digit that came from a source."""
+
+    pictures: list[Brought] = field(default_factory=list)
+    adding: bool = False  # the next picture is a further view of the digit
+    round: int = 0  # part of the widget's key: another one empties the widget
+    asks: bool = False  # several files were chosen at once: what do they show?
+    too_many: bool = False
+
+    def take(self, new: list[Brought]) -> None:
+        """Begin with new pictures, or add them if that was asked for."""
+        before = self.pictures if self.adding else []
+        self.pictures = [*before, *new][: allowed().pictures]
+        self.adding = False
+
+    def add(self) -> None:
+        self.adding, self.asks = True, False
+        self.round += 1
+
+    def forget(self) -> None:
+        self.pictures, self.adding = [], False
+        self.round += 1
 
 
-def shown_at(key: str, digit: Digit, link: Mapping[str, str]) -> Example:
-    """The angle at which the model is shown a digit."""
-    degrees = st.slider(
-        "Shown turned by",
-        0,
-        345,
-        int(query_params.number(link.get("shown"), 45)) // 15 * 15 % 360,
-        15,
-        format="%d°",
-        key=f"{key}.shown",
-        persist_state="session",
-        help="The model is not told this angle: it has to find it.",
-    )
-    found, name = Example(digit, degrees), f"{key}.link_taken"
-    if name not in st.session_state:
-        st.session_state[name] = True
-        if "said" in link:
-            angle_control.say(found.key, query_params.number(link["said"], 0))
-    return found
+def _source(name: str) -> Source:
+    return st.session_state.setdefault(f"extrapolate.source.{name}", Source())
 
 
-def seed(key: str, link: Mapping[str, str]) -> int:
-    """Which random digit it is; a button draws another."""
-    name = f"{key}.seed"
-    if name not in st.session_state:
-        st.session_state[name] = int(abs(query_params.number(link.get("seed"), 1))) % 10**6
+def drawn(link: Mapping[str, str]) -> list[Brought]:
+    """Ask for drawings of views, one after the other."""
+    first = "extrapolate.source.draw" not in st.session_state
+    source = _source("draw")
+    if first and (linked := from_link(link.get("strokes"))):
+        source.pictures = [_drawing(linked)]
 
-    def another() -> None:
-        st.session_state[name] += 1
+    def changed(strokes: Strokes) -> None:
+        before = source.pictures if source.adding else source.pictures[:-1]
+        source.pictures = [*before, _drawing(strokes)] if strokes else before
+        source.adding = bool(before) and not strokes
 
-    st.caption(
-        "A digit that nobody wrote: its style is drawn at random from the prior of the global "
-        "channels."
-    )
-    st.button("Another one", type="primary", on_click=another, key=f"{key}.another")
-    return st.session_state[name]
-
-
-def of_example(shown: Example, model: Model) -> list[View]:
-    """How the model takes an example."""
-    w = angle_control.control(
-        shown.key, model, shown.image, own_picture.of_digit(shown.image), shown.degrees
-    )
-    return [View(shown.image, w, shown.key)]
+    last = source.pictures[-1].strokes if source.pictures and not source.adding else ()
+    canvas(last, key="extrapolate.canvas", sheet=str(source.round), on_drawn=changed)
+    return source.pictures
 
 
-def of_pieces(pieces: list[Piece], piece: Piece, model: Model) -> list[View]:
-    """How pictures become digits, one of them in detail."""
-    view_angles.together(model, {p.key: p.normalised.digit for p in pieces if p.normalised})
-    known = dict[str, float]()
-    if piece.normalised is not None:
-        assert piece.own is not None
-        known[piece.key] = angle_control.control(
-            piece.key, model, piece.normalised.digit, piece.own
+def _drawing(strokes: Strokes) -> Brought:
+    return Brought("drawing", to_png(strokes), strokes)
+
+
+def uploaded() -> list[Brought] | None:
+    """Ask for files; None until the person says what several of them show."""
+    source = _source("upload")
+    now, key = source.pictures, f"extrapolate.upload.{source.round}"
+
+    def changed() -> None:
+        if not (files := st.session_state.get(key)):
+            return
+        source.too_many = len(files) > allowed().pictures
+        source.asks = len(files) > 1 and not source.adding
+        source.take([Brought(file.name, file.getvalue()) for file in files])
+        source.round += 1
+
+    label = "Another picture" if now else "Choose a picture"
+    opened = not now or source.adding
+    with st.expander(label, expanded=opened, key=f"extrapolate.chooser.{opened}"):
+        st.file_uploader(
+            f"{images.ACCEPTED}; a photo or a scan.",
+            accept_multiple_files=True,
+            max_upload_size=allowed().megabytes,
+            key=key,
+            on_change=changed,
+            help=MEMORY,
         )
-        picture.steps(piece.normalised)
-    views = []
-    for each in pieces:
-        if each.normalised is not None:
-            image = each.normalised.digit
-            w = known.get(each.key)
-            w = angle_control.taken(each.key, model, image) if w is None else w
-            views.append(View(as_seen(image, w), w, each.key))
-    return views
+        paste("extrapolate.paste")
+    if source.too_many:
+        notices.note(f"Only the first {allowed().pictures} pictures are used.")
+    return _meant(now, source.round) if len(now) > 1 and source.asks else now
+
+
+def _meant(now: list[Brought], round: int) -> list[Brought] | None:
+    """Ask what files that were chosen at once show."""
+    meant = st.segmented_control(
+        f"What do these {len(now)} pictures show?",
+        [SIDES, DIGITS],
+        key=f"extrapolate.meant.{round}",
+        persist_state="session",
+    )
+    if meant != DIGITS:
+        return now if meant == SIDES else None
+    name = f"extrapolate.which_file.{round}"
+    picked = st.session_state.get(name, 0)
+    tiles(
+        [
+            Tile(str(k), pieces.thumbnail(each.content), each.name, selected=k == picked)
+            for k, each in enumerate(now)
+        ],
+        key="extrapolate.files",
+        label="Pictures to pick from",
+        on_pick=lambda which: st.session_state.update({name: int(which)}),
+        layout="choice",
+    )
+    return [now[picked]]
+
+
+def photographed() -> list[Brought]:
+    source = _source("camera")
+    now, key = source.pictures, f"extrapolate.camera.{source.round}"
+
+    def changed() -> None:
+        if key not in st.session_state:
+            return
+        if (shot := st.session_state[key]) is not None:
+            source.take([Brought("photo", shot.getvalue())])
+        elif now:
+            source.pictures, source.adding = now[:-1], len(now) > 1
+
+    opened = not now or source.adding
+    with st.expander("Camera", expanded=opened, key=f"extrapolate.camera_fold.{opened}"):
+        st.camera_input(
+            "A digit on paper, well lit, filling most of the picture.",
+            key=key,
+            on_change=changed,
+            help=MEMORY,
+        )
+    return now
+
+
+def buttons(name: str) -> None:
+    """Show buttons that add a view of the digit that is there, or begin anew."""
+    source = _source(name)
+    now = source.pictures
+    if source.adding:
+        st.caption("Now the same digit at another angle.")
+    elif now and len(now) < allowed().pictures:
+        st.button(
+            "Add another view of this digit",
+            help="Without this button, a new picture takes the place of the old one.",
+            on_click=source.add,
+            key=f"extrapolate.add.{name}",
+        )
+    if now and (name != "draw" or len(now) > 1):
+        st.button("Start again", on_click=source.forget, key=f"extrapolate.forget.{name}")

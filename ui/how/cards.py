@@ -8,12 +8,8 @@ import streamlit as st
 from fgpvae import data
 from fgpvae.data import ANGLES
 from ui.shell import frame
-from ui.shell.kept import kept
 
-DEGREES = np.rad2deg(ANGLES)
-LABELS = [f"{degrees:g}°" for degrees in DEGREES]
-FINE = np.linspace(0, 2 * np.pi, 121)
-KEPT: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+LABELS = [f"{degrees:g}°" for degrees in np.rad2deg(ANGLES)]
 
 
 def card(*texts: str, **options: Any) -> Any:
@@ -27,7 +23,17 @@ def formula(latex: str, function: str) -> None:
     st.caption(f"`{function}`")
 
 
-@kept(1)
+def formulas(*cards: tuple[str, ...]) -> None:
+    """Cards side by side: title, sentence, formula, its implementation, and perhaps a note."""
+    columns = st.columns(len(cards), gap="medium")
+    for column, (title, sentence, latex, function, *notes) in zip(columns, cards, strict=True):
+        with column, card(title, sentence):
+            formula(latex, function)
+            for note in notes:
+                st.caption(note)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
 def a_three() -> np.ndarray:
     """One digit at sixteen angles [16, 28, 28]."""
     return data.rotate(data.embedded((3,)).images[361:362], ANGLES)[0]

@@ -1,35 +1,81 @@
-"""Screen 4: a Gaussian process to click points into."""
+"""Screen 2: a Gaussian process at work in a film, and one to click points into."""
 
 import streamlit as st
 
+from ui.catalog import models, subjects
+from ui.components import dial
 from ui.components.click_gp import click_gp
-from ui.how.cards import card, formula
+from ui.how.cards import formulas
+from ui.inference import cached, context_views
+from ui.shell import frame
+
+FILM = "how.film"
+TRAILS = 12  # sampled paths over the film
+LIVING = (
+    "The model sees the dotted frames of this film. Between them it cannot know the way: the thick "
+    "line is the path that it expects, the thin lines are other paths that it considers possible. "
+    "Click a dot on the track to show it one more frame, and the paths close in on it."
+)
+ON_DIGITS = (
+    "On digits the process has little to do: one view says all, because a turned digit holds no "
+    "surprise. In a film no single frame says where the digit went; the Gaussian process does, "
+    "with its doubt."
+)
+CLICK = (
+    "This is one local channel of one digit. Click to set its value at some angle, drag a point to "
+    "move it, double-click a point to remove it. The thick line is what the process concludes, "
+    "the band contains 95 % of what it considers possible, and the thin lines are samples of it."
+)
+ENCODER = (
+    "In the model nobody clicks: the encoder looks at each view and says where its point is (μ) "
+    "and how sure it is (S, a diagonal matrix of variances)."
+)
+POSTERIOR = (
+    "The posterior",
+    "A closed formula: there is no search and no sampling.",
+    r"\begin{aligned}\bar z(w)&=\mathbf{k}_w^\top(\mathbf{K}+\mathbf{S})^{-1}"
+    r"\boldsymbol{\mu}\\ \operatorname{var} z(w)&=\sigma^2-\mathbf{k}_w^\top"
+    r"(\mathbf{K}+\mathbf{S})^{-1}\mathbf{k}_w\end{aligned}",
+    "fgpvae.gp.posterior.local_posterior",
+)
+EVIDENCE = (
+    "The evidence",
+    "One number for how well the points fit together.",
+    r"\begin{aligned}\log Z=-\tfrac12\big(&\boldsymbol{\mu}^\top"
+    r"(\mathbf{K}+\mathbf{S})^{-1}\boldsymbol{\mu}\\ &"
+    r"+\log|\mathbf{K}+\mathbf{S}|+Q\log 2\pi\big)\end{aligned}",
+    "fgpvae.gp.posterior.LocalPosterior.log_evidence",
+)
 
 
 def a_gaussian_process() -> None:
-    st.caption(
-        "This is one local channel of one digit. Click to set its value at some angle, drag a "
-        "point to move it, double-click a point to remove it. The thick line is what the "
-        "process concludes, the band contains 95 % of what it considers possible, and the thin "
-        "lines are samples of it."
+    for choice in models.available("Films")[:1]:
+        film(choice)
+    with frame.card("One channel by hand", CLICK, "how.click"):
+        click_gp("how.click_gp")
+        st.caption(ENCODER)
+    formulas(POSTERIOR, EVIDENCE)
+
+
+def film(choice: models.Choice) -> None:
+    """A film of which the model sees some frames, with its mean path and samples."""
+    subject, track = subjects.first(choice), choice.collection.track
+    given = context_views.chosen(FILM, subject, {})
+    seen = cached.imagined(choice, subject, given)
+    if seen.scene is None:
+        return
+    left, right = st.columns([1.1, 1], gap="medium")
+    with right, frame.card("A film with gaps", LIVING, "how.film"):
+        context_views.slider(FILM, subject, given, choice.collection)
+        st.markdown(ON_DIGITS)
+        link = {"model": choice.name}
+        st.page_link(frame.page("rotate"), label="Play with films", query_params=link)
+    look = dial.Look(
+        thing=choice.collection.words.one,
+        scale=dial.Scale(*track.ends),
+        disc=choice.collection.fills_disc,
+        held_out=subject.held_out,
+        trails=seen.trails(track.grid(96), TRAILS),
+        doubt=cached.doubt(seen, subject.w),
     )
-    click_gp("how.click_gp")
-    left, right = st.columns(2, gap="medium")
-    with left, card("The posterior", "A closed formula: there is no search and no sampling."):
-        formula(
-            r"\begin{aligned}\bar z(w)&=\mathbf{k}_w^\top(\mathbf{K}+\mathbf{S})^{-1}"
-            r"\boldsymbol{\mu}\\ \operatorname{var} z(w)&=\sigma^2-\mathbf{k}_w^\top"
-            r"(\mathbf{K}+\mathbf{S})^{-1}\mathbf{k}_w\end{aligned}",
-            "fgpvae.posterior.local_posterior",
-        )
-    with right, card("The evidence", "One number for how well the points fit together."):
-        formula(
-            r"\begin{aligned}\log Z=-\tfrac12\big(&\boldsymbol{\mu}^\top"
-            r"(\mathbf{K}+\mathbf{S})^{-1}\boldsymbol{\mu}\\ &"
-            r"+\log|\mathbf{K}+\mathbf{S}|+Q\log 2\pi\big)\end{aligned}",
-            "fgpvae.posterior.LocalPosterior.log_evidence",
-        )
-    st.caption(
-        "In the model nobody clicks: the encoder looks at each view and says where its point "
-        "is (μ) and how sure it is (S, a diagonal matrix of variances)."
-    )
+    dial.dial(seen.scene, look, (left, right), key=FILM, angle=50, styles=(), subject=subject.id)

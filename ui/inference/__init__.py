@@ -1,23 +1,16 @@
-"""One digit as one model sees it: context views, style names, the strip of angles, the truth."""
-
-from ui.inference import (
-    angle_strip,
-    captions,
-    context_views,
-    downloads,
-    figure,
-    server_view,
-    style_names,
-    truth,
-)
+"""One subject as one model sees it: context views, style names, the strip, the truth, samples."""
 
 __all__ = [
-    "angle_strip",
+    "cached",
     "captions",
     "context_views",
     "downloads",
-    "figure",
+    "places",
+    "possibilities",
+    "redrawn",
     "server_view",
+    "stage",
+    "strip",
     "style_names",
     "truth",
 ]

@@ -1,69 +1,58 @@
-"""Which of the sixteen views of a digit the model sees, on the ring and by number."""
+"""Which views of a subject the model sees: by dots on the dial and by number."""
 
 from collections.abc import Iterable, Mapping
 
-import numpy as np
 import streamlit as st
-from torch import Tensor
 
-from fgpvae.data import ANGLES
-from fgpvae.models import Model
+from fgpvae.data.collections import Collection, PictureSubject, Subject
 from ui.components import dial
 from ui.shell import query_params, widget_keys
 
-# All but the held-out one, each in a gap of those before it: spread well at any number.
-ORDER = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 15)
-MOST = len(ORDER)
+HELP = (
+    "Q in the paper. You can also click the dots. The ring is thin where the picture is "
+    "certain and wide where it is not."
+)
 
 
-def chosen(key: str, link: Mapping[str, str], count: int = 8) -> list[int]:
-    """Indices of the views that the model sees; those of the link, or spread ones, at first."""
-    name = f"{key}.views"
+def chosen(key: str, subject: Subject, link: Mapping[str, str]) -> list[int]:
+    """Return the indices of the views that the model sees, at first those of the link."""
+    name, possible = f"{key}.views", set(subject.order)
+    if isinstance(subject, PictureSubject):  # what was chosen of other pictures means nothing here
+        before = st.session_state.get(f"{key}.views_of")
+        st.session_state[f"{key}.views_of"] = subject.id
+        if before not in (None, subject.id):
+            dial.forget_context(key)
+            st.session_state[name] = []
     if name not in st.session_state:
-        st.session_state[name] = from_link(link.get("views")) or sorted(ORDER[:count])
-    return dial.context(key, st.session_state[name])
+        linked = query_params.numbers(link.get("views")) or []
+        st.session_state[name] = sorted({int(v) for v in linked if v in possible})
+    wanted = [view for view in st.session_state[name] if view in possible]
+    found = dial.context(key, wanted or subject.first_views)
+    return [view for view in found if view in possible] or subject.first_views
 
 
-def slider(key: str, current: list[int], disabled: bool = False) -> None:
-    """How many views the model sees; more are added to, or fewer left of, those on the ring."""
+def slider(
+    key: str, subject: Subject, current: list[int], collection: Collection, disabled: bool = False
+) -> None:
+    """Ask how many views the model sees; as many as possible of the current ones stay."""
 
     def resize(count: int) -> None:
-        dial.context(key, [])  # the clicks on the ring are part of `current` and forgotten
-        st.session_state[f"{key}.views"] = resized(current, count)
+        dial.forget_context(key)  # the clicks on the ring are part of `current`
+        st.session_state[f"{key}.views"] = resized(subject, current, count)
 
     st.slider(
-        "Views the model sees",
+        f"{collection.words.views.capitalize()} the model sees",
         1,
-        MOST,
-        disabled=disabled,
-        help="Q in the paper. You can also click the dots on the ring. The ring is thin where "
-        "the model has seen the digit and wide where it is unsure.",
+        len(subject.order),
+        disabled=disabled or len(subject.order) < 2,
+        help=HELP,
         **widget_keys.showing(f"{key}.count", len(current), resize),
     )
 
 
-def resized(current: Iterable[int], count: int) -> list[int]:
-    """`count` views, as many as possible of them among the current ones."""
-    kept = [index for index in ORDER if index in set(current)][:count]
-    added = [index for index in ORDER if index not in kept][: count - len(kept)]
-    return sorted(kept + added)
-
-
-def mask(indices: Iterable[int]) -> np.ndarray:
-    """[16] bool."""
-    return np.isin(np.arange(len(ANGLES)), list(indices))
-
-
-def remembered(model: Model, ids: Tensor | None) -> list[int] | None:
-    """The views that a model has kept of a training digit; None if it takes those it is given."""
-    found = None if ids is None else model.remembered(ids)
-    if found is None:
-        return None
-    angles, observed = found
-    kept = np.rad2deg(angles[0][observed[0]].numpy())
-    return sorted({round(float(degrees) / 22.5) % len(ANGLES) for degrees in kept})
-
-
-def from_link(text: str | None) -> list[int] | None:
-    found = {int(value) for value in query_params.numbers(text) or [] if value in ORDER}
-    return sorted(found) or None
+def resized(subject: Subject, current: Iterable[int], count: int) -> list[int]:
+    """Return `count` views, as many as possible of them among the current ones."""
+    now = set(current)
+    same = [view for view in subject.order if view in now][:count]
+    added = [view for view in subject.order if view not in same][: count - len(same)]
+    return sorted(same + added)

@@ -1,92 +1,69 @@
-"""What a model's style sliders are called, and which styles are those of real things."""
-
-from collections.abc import Sequence
+"""What a model's style sliders are called, and which styles are those of real subjects."""
 
 import numpy as np
 import streamlit as st
 
-from fgpvae import latents, scenes, style_directions
-from fgpvae.data import ANGLES, Views
+from fgpvae.browser import style_directions
+from fgpvae.browser.imagined import Imagined, imagine
+from fgpvae.browser.style_directions import Style
 from fgpvae.errors import UserError
-from fgpvae.style_directions import Style
+from fgpvae.evaluation import latents
 from ui.catalog.models import Choice
-from ui.shell.kept import kept
 
-DIGITS = 360  # of a class that its styles are learnt from
+COUNT = 360  # training subjects that styles are learnt from
 FEW = 12  # that are enough to tell classes apart
-VIEWS = ANGLES[::4]  # of each
-EXAMPLES = 8  # things whose pictures say which channels change most
+EXAMPLES = 8  # subjects whose pictures say which channels change most
 
 
-@kept(64)
+@st.cache_resource(max_entries=64, show_spinner=False)
 def names(choice: Choice, label: int | None = None) -> list[Style] | None:
-    """The sliders, fitted to training digits of a class, or of all where it is not known.
+    """Fit the sliders to training subjects of a class, or of all where it is not known.
 
     None where it cannot be told: the sliders are numbered then.
     """
-    classes = choice.classes if label not in choice.classes else (label,)
+    model, collection = choice.load(), choice.collection
     try:
-        views, own = _own(choice, classes)
-        return style_directions.style_directions(choice.load(), views, own)
+        views = collection.training_views(label, COUNT)
+        own = latents.own_styles(model, views)
+        if choice.group == "Digits":
+            return style_directions.style_directions(model, views, own)
+        every = collection.subjects(True) or collection.subjects(False)
+        some = [imagine(model, each, each.first_views) for each in every[:EXAMPLES]]
+        codes = np.concatenate([each.scene.at(np.zeros(1)) for each in some if each.scene])
+        return style_directions.channels(model, codes, own)
     except UserError:
         return None
 
 
-@kept(64)
-def likely(choice: Choice, label: int) -> latents.Styles | None:
-    """The styles of the training digits of a class; None for a model that keeps none apart."""
-    if label not in choice.classes:
-        return None
+@st.cache_resource(max_entries=64, show_spinner=False)
+def likely(choice: Choice, label: int | None) -> latents.Styles | None:
+    """Return styles of training subjects of a class; None for a model that keeps no style apart."""
     try:
-        views, own = _own(choice, (label,))
-        return latents.styles(choice.load(), views, own)
+        views = choice.collection.training_views(label, COUNT)
+        return latents.styles(choice.load(), views, latents.own_styles(choice.load(), views))
     except UserError:
         return None
 
 
-@kept(4)  # asked for twice, by the two above
-def _own(choice: Choice, classes: tuple[int, ...]) -> tuple[Views, np.ndarray]:
-    """Training digits of some classes and their styles."""
-    views = latents.digits(classes, new=False, count=DIGITS, angles=VIEWS)
-    return views, latents.own_styles(choice.load(), views)
-
-
-def likely_of(choice: Choice, own: Sequence[float]) -> latents.Styles | None:
-    """The styles of the class that a digit is nearest to."""
+def likely_of(choice: Choice, seen: Imagined) -> latents.Styles | None:
+    """Return styles of the class that a subject is nearest to."""
+    if seen.subject.label is not None or not choice.classes:
+        return likely(choice, seen.subject.label)
     means = _means(choice)
-    if not means:
+    if not means or not len(seen.own):
         return None
-    return likely(choice, min(means, key=lambda label: np.linalg.norm(means[label] - own)))
+    nearest = min(means, key=lambda label: np.linalg.norm(means[label] - seen.own))
+    return likely(choice, nearest)
 
 
-@kept(24)
+@st.cache_resource(max_entries=24, show_spinner=False)
 def _means(choice: Choice) -> dict[int, np.ndarray]:
-    """The mean style of each class, from a few digits; nothing for a model that keeps none."""
-    classes = choice.classes
+    """Compute the mean style of each class; empty for a model that keeps none."""
+    model, collection = choice.load(), choice.collection
     try:
-        views = latents.digits(classes, new=False, count=FEW * len(classes), angles=VIEWS)
-        rows = {label: views[views.labels == label] for label in classes}
-        return {label: latents.styles(choice.load(), few).mean for label, few in rows.items()}
+        return {
+            label: latents.own_styles(model, collection.training_views(label, FEW)).mean(0)
+            for label in collection.classes
+        }
     except UserError:
         return {}
-
-
-@st.cache_data(max_entries=24, show_spinner=False)
-def among(choice: Choice, _views: Views) -> tuple[list[Style], latents.Styles | None]:
-    """The sliders and the likely styles of a model of other things than digits, from training ones.
-
-    The channels that change the picture most come first. Without styles: none, and None.
-    """
-    model = choice.load()
-    try:
-        own, likely = latents.own_styles(model, _views), latents.styles(model, _views)
-    except UserError:
-        return [], None
-    made = [
-        scenes.scene(
-            model, each.images[0].numpy(), each.angles[0].numpy(), each.observed[0].numpy()
-        )
-        for each in (_views[[row]] for row in latents.evenly(_views, EXAMPLES))
-    ]
-    codes = np.concatenate([scene.at(np.zeros(1)) for scene in made])
-    return style_directions.channels(model, codes, own), likely

@@ -1,6 +1,6 @@
 """The page Latents: PCA, channels, correlations and figures of disentanglement."""
 
-from ui.latents import digit_page, object_page
-from ui.latents.codes import KEPT, encoded, shown
+from ui.latents import channels, disentanglement, spaces, subject_card
+from ui.latents.codes import codes
 
-__all__ = ["KEPT", "digit_page", "encoded", "object_page", "shown"]
+__all__ = ["channels", "codes", "disentanglement", "spaces", "subject_card"]

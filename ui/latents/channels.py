@@ -1,88 +1,192 @@
-"""Every channel of one digit over the angle, as small multiples."""
+"""Single channels: along the track, in pictures, and which of them go together."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
-from fgpvae import latents
-from fgpvae.data import ANGLES
+from fgpvae.browser.imagined import imagine
+from fgpvae.evaluation import latents
 from ui import charts
 from ui.catalog import Choice
-from ui.latents.codes import CHANNELS, DEGREES, encoded, strongest
-from ui.shell import palette
+from ui.components import pictures
+from ui.inference.places import colours, labels
+from ui.latents.codes import CHANNELS, Codes, codes, strongest
+from ui.shell import frame, palette
 
-FINE = np.linspace(0, 2 * np.pi, 121)
+FINE = 120  # places of a curve
 FARTHEST = 6.0  # that an axis goes
+ROW, MATRIX = 160, 340  # pixels of a row of channels, and of a heat map
+PLACES = 8  # pictures side by side
 COLOUR = {"local": palette.LOCAL, "global": palette.GLOBAL, "joint": palette.TRUTH}
-TURN = {"range": [0, 360], "tickvals": [0, 180, 360], "ticktext": ["0°", "180°", "360°"]}
+Estimates = tuple[np.ndarray, np.ndarray, np.ndarray]  # places, means and standard deviations
 
 
-def show(
-    found: list[charts.Channel],
-    given: np.ndarray,
-    hues: Sequence[str],
-    axis: dict[str, Any],
-    unit: str,
-    key: str,
-) -> None:
-    """Channels in one chart, four in a row, or two on a phone."""
+def along(choice: Choice, found: Codes, row: int, given: Sequence[int]) -> None:
+    """Every local channel, and the strongest global ones, along the track."""
+    track, subject = choice.collection.track, found.subjects[row]
+    observed = np.isin(np.arange(len(subject.w)), list(given))
+    curves = None
+    if found.curves is not None:
+        fine = np.append(track.grid(FINE), 2 * np.pi) if track.period else track.grid(FINE)
+        mean, sd = imagine(choice.load(), subject, given).channels(fine)
+        curves = np.linspace(*track.ends, len(fine)), mean, sd
+    shown: dict[str, list[int]] = {}  # channels of each block
+    for block, part in found.blocks.items():
+        shown[block] = list(range(part.start, part.stop))
+        if block == "global" and curves is not None:
+            shown[block] = strongest(choice)
+        if block != "local" and len(shown[block]) > CHANNELS:
+            st.caption(f"{CHANNELS} of the {len(shown[block])} {block} channels")
+            shown[block] = shown[block][:CHANNELS]
+    views = np.asarray(track.to_view(subject.w)), found.mu[row], np.sqrt(found.var[row])
+    dots = {
+        "color": colours(track, subject.w),
+        "size": 7,
+        "symbol": ["circle" if seen else "circle-open" for seen in observed],
+    }
+    names = [
+        str(channel + 1) if block == "joint" else f"{block} {channel + 1 - part.start}"
+        for block, part in found.blocks.items()
+        for channel in shown[block]
+    ]
     columns = 2 if charts.phone() else 4
-    names = ", ".join(each.name for each in found)
+    axis = charts.TURN | {"dtick": 180} if track.degrees else {"range": list(track.ends)}
+    unit = "°" if track.degrees else ""
     charts.show(
-        partial(charts.channels, found, given, hues, columns, axis, unit),
-        key,
-        charts.channels_height(len(found), columns),
-        f"Channels over the view, with estimates of {len(given)} views: {names}",
+        partial(chart, shown, names, curves, views, dots, columns, axis, unit),
+        "latents.panels",
+        -(-len(names) // columns) * ROW + 50,
+        f"Channels over the view, with estimates of {len(subject.w)} views: {', '.join(names)}",
     )
 
 
-def block_channels(
-    block: str,
-    start: int,
-    few: list[int],
-    x: np.ndarray,
-    curves: latents.Curves | None,
-    at: np.ndarray,
-    mu: np.ndarray,
-    sd: np.ndarray,
-) -> list[charts.Channel]:
-    """Channels of a block, which starts at channel `start`, on axes of one range."""
-    inside = [np.abs(mu[:, few]) + 2 * sd[:, few]]
-    if curves is not None:
-        inside.append(np.abs(curves.mean[:, few]) + 2 * curves.sd[:, few])
-    reach = min(max(float(each.max(initial=0.5)) for each in inside), FARTHEST)
-    return [
-        charts.Channel(
-            f"{channel + 1}" if block == "joint" else f"{block} {channel - start + 1}",
-            COLOUR[block],
-            x,
-            None if curves is None else curves.mean[:, channel],
-            None if curves is None else curves.sd[:, channel],
-            at,
-            mu[:, channel],
-            sd[:, channel],
-            float(np.ceil(reach * 2) / 2),
+def chart(
+    shown: dict[str, list[int]],
+    names: list[str],
+    curves: Estimates | None,
+    views: Estimates,
+    dots: dict[str, Any],
+    columns: int,
+    axis: dict[str, Any],
+    unit: str,
+) -> go.Figure:
+    """Posterior mean and band of each channel, with `dots` for what single views say.
+
+    Bands and bars are two standard deviations. Channels of a block have axes of one range.
+    """
+    made = charts.panels(names, columns, ROW, horizontal_spacing=0.16 / columns)
+    index = 0
+    for block, few in shown.items():
+        reach = 0.5
+        for _, mean, sd in filter(None, (curves, views)):
+            reach = max(reach, float((np.abs(mean[:, few]) + 2 * sd[:, few]).max(initial=0)))
+        reach = np.ceil(2 * min(reach, FARTHEST)) / 2
+        for channel in few:
+            where = {"row": index // columns + 1, "col": index % columns + 1}
+            index += 1
+            made.update_yaxes(range=[-reach, reach], nticks=4, **where)
+            if curves is not None:
+                x, mean, sd = curves[0], curves[1][:, channel], curves[2][:, channel]
+                made.add_trace(charts.band(x, mean - 2 * sd, mean + 2 * sd, COLOUR[block]), **where)
+                hover = f"%{{x:.3g}}{unit}: %{{y:.2f}}"
+                made.add_trace(charts.line(x, mean, "posterior", COLOUR[block], hover), **where)
+            at, mu, sd = views[0], views[1][:, channel], views[2][:, channel]
+            estimates = go.Scatter(
+                x=at,
+                y=mu,
+                mode="markers",
+                name="views",
+                error_y={"array": 2 * sd, "color": charts.GREY, "thickness": 1, "width": 0},
+                marker=dots,
+                customdata=2 * sd,
+                hovertemplate=f"view at %{{x:.4g}}{unit}<br>%{{y:.2f}} ± %{{customdata:.2f}}"
+                "<extra></extra>",
+            )
+            made.add_trace(estimates, **where)
+    return made.update_xaxes(**axis)
+
+
+def traversals(choice: Choice, found: Codes, row: int) -> None:
+    """Local channels as they follow the track, and global ones over the range of their prior."""
+    assert found.curves is not None
+    model, track, along = choice.load(), choice.collection.track, choice.collection.words.place
+    at = np.linspace(0, len(found.grid), PLACES, endpoint=False).astype(int)
+    code, w = found.curves[row][at], found.grid[at]
+    first, *_ = places = labels(track, w)
+    with st.container(key="latents.traversals"):
+        left, right = st.columns(2, gap="medium")
+    sentence = (
+        f"In the first row all local channels follow the {along}. Below, only one of them does; "
+        f"the others stay as they are at {first}."
+    )
+    with left, frame.card("What each local channel does", sentence):
+        names = ["all local", *(f"local {j + 1}" for j in range(model.config.local))]
+        rows = list(zip(names, latents.turn(model, code, 0), strict=True))
+        alt = f"local channels over the {along}"
+        st.html(pictures.grid(rows, places, colours(track, w), alt=alt))
+    sentence = (
+        "One channel at a time goes from -3 to 3, the range of its prior; the others do not change."
+    )
+    with right, frame.card("What each global channel does", sentence):
+        channels = strongest(choice)[:CHANNELS]
+        images = latents.traverse(model, code[0], channels, np.array(latents.STEPS))
+        names = [f"global {channel - model.config.local + 1}" for channel in channels]
+        steps = [f"{step:+g}" if step else "0" for step in latents.STEPS]
+        rows = list(zip(names, images, strict=True))
+        st.html(pictures.grid(rows, steps, alt="global channels from -3 to 3"))
+
+
+def correlations(choice: Choice) -> None:
+    """What the prior expects, what the encoder says, and which channels go together."""
+    model, found, collection = choice.load(), codes(choice), choice.collection
+    words, track = collection.words, collection.track
+    w = found.subjects[0].w
+    same = all(np.array_equal(each.w, w) for each in found.subjects)
+    w = w if same else track.grid(16)
+    matrices = []
+    if "local" in model.blocks:
+        sentence = f"How alike are the local channels at two {words.place}s?"
+        matrices.append(("prior", "What the prior expects", sentence, latents.prior_gram(model, w)))
+        if same:
+            z = np.stack(found.mu)[..., found.blocks["local"]]
+            said = latents.angle_correlation(latents.about_prior_mean(model, z, w))
+            matrices.append(("said", "What the encoder says", "The same, measured.", said))
+    *columns, last = st.columns(len(matrices) + 1, gap="medium")
+    for column, (name, title, sentence, values) in zip(columns, matrices, strict=True):
+        half, names = len(values) // 2, labels(track, w)
+        with column, frame.card(title, sentence):
+            charts.show(
+                partial(charts.heatmap, values, names, palette.LOCAL, MATRIX, words.place),
+                f"latents.{name}",
+                MATRIX,
+                f"Correlations of local channels at two views; {names[0]} and {names[half]}: "
+                f"{values[0, half]:.2f}",
+            )
+    sentence = "Strength of the correlation, without its sign."
+    with last, frame.card("Which channels go together", sentence):
+        strength = np.abs(latents.channel_correlation(np.concatenate(found.mu)[None]))
+        edge = found.blocks["global"].start if "global" in found.blocks else None
+        largest = strength[~np.eye(len(strength), dtype=bool)].max(initial=0)
+        charts.show(
+            partial(between_channels, strength, edge),
+            "latents.channels",
+            MATRIX,
+            f"Correlations of {len(strength)} channels; the largest of two different ones is "
+            f"{largest:.2f}",
         )
-        for channel in few
-    ]
 
 
-def channel_panels(choice: Choice, digit: int, given: np.ndarray) -> None:
-    """Every local channel, and the strongest global ones, over the angle."""
-    model, found = choice.load(), encoded(choice)
-    mu, var = found.mu[digit], found.var[digit]
-    curves = latents.curves(model, mu, var, given, FINE) if "local" in model.blocks else None
-    every: list[charts.Channel] = []
-    for block, part in found.blocks.items():
-        numbers = list(range(part.start, part.stop))
-        few = numbers if block == "local" else numbers[:CHANNELS]
-        if block == "global" and curves is not None:
-            few = strongest(choice)[:CHANNELS]
-        if len(few) < len(numbers):
-            st.caption(f"{len(few)} of the {len(numbers)} {block} channels")
-        x = np.rad2deg(FINE)
-        every += block_channels(block, part.start, few, x, curves, DEGREES, mu, np.sqrt(var))
-    show(every, given, palette.angle_colours(ANGLES), TURN, "°", "latents.panels")
+def between_channels(strength: np.ndarray, edge: int | None) -> go.Figure:
+    """How much channels go together; `edge` is where the global ones begin."""
+    names = [str(k + 1) for k in range(len(strength))]
+    made = charts.heatmap(strength, names, charts.GREY, MATRIX, axis="channel")
+    if edge is not None:
+        rule = {"line": {"color": palette.GLOBAL, "width": 1.5}}
+        made.add_vline(edge - 0.5, **rule).add_hline(edge - 0.5, **rule)
+    return made

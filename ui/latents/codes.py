@@ -1,48 +1,141 @@
-"""The digits that the page shows and what a model's encoder makes of them, kept in memory."""
+"""The subjects that the page shows and what a model makes of them, cached for all sessions."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
 
 import numpy as np
 import streamlit as st
+import torch
 
-from fgpvae import latents
-from fgpvae.data import ANGLES, Views
+from fgpvae.data.collections import Collection, Subject, views_of
+from fgpvae.evaluation import latents
 from ui.catalog import Choice
-from ui.catalog.digits import trained
-from ui.shell.kept import kept
+from ui.catalog.subjects import suits
 
-DEGREES = np.rad2deg(ANGLES)
-LABELS = [f"{degrees:g}°" for degrees in DEGREES]
+MANY = 60  # subjects whose curves are shown
+CLOUD = 300  # subjects whose styles are shown
+FEW = 12  # new subjects below which those of training are shown, too
+GRID = 72  # places of a curve, all round or from end to end
+BATCH = 50  # subjects that are encoded at once
 CHANNELS = 8  # global ones that are shown, those that change the picture most
-KEPT: dict[str, Any] = {"required": True, "bind": "query-params", "persist_state": "session"}
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def digits(classes: tuple[int, ...], new: bool, count: int) -> Views:
-    return latents.digits(classes, new, count)
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """What a model makes of some subjects, each given all views that it may see."""
+
+    subjects: list[Subject]
+    grid: np.ndarray  # [S] places
+    curves: np.ndarray | None  # [P, S, L] posterior means; None if a model has no posterior
+    mu: list[np.ndarray]  # P times [Q, L], of each view alone
+    var: list[np.ndarray]
+    blocks: dict[str, slice]
+
+    def local(self) -> np.ndarray:
+        """Curves of the local channels, [P, S, J]."""
+        assert self.curves is not None
+        return self.curves[..., self.blocks["local"]]
+
+    def processes(self) -> np.ndarray | None:
+        """The processes that the subjects follow, [P, S, 2], where all of them are known."""
+        paths = (subject.process(self.grid) for subject in self.subjects)
+        known = [path for path in paths if path is not None]
+        return np.stack(known) if len(known) == len(self.subjects) else None
+
+    def shared(self) -> float:
+        """The share of the local curves' variance that differs between subjects, from 0 to 1."""
+        return within(self.local().swapaxes(0, 1))
 
 
-@st.cache_resource(max_entries=12, show_spinner="Looking at every digit from sixteen angles")
-def encoded(choice: Choice) -> latents.Latents:
-    return latents.latents(choice.load(), shown(choice))
+def within(z: np.ndarray) -> float:
+    """The share of the variance of codes [P, Q, C] that is within a row."""
+    total = z.reshape(-1, z.shape[-1]).var(0).sum()
+    return float(z.var(1).mean(0).sum() / max(total, 1e-12))
 
 
-@kept(32)
-def projected(choice: Choice, block: str, pooled: bool) -> latents.Projection:
-    return latents.project(encoded(choice).channels(block, pooled))
+def some(collection: Collection, new: bool, count: int) -> list[Subject]:
+    """About `count` subjects, equally many of each class."""
+    if not collection.classes:
+        found = list(collection.subjects(new))
+        if len(found) < FEW:
+            found += collection.subjects(not new)
+        return found[:count]
+    each = max(count // len(collection.classes), 1)
+    return [s for label in collection.classes for s in list(collection.subjects(new, label))[:each]]
 
 
-@kept(12)
+def codes_of(choice: Choice, subjects: list[Subject]) -> Codes:
+    model, grid = choice.load(), choice.collection.track.grid(GRID)
+    pooled = "joint" not in model.blocks and not model.decoder_takes_angle
+    curves = posterior_means(choice, subjects, grid) if pooled else None
+    mu, var = zip(*(encodings(choice, subject) for subject in subjects), strict=True)
+    return Codes(subjects, grid, curves, list(mu), list(var), model.blocks)
+
+
+@st.cache_resource(max_entries=12, show_spinner="Looking at every subject")
+def codes(choice: Choice) -> Codes:
+    chosen = some(choice.collection, choice.kind.takes_new_digits, MANY)
+    first = choice.collection.first()
+    chosen.sort(key=lambda subject: subject != first)  # what the page starts with is a plain one
+    return codes_of(choice, chosen)
+
+
+def including(choice: Choice, id: str | None) -> Codes:
+    """`codes`, and the subject of this id after them if it is none of them."""
+    found = codes(choice)
+    other = choice.collection.find(id) if id else None
+    if other is None or other in found.subjects or not suits(other, choice):
+        return found
+    one, curves = codes_of(choice, [other]), None
+    if found.curves is not None and one.curves is not None:
+        curves = np.concatenate([found.curves, one.curves])
+    subjects, mu, var = [*found.subjects, other], found.mu + one.mu, found.var + one.var
+    return Codes(subjects, found.grid, curves, mu, var, found.blocks)
+
+
+@torch.no_grad()
+def posterior_means(choice: Choice, subjects: Sequence[Subject], grid: np.ndarray) -> np.ndarray:
+    """Channels [P, S, L] at places [S], each subject given all views that it may see."""
+    model, at, found = choice.load(), torch.as_tensor(grid), []
+    for _, alike in groupby(subjects, lambda subject: len(subject.w)):
+        group = list(alike)
+        for start in range(0, len(group), BATCH):
+            some = group[start : start + BATCH]
+            views = views_of(some)
+            observed = torch.zeros_like(views.observed)
+            for row, subject in enumerate(some):
+                observed[row, subject.order] = True
+            ids = views.ids if bool((views.ids >= 0).all()) else None
+            q = model.infer(views.images, views.angles, observed, ids)
+            found.append(q.mean(at.expand(len(some), -1)).double().numpy())
+    return np.concatenate(found)
+
+
+@lru_cache(maxsize=256)
+@torch.no_grad()
+def encodings(choice: Choice, subject: Subject) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance [Q, L] that the encoder gives to each view alone."""
+    images, w = torch.as_tensor(subject.images)[None], torch.as_tensor(subject.w)[None]
+    mu, var = choice.load().encode(images, w, torch.ones(w.shape, dtype=torch.bool))
+    return mu[0].double().numpy(), var[0].double().numpy()
+
+
+@st.cache_resource(max_entries=12, show_spinner="Reading the style of every subject")
+def styles(choice: Choice) -> tuple[list[Subject], np.ndarray]:
+    """Subjects of all classes and their styles [P, G], each from all views that it may see."""
+    chosen = some(choice.collection, choice.kind.takes_new_digits, CLOUD)
+    means = posterior_means(choice, chosen, choice.collection.track.grid(1))
+    return chosen, means[:, 0, choice.load().blocks["global"]]
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
 def strongest(choice: Choice) -> list[int]:
     """The global channels, those that change the picture most first."""
-    found, model = encoded(choice), choice.load()
-    assert found.pooled is not None
-    effect = latents.effects(model, found.pooled[:8, 0])
+    found = codes(choice)
+    assert found.curves is not None
     part = found.blocks["global"]
-    return [part.start + int(i) for i in np.argsort(-effect[part])]
-
-
-def shown(choice: Choice) -> Views:
-    known = trained(choice) * len(choice.classes)
-    new = choice.load().takes_new_digits
-    return digits(choice.classes, new, latents.DIGITS if new else min(latents.DIGITS, known))
+    channels = range(part.start, part.stop)
+    effect = latents.effects(choice.load(), found.curves[:8, 0], channels)
+    return [channels[i] for i in np.argsort(-effect)]

@@ -1,96 +1,225 @@
-"""The PCAs of a page side by side, and between them the view that was picked."""
+"""Where subjects lie: PCA of the local curves and of the global channels, side by side."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from html import escape
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
+from fgpvae.browser.imagined import imagine
+from fgpvae.data.collections import Digits, Subject
+from fgpvae.evaluation import latents
 from ui import charts
-from ui.components import hover_picture
-from ui.components.pictures import address
-from ui.shell import frame
+from ui.catalog import Choice, models
+from ui.components import hover_picture, pictures
+from ui.inference.places import colours, labels
+from ui.latents.codes import Codes, encodings, styles, within
+from ui.shell import frame, palette
 
-HEIGHT = 400  # pixels of a chart
-Points = list[list[int]]  # thing and view of each point that was picked; -1 if it has no view
-
-
-@dataclass(frozen=True)
-class Space:
-    """One PCA with its words."""
-
-    title: str
-    sentence: str
-    foot: str
-    cloud: charts.Cloud
+HEIGHT, SMALL = 400, 330  # pixels of charts
+DIGITS, LABEL = 10, 3  # threes, which every shipped model of digits knows
+BASELINES = ("vae", "cvae")
+ALIKE = 0.02  # share of the variance between subjects below which all curves are called one
+PICKED = "latents.picked"  # the id of the picked subject, in the session state
 
 
-def show(
-    key: str,
-    every: Sequence[Space],
-    picked: Sequence[int],
-    view: int,
-    spatial: bool,
-    picture: str,
-    chosen: Callable[[Points], None],
-    thumbnails: hover_picture.Thumbnails,
-) -> None:
-    """Show the spaces; `picture` is the view that stands out, as HTML.
-
-    `chosen` is called with what was clicked or circled. In three dimensions one turns and looks.
-    `thumbnails` are shown at the pointer.
-    """
-    keys = [f"{key}.{space.title.split()[0].lower()}" for space in every]
+def show(choice: Choice, found: Codes, row: int, view: int) -> None:
+    """The spaces of a model, with the picked subject in front and its view between them."""
+    words, picked = choice.collection.words, found.subjects[row]
     with st.container(key="latents.spaces"):
-        first, middle, *second = st.columns([5, 2, 5] if len(every) > 1 else [5, 2], gap="medium")
-    for place, space, name in zip((first, *second), every, keys, strict=True):
-        with place, frame.card(space.title, space.sentence, height="stretch"):
-            charts.show(
-                partial(charts.cloud, space.cloud, picked, view, spatial, HEIGHT),
-                name,
-                HEIGHT,
-                said(space, picked, view),
-                picked=None if spatial else chosen,
+        left, middle, right = st.columns([5, 2, 5], gap="medium")
+    if found.curves is None:
+        with left, frame.card("All channels", _joint_sentence(choice.title), height="stretch"):
+            _joint(choice, found, row, view)
+        with right:
+            frame.empty(
+                "No division", "Only an FGP-VAE divides its channels into local and global ones."
             )
-            st.caption(space.foot)
-    with middle, frame.card("Picked", key=f"{key}.picked", height="stretch"):
-        st.html(picture)
-        hover_picture.follow(keys, thumbnails, f"{key}.hover")
+    else:
+        by_class = ", coloured by class" if len(choice.collection.classes) > 1 else ""
+        sentence = f"They are the same along the whole {words.one}: each {words.one} is one point"
+        with left, frame.card("Local channels", _local_sentence(choice, found), height="stretch"):
+            _local(choice, found, row, view)
+        with right, frame.card("Global channels", f"{sentence}{by_class}.", height="stretch"):
+            _global(choice, picked)
+    with middle, frame.card("Picked", key="latents.portrait", height="stretch"):
+        made = imagine(choice.load(), picked, picked.order).images(picked.w[[view]])[0]
+        name = f"{picked.name}, {labels(choice.collection.track, picked.w)[view]}"
+        true = pictures.framed(picked.images[view], f"{name}, true")
+        redrawn = pictures.framed(made, f"{name}, redrawn")
+        st.html(pictures.row(true, redrawn, size=90, fill=True))
+        _hover("latents.hover", ["latents.local", "latents.joint"], found.subjects)
+        if found.curves is not None:
+            _hover("latents.hover_global", ["latents.global"], styles(choice)[0])
 
 
-def said(space: Space, picked: Sequence[int], view: int) -> str:
-    """A space in words: what stands out, and where it is."""
-    cloud = space.cloud
-    alt = f"{space.title}: {len(cloud.names)} things as points. {space.foot}"
-    if picked:
-        at = cloud.points[picked[0], 0 if cloud.still else view, :2]
-        alt += f" {cloud.names[picked[0]]} is at {at[0]:.2f}, {at[1]:.2f}."
-    return alt
+def _hover(key: str, places: list[str], subjects: Sequence[Subject]) -> None:
+    """Pictures of subjects at the pointer, over charts of them."""
+    hover_picture.follow(places, np.stack([each.thumbnail for each in subjects]), key)
 
 
-def portrait(images: Sequence[tuple[str, np.ndarray]], name: str) -> str:
-    """Pictures of one view with a word each, and its name, as HTML."""
-    each = "".join(
-        f'<figure style="margin:0;flex:1 1 90px;max-width:180px"><img src="{address(image)}" '
-        f'alt="{escape(name)}, {word}" style="width:100%;image-rendering:pixelated;border-radius:'
-        f'10px;display:block"><figcaption style="font-size:.8rem;opacity:.75">{word}</figcaption>'
-        "</figure>"
-        for word, image in images
+def _show(
+    choice: Choice,
+    key: str,
+    what: str,
+    space: charts.Cloud,
+    picked: list[int],
+    view: int,
+    subjects: Sequence[Subject],
+    channels: int,
+) -> None:
+    """A chart of subjects; in two dimensions, the first that is clicked or circled is picked."""
+
+    def pick(points: list[Any]) -> None:
+        if points:
+            name = f"{PICKED}.{choice.collection.name}"
+            st.session_state[name] = subjects[points[0][0]].id
+
+    neighbours = space.axis == "t-SNE"
+    spatial = st.session_state.get("latents.space") == "3-D" and not neighbours
+    charts.show(
+        partial(charts.cloud, space, picked, view, spatial, HEIGHT),
+        key,
+        HEIGHT,
+        f"{what} of {len(subjects)} {choice.collection.words.many}",
+        picked=None if spatial else pick,
     )
+    few = space.shares[: 3 if spatial else 2]
+    if neighbours:
+        st.caption("t-SNE keeps neighbours together; its distances and axes have no meaning.")
+    else:
+        st.caption(
+            f"These {len(few)} {space.axis}s show {few.sum():.0%} of the variance of {channels} "
+            "channels."
+        )
+
+
+def _local_sentence(choice: Choice, found: Codes) -> str:
+    words, shared = choice.collection.words, found.shared()
+    front = f"Rings are what the encoder says of single {words.views} of the picked {words.one}."
+    if shared < ALIKE:
+        share = "less than 0.1%" if shared < 0.001 else f"{shared:.1%}"
+        return (
+            f"They change along the {words.place}. The curves of all {len(found.subjects)} "
+            f"{words.many} lie on each other: {share} of the variance differs. {front}"
+        )
+    if found.processes() is not None:
+        front = f"The broad grey line is the true path of the picked {words.one}."
     return (
-        f'<div style="display:flex;flex-wrap:wrap;gap:.7rem">{each}</div>'
-        f'<div style="font-weight:600;margin-top:.4rem">{escape(name)}</div>'
+        f"They change along the {words.place}: each {words.one} is a curve, and "
+        f"{shared:.0%} of the variance differs between {words.many}. {front}"
     )
 
 
-def together(first: int, state: str, model: str) -> list[int]:
-    """The thing of the page, and before others those that were circled with it in this model."""
-    if st.session_state.get(f"{state}.model") != model:
-        st.session_state[f"{state}.model"] = model
-        st.session_state.pop(state, None)
-    kept: list[int] = st.session_state.get(state, [])
-    if first not in kept:
-        kept = st.session_state[state] = [first]
-    return [first, *(p for p in kept if p != first)]
+def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
+    track, z, subject = choice.collection.track, found.local(), found.subjects[row]
+    by_angle = bool(track.period) and st.session_state.get("latents.plane") == "angle"
+    projection = latents.project(z, angles=found.grid if by_angle else None)
+    paths = found.processes()
+    space = charts.Cloud(
+        projection.points,
+        projection.shares,
+        colours(track, found.grid) * len(z),
+        closed=bool(track.period),
+        dots=projection.onto(encodings(choice, subject)[0][:, found.blocks["local"]]),
+        dot_colours=colours(track, subject.w),
+        axis="direction" if by_angle else "component",
+        truth=None if paths is None else latents.laid_over(paths, projection.points)[row],
+    )
+    what, channels = "Curves in the local channels", z.shape[-1]
+    _show(choice, "latents.local", what, space, [row], view, found.subjects, channels)
+
+
+def _global(choice: Choice, picked: Subject) -> None:
+    subjects, z = styles(choice)
+    neighbours = st.session_state.get("latents.projection") == "t-SNE"
+    projection = neighbourhoods(choice) if neighbours else latents.project(z[:, None])
+    classes = [each.label for each in subjects]
+    space = charts.Cloud(
+        projection.points,
+        projection.shares,
+        [palette.GLOBAL if label is None else charts.CLASSES[label] for label in classes],
+        ["all" if label is None else str(label) for label in classes],
+        [f"{each.name}, {each.id}" for each in subjects],
+        axis="t-SNE" if neighbours else "component",
+    )
+    here = [row for row, each in enumerate(subjects) if each.id == picked.id]
+    _show(choice, "latents.global", "Styles", space, here, 0, subjects, z.shape[-1])
+
+
+@st.cache_resource(max_entries=8, show_spinner="Arranging styles by their neighbours")
+def neighbourhoods(choice: Choice) -> latents.Projection:
+    """The styles in a plane by t-SNE, which has no shares of the variance."""
+    from sklearn.manifold import TSNE
+
+    _, z = styles(choice)
+    plane = TSNE(2, perplexity=min(30, len(z) / 4), init="pca", random_state=0).fit_transform(z)
+    points = np.pad(plane, ((0, 0), (0, 1)))[:, None]
+    return latents.Projection(points, np.zeros(3), np.zeros(0), np.zeros((0, 3)))
+
+
+def _joint_sentence(title: str) -> str:
+    if title == "CVAE":
+        return (
+            "A CVAE is told the angle. Its channels should hold the style alone; nothing forces it."
+        )
+    return f"The {title} does not divide its channels: angle and style are in the same place."
+
+
+def _joint(choice: Choice, found: Codes, row: int, view: int) -> None:
+    z = np.stack(found.mu)  # [P, Q, L]
+    projection, track, w = latents.project(z), choice.collection.track, found.subjects[row].w
+    space = charts.Cloud(
+        projection.points,
+        projection.shares,
+        colours(track, w) * len(z),
+        names=[each.name for each in found.subjects],
+        views=labels(track, w),
+        closed=bool(track.period),
+    )
+    what, channels = "Views in all channels", z.shape[-1]
+    _show(choice, "latents.joint", what, space, [row], view, found.subjects, channels)
+
+
+def before_after(choice: Choice) -> None:
+    """Two PCAs of single views coloured by digit: scattered before, one heap each after."""
+    found = [models.find(name) for name in BASELINES]
+    others = [each for each in found if each is not None and each != choice]
+    if choice.group != "Digits" or not others or "global" not in choice.load().blocks:
+        return
+    digits = list(Digits((LABEL,)).subjects(True))[:DIGITS]
+    with frame.card(
+        "Before and after",
+        f"Sixteen views each of {DIGITS} threes, every view placed by itself; a colour is one "
+        "digit. Where style is kept apart from the angle, the views of a digit lie together.",
+    ):
+        columns = st.columns(len(others) + 1)
+    for number, (column, each) in enumerate(zip(columns, [*others, choice], strict=True)):
+        blocks = each.load().blocks
+        part = "global" if "global" in blocks else "all"
+        channels = blocks.get(part, slice(None))
+        z = np.stack([encodings(each, digit)[0][:, channels] for digit in digits])  # [P, Q, C]
+        with column:
+            st.markdown(f"**{frame.plain(each.name)}**, {part} channels")
+            charts.show(
+                partial(_single_views, z),
+                f"latents.before.{number}",
+                SMALL,
+                f"Single views of {DIGITS} digits as {each.name} places them",
+            )
+            st.caption(f"{within(z):.0%} of the variance is within a digit (0 % is best).")
+
+
+def _single_views(z: np.ndarray) -> go.Figure:
+    """The principal components of codes [P, Q, C], a colour for each digit."""
+    projection, (P, Q, _) = latents.project(z), z.shape
+    space = charts.Cloud(
+        projection.points,
+        projection.shares,
+        [charts.CLASSES[p] for p in range(P) for _ in range(Q)],
+        names=[f"digit {p + 1}" for p in range(P)],
+        views=[f"{22.5 * q:g}°" for q in range(Q)],
+    )
+    return charts.cloud(space, [], 0, False, SMALL)

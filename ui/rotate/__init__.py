@@ -1,7 +1,6 @@
-"""The page Rotate: two digits or two models beside each other, and objects."""
+"""The page Rotate: a second model beside the first; morph and swap; a guided visit."""
 
-from ui.rotate import ahead, beside, figure_page, object_page
+from ui.rotate import beside, guide
 from ui.rotate.morph_swap import morph_swap
-from ui.rotate.pair import pair
 
-__all__ = ["ahead", "beside", "figure_page", "morph_swap", "object_page", "pair"]
+__all__ = ["beside", "guide", "morph_swap"]

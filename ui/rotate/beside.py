@@ -1,26 +1,26 @@
-"""A second model on the same dial, turned together with the first."""
+"""A second model in the same ring, turned together with the first."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
-from fgpvae.data import ANGLES
-from fgpvae.digit_view import turn
-from fgpvae.models import MODELS
-from fgpvae.style_directions import Style
-from ui.catalog import digits, models
-from ui.catalog.digits import Digit
+from fgpvae.browser.imagined import remembered
+from fgpvae.browser.style_directions import Style
+from fgpvae.data.collections import Subject
+from ui.catalog import models
 from ui.catalog.models import Choice
-from ui.components.dial import LEAD, Beside, followed
-from ui.inference import captions, context_views, style_names
+from ui.components.dial import Beside, followed
+from ui.inference import cached, captions, style_names
 from ui.shell import notices
 
 NONE = "none"
 
 
-def pick(choice: Choice, digit: Digit) -> Choice | None:
-    """A box to choose the second model, in the link as ?rotate.beside=name."""
-    offered = {each.name: each for each in models.available() if _fits(each, choice, digit)}
+def pick(choice: Choice, subject: Subject) -> Choice | None:
+    """Show a box to choose the second model, in the link as ?rotate.beside=name."""
+    offered = {each.name: each for each in models.available() if _fits(each, choice, subject)}
+    if not offered:
+        return None
     name = st.selectbox(
         "Beside",
         [NONE, *offered],
@@ -34,36 +34,38 @@ def pick(choice: Choice, digit: Digit) -> Choice | None:
     return offered.get(name)
 
 
-def scene(second: Choice | None, digit: Digit, seen: list[int]) -> Beside | None:
-    """The digit as the second model sees it; a sentence instead if it cannot be shown."""
+def scene(second: Choice | None, subject: Subject, given: list[int]) -> Beside | None:
+    """Show the subject to the second model; a sentence instead if it cannot be drawn."""
     if second is None:
         return None
     model = notices.attempt(second.load)
-    ids = digit.id(second.classes) if digit.label in second.classes else None
-    views = context_views.remembered(model, ids) or seen
-    turning = turn(model, digit.views(), ANGLES, context_views.mask(views), ids)
-    if turning.scene is None:
-        notices.note(turning.obstacle)
+    own = second.collection.find(subject.id) or subject
+    seen = cached.imagined(second, own, remembered(model, own) or given)
+    if seen.scene is None:
+        notices.note(f"{second.name} cannot be drawn in the browser.")
         return None
-    if digit.label not in second.classes:
+    if subject.label is not None and second.classes and subject.label not in second.classes:
         notices.note(captions.classes_met(second.classes, second.name))
-    styles = style_names.names(second, digit.label) if len(turning.own) else None
-    return Beside(second.name, turning.scene, styles or ())
+    styles = style_names.names(second, subject.label) if len(seen.own) else None
+    return Beside(second.name, seen.scene, styles or ())
 
 
 def lead(choice: Choice, styles: Sequence[Style] | None, second: Beside | None) -> str:
-    """What the style sliders move; with two models, which of the two."""
+    """Say which of two models the style sliders move."""
     if second is None:
-        return LEAD
-    *most, last = [first.name for first, _ in followed(styles, second)] or [""]
-    if not last:
-        return f"{LEAD} The sliders move {choice.name} only: {second.name} has none like them."
-    both = f"{', '.join(most)} and {last}" if most else last
-    return f"{LEAD} {second.name} follows {choice.name} in {both}."
+        return ""
+    names = [first.name for first, _ in followed(styles, second)]
+    if not names:
+        return f"The sliders move {choice.name} only: {second.name} has none like them."
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return f"{second.name} follows {choice.name} in {listed}."
 
 
-def _fits(each: Choice, choice: Choice, digit: Digit) -> bool:
-    """Another model that can turn this digit in the browser."""
-    kind = MODELS[each.config.model.name]
-    other = each.name != choice.name and kind.knows_angles
-    return other and (kind.takes_new_digits or digits.suits(digit, each))
+def _fits(each: Choice, choice: Choice, subject: Subject) -> bool:
+    """Can `each` show this subject beside another model of the same collection?"""
+    if each.name == choice.name or each.config.data.own or not each.kind.knows_angles:
+        return False
+    if each.collection.name != choice.collection.name:
+        return False
+    found = each.collection.find(subject.id)
+    return each.kind.takes_new_digits or (found is not None and found.row >= 0)

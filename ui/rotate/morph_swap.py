@@ -1,34 +1,32 @@
-"""Two digits: from the style of A to that of B, and the style of A where B is."""
+"""Two subjects: from the style of A to that of B, and the style of A where B is."""
 
-import numpy as np
 import streamlit as st
 
-from fgpvae.digit_view import DigitView, morphed, swapped
-from fgpvae.metrics import mse
-from ui.catalog.digits import Digit
+from fgpvae.browser.imagined import Imagined, morphed, swapped
+from fgpvae.data.collections import Collection
+from fgpvae.evaluation.metrics import mse
 from ui.components import dial, pictures
 from ui.components.pictures import address
 from ui.components.tiles import Tile, tiles
-from ui.inference import angle_strip
 from ui.shell import frame
 
 STEPS = 7  # from A to B
 
 
-def morph_swap(key: str, a: DigitView, b: DigitView, digit: Digit, other: Digit, w: float) -> None:
-    """A card for both, where the model has styles that can be exchanged."""
-    if not (len(a.own) and a.model.divides_channels):
+def morph_swap(key: str, collection: Collection, a: Imagined, b: Imagined, w: float) -> None:
+    """Show morph and swap, for a model whose styles can be exchanged."""
+    if not (len(a.own) and len(b.own) and a.model.divides_channels):
         return
-    with frame.card("Two digits"):
+    with frame.card(f"Two {collection.words.many}"):
         left, right = st.columns([1.25, 1], gap="large")
         with left:
-            _morph(key, a, b, w)
+            _morph(key, collection, a, b, w)
         with right:
-            _swap(key, a, b, digit, other)
+            _swap(key, collection, a, b)
 
 
-def _morph(key: str, a: DigitView, b: DigitView, w: float) -> None:
-    st.caption("Morph: styles between A and B, at the angle of the dial. Click one.")
+def _morph(key: str, collection: Collection, a: Imagined, b: Imagined, w: float) -> None:
+    st.caption(f"Morph: styles between A and B, at the {collection.words.place} shown. Click one.")
     styles, images = morphed(a, b, w, STEPS)
     texts = ["A", *(f"{100 * step / (STEPS - 1):.0f}%" for step in range(1, STEPS - 1)), "B"]
     tiles(
@@ -46,26 +44,31 @@ def _morph(key: str, a: DigitView, b: DigitView, w: float) -> None:
     )
 
 
-def _swap(key: str, a: DigitView, b: DigitView, digit: Digit, other: Digit) -> None:
-    degrees = st.select_slider(
-        "Swap: the style of A at the angle of B",
-        angle_strip.DEGREES.tolist(),
-        112.5,
-        format_func=lambda value: f"{value:g}°",
-        key=f"{key}.angle_of_b",
-        help="The local channels of B at its angle, with the global channels of A.",
+def _swap(key: str, collection: Collection, a: Imagined, b: Imagined) -> None:
+    words, track, views = collection.words, collection.track, b.subject.w
+    labels = [track.text(float(track.to_view(at))) for at in views]
+    index = st.select_slider(
+        f"Swap: the style of A at the {words.place} of B",
+        range(len(views)),
+        len(views) // 3,
+        format_func=lambda each: labels[each],
+        key=f"{key}.place_of_b",
+        help="The local channels of B with the global channels of A: what B does, done by A.",
     )
-    at = float(np.deg2rad(degrees))
-    made, true, turned = swapped(a, b, at), digit.at(at), a.geometric(np.array([at]))[0]
-    st.html(
-        pictures.row(
-            pictures.framed(digit.image, "A"),
-            pictures.framed(other.at(at), f"B at {degrees:g}°"),
-            pictures.framed(made, "A like B"),
-            pictures.framed(true, "truth"),
-        )
-    )
+    at = views[[index]]
+    made, like = swapped(a, b, at)[0], b.subject.images[index]
+    shown = [
+        pictures.framed(a.subject.thumbnail, "A"),
+        pictures.framed(like, f"B at {labels[index]}"),
+        pictures.framed(made, "A like B"),
+    ]
+    true = collection.swapped(a.subject, b.subject, at)
+    if true is None:
+        st.html(pictures.row(*shown))
+        return
+    st.html(pictures.row(*shown, pictures.framed(true[0], "truth")))
+    error, copied = mse(made, true[0]), mse(like, true[0])
     st.caption(
-        f"MSE {mse(made, true):.4f}. For comparison: the picture of A rotated "
-        f"{mse(turned, true):.4f}, B unchanged {mse(other.at(at), true):.4f}."
+        f"The picture made has an error of {error:.4f}; B itself, unchanged, has {copied:.4f}.",
+        help="Mean squared error of a pixel against the true picture of A where B is.",
     )

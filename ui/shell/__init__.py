@@ -1,31 +1,15 @@
-"""What surrounds every page: frame, notices, query parameters, palette; what all sessions share."""
-
-from ui.shell import (
-    about,
-    frame,
-    garbage,
-    kept,
-    notices,
-    numbers,
-    page_imports,
-    palette,
-    query_params,
-    script_threads,
-    warm_up,
-    widget_keys,
-)
+"""What surrounds every page: frame, notices, query parameters, palette; the server's process."""
 
 __all__ = [
     "about",
+    "cache",
     "frame",
-    "garbage",
-    "kept",
+    "index",
     "notices",
     "numbers",
-    "page_imports",
     "palette",
+    "public",
     "query_params",
-    "script_threads",
-    "warm_up",
+    "server",
     "widget_keys",
 ]

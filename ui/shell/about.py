@@ -3,11 +3,10 @@
 import streamlit as st
 
 TITLE = "Factorized Gaussian Process Variational Autoencoders"
-AUTHORS = "Metod Jazbec, Michael Pearce and Vincent Fortuin"
-VENUE = "3rd Symposium on Advances in Approximate Bayesian Inference, 2020"
-PAPER = "https://arxiv.org/abs/2011.07255"
-PROGRAM = "https://github.com/metodj/FGP-VAE"
-CITED = f"[{TITLE}]({PAPER}), {AUTHORS}, {VENUE}"
+CITED = (
+    f"[{TITLE}](https://arxiv.org/abs/2011.07255), Metod Jazbec, Michael Pearce and Vincent "
+    "Fortuin, 3rd Symposium on Advances in Approximate Bayesian Inference, 2020"
+)
 
 GLOSSARY = {
     "digit": "One handwritten numeral, p of P. It keeps its shape however it is turned.",
@@ -31,7 +30,7 @@ GLOSSARY = {
 def about() -> None:
     st.markdown(
         f"**fgpvae** is a package and a laboratory for the model of the paper {CITED}. "
-        f"The paper's own program is [metodj/FGP-VAE]({PROGRAM})."
+        "The paper's own program is [metodj/FGP-VAE](https://github.com/metodj/FGP-VAE)."
     )
     st.markdown(
         "The software is under the MIT licence. The digits are from MNIST by Yann LeCun, Corinna "

@@ -1,10 +1,10 @@
 // What one can go back to: another page, or another value of a parameter in STEPS. By itself Streamlit
 // keeps an entry for whatever a page writes into its address, such as every angle of the dial.
-if (!window.fgpvaeHistory) {
-  window.fgpvaeHistory = true;
+{
   const STEPS = ["model", "run", "screen"];
   const push = history.pushState.bind(history);
   const replace = history.replaceState.bind(history);
+  let clicked = location.href; // the address as it was when something was last clicked
   history.pushState = (state, title, url) => {
     const to = new URL(url ?? location.href, location.href);
     const from = new URLSearchParams(location.search);
@@ -12,6 +12,21 @@ if (!window.fgpvaeHistory) {
       const [before, after] = [from.get(name), to.searchParams.get(name)];
       return before !== null && after !== null && before !== after;
     });
-    (moved || to.pathname !== location.pathname ? push : replace)(state, title, url);
+    const left = to.pathname !== location.pathname;
+    // what the next page writes into its address comes before its path, and does not belong here
+    if (left && new URL(clicked).pathname === location.pathname) replace(history.state, "", clicked);
+    (moved || left ? push : replace)(state, title, url);
   };
+  // Back and Forward: the page is told to take its choices from the address once more
+  addEventListener("popstate", () => {
+    const address = new URL(location.href);
+    address.searchParams.set("back", Date.now());
+    replace(history.state, "", address);
+  });
+  const menu = "[data-testid=stSidebar] [data-testid=stPageLink-NavLink]";
+  addEventListener("click", ({ target }) => {
+    clicked = location.href;
+    if (!target.closest?.(menu) || !matchMedia("(max-width: 768px)").matches) return;
+    document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click(); // a phone's menu
+  }, true);
 }

@@ -12,18 +12,18 @@ T = TypeVar("T")
 
 
 def problem(sentence: str, then: str = "") -> None:
-    """What happened in one sentence, and what was kept or what to do next."""
+    """Show what happened in one sentence, and what was kept or what to do next."""
     rest = f"<span> {escape(then)}</span>" if then else ""
     st.html(f'<div class="notice problem" role="alert">{escape(sentence)}{rest}</div>{STYLE}')
 
 
 def note(sentence: str) -> None:
-    """Something worth knowing that is no problem."""
+    """Show something worth knowing that is no problem."""
     st.html(f'<div class="notice" role="note">{escape(sentence)}</div>{STYLE}')
 
 
 def attempt(action: Callable[[], T]) -> T:
-    """The result of an action; if it cannot be, the page ends with the reason."""
+    """Return the result of an action, or end the page with the reason why there is none."""
     try:
         return action()
     except UserError as error:

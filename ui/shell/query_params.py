@@ -1,24 +1,86 @@
 """Links that open the same picture: what a page writes into its address and reads from it."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
 
+T = TypeVar("T")
 BETWEEN = "_"  # separates the numbers of a list; needs no escape in an address
 LARGEST = 1e9
+# Names without a dot mean the same on every page; one with a dot is the key of a widget.
+PARAMETERS = {
+    "back": "when Back or Forward was pressed; taken out at once",
+    "model": "the model, by its name",
+    "models": "the models beside each other",
+    "subject": "the subject by its id: new-3-2 a new digit, 3-2 one of training, x3y2 a figure",
+    "other": "the subject B to morph to, named in the same way",
+    "angle": "where the dial is: degrees, or percent of the way on a line",
+    "views": "indices of the views that the model sees",
+    "style": "one number a global channel; absent is the own style of the subject",
+    "shown": "degrees by which the example is turned",
+    "stated": "the angle in degrees that the person states of a picture",
+    "digit": "the class that the person states of a picture",
+    "strokes": "a drawing, three letters for each point",
+    "path": "the path of a film, as strokes",
+    "look": "the digit that moves in a film, or `own`",
+    "seed": "which random digit",
+    "run": "the run in detail",
+    "screen": "number of the screen of How it works",
+    "points": "points clicked into the Gaussian process",
+    "kernel": "its amplitude, length scale and noise",
+}
+
+
+# Of a widget whose state is in the link and stays when one comes back to the page
+KEEP: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+
+
+def segments(label: str, options: Sequence[T], key: str, **more: Any) -> T:
+    """A segmented control that is kept; one segment, at first the first, is always chosen."""
+    more = {"default": options[0], "required": True, "key": key, **KEEP, **more}
+    chosen: T = st.segmented_control(label, options, **more)
+    return chosen
 
 
 def initial_params(page: str) -> Mapping[str, str]:
-    """The address that the page was opened with in this session, however it is written since."""
+    """Return the parameters that the page was opened with, however they are written since.
+
+    Back and Forward open the page anew: what the session knows of it is forgotten.
+    """
     name = f"{page}.link"
+    if went_back():
+        for key in [str(key) for key in st.session_state if str(key).startswith(f"{page}.")]:
+            del st.session_state[key]
     if name not in st.session_state:
         st.session_state[name] = st.query_params.to_dict()
     return st.session_state[name]
 
 
+def note_back() -> None:
+    """Take `back` out of the address, where history.js puts it. Call this before a page runs."""
+    back, before = st.query_params.get("back"), st.session_state.get("shell.back")
+    opened = st.session_state.pop("shell.opened", False)
+    st.session_state["shell.went_back"] = opened or back not in (None, before)
+    st.session_state["shell.back"] = back or before
+    write(back=None)
+
+
+def open_link(values: Mapping[str, str | None]) -> None:
+    """Show what an address with these values shows, on the same page. For callbacks."""
+    st.query_params.from_dict({name: value for name, value in values.items() if value is not None})
+    st.session_state["shell.opened"] = True
+
+
+def went_back() -> bool:
+    """Has Back, Forward or `open_link` led to this run of the page?"""
+    return st.session_state.get("shell.went_back", False)
+
+
 def write(**values: str | None) -> None:
     """Put values into the address; None takes one out."""
     for name, value in values.items():
+        assert name in PARAMETERS or "." in name, name
         if value is None:
             if name in st.query_params:
                 del st.query_params[name]
@@ -27,7 +89,7 @@ def write(**values: str | None) -> None:
 
 
 def follow(key: str, options: Container[object], default: object) -> None:
-    """Before the widget of this key is drawn: let it have the value that the address has.
+    """Give the widget of this key the value of the address. Call this before it is drawn.
 
     Back and a link change the address; the widget changes it through `keep`. Without a value there,
     the widget has what it had, perhaps on another page, or the default.
@@ -40,19 +102,17 @@ def follow(key: str, options: Container[object], default: object) -> None:
 
 def keep(key: str) -> None:
     """Put what was chosen into the address; the callback of a widget."""
-    st.query_params[key] = str(st.session_state[key])
+    if key in st.session_state:  # a run that was cut short may have removed the widget
+        write(**{key: str(st.session_state[key])})
 
 
 def number(text: str | None, default: float) -> float:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return default
-    return value if abs(value) < LARGEST else default
+    found = numbers(text)
+    return found[0] if found else default
 
 
 def numbers(text: str | None) -> list[float] | None:
-    """A list of numbers, or None if there is none or one of them is none or too large."""
+    """Parse a list of numbers; None if it is absent or invalid."""
     try:
         values = [float(part) for part in (text or "").split(BETWEEN)]
     except ValueError:
@@ -61,5 +121,5 @@ def numbers(text: str | None) -> list[float] | None:
 
 
 def text(values: Iterable[float] | None) -> str | None:
-    """What `numbers` reads."""
+    """Numbers as `numbers` reads them."""
     return None if values is None else BETWEEN.join(f"{value:.5g}" for value in values)

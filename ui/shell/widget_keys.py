@@ -23,7 +23,8 @@ def showing(name: str, value: object, changed: Callable[[Any], None]) -> dict[st
         st.session_state[counter], st.session_state[key] = number, value
 
     def on_change() -> None:
-        if st.session_state.get(counter, 0) == number:
+        # a run that was cut short may have removed the widget whose message is still to come
+        if st.session_state.get(counter, 0) == number and key in st.session_state:
             changed(st.session_state[key])
 
     return {"key": key, "on_change": on_change}

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fgpvae.configs import CUBES, OBJECTS, DataConfig
+from fgpvae.training.configs import DataConfig
 from ui import charts
 from ui.shell import palette
-from ui.shell.kept import kept
 
-ROW = 170  # pixels of a row of panels
-COLUMNS = 2
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+COLUMNS, HEIGHT = 2, 590  # the height in pixels does not depend on the number of panels
 MOST_POINTS = 150  # of a line
-SETTLED = 0.05  # the first epochs are far from the rest; beyond these they may leave the frame
-OTHER_KEY = "train.other"  # the run whose curves are over those of the chosen one
+SETTLED = 0.05  # share of the epochs whose values, far from the rest, may leave the frame
+STYLES = ((palette.GLOBAL, "solid"), (charts.GREY, "dot"))  # of the two runs
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One curve of a run."""
-
+class Panel(NamedTuple):
     name: str  # of the column in the metrics
     title: str
     unit: str
     logarithmic: bool = False
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """A run: its name, its lines, and how many epochs it is to have."""
 
     name: str
@@ -40,142 +35,93 @@ class Record:
 
 
 PANELS = (
-    Panel("loss", "Loss, what is minimised", "nats"),
-    Panel("mse", "Reconstruction", "error of a pixel", True),
-    Panel("kl", "KL, beyond the prior", "nats a digit"),
-    Panel("multiplier", "λ, what an error costs", "nats", True),
-    Panel("validation_mse", "Validation, digits set aside", "error of a pixel", True),
+    Panel("loss", "Loss", "nats"),
+    Panel("mse", "Reconstruction error", "squared error", True),
+    Panel("kl", "KL divergence from the prior", "nats"),
+    Panel("multiplier", "Weight λ of the error", "nats", True),
+    Panel("validation_mse", "Validation error", "squared error", True),
 )
 BEFORE = "The curves begin with the first epoch."
 
 
 def no_validation(data: DataConfig) -> str:
-    """Why there is no curve of validation; only of some splits can digits be set aside."""
-    if data.split == CUBES:
-        return "No figures are set aside for validation; Compare tests a run on new figures."
-    if data.split == OBJECTS:
-        return "No objects are set aside for validation."
-    if data.split == "continuous":
-        return "No digits are set aside for validation; Compare tests a run on new digits."
-    return "No digits were set aside: choose validation digits to see the error on new ones."
+    """Say why there is no validation curve."""
+    if data.can_validate:
+        return "No digits were set aside: choose validation digits to see the error on new ones."
+    return "With this training set there is no validation while it trains; Compare tests it."
 
 
-def shown(records: Sequence[Record]) -> list[Panel]:
-    """The panels that there are numbers for; all but validation before the first epoch."""
-    found = [p for p in PANELS if any(points(r.lines, p.name, p.logarithmic) for r in records)]
-    return found or list(PANELS[:-1])
-
-
-def height() -> int:
-    """Of the chart, the same however many panels there are, so that nothing jumps."""
-    return -(-len(PANELS) // COLUMNS) * ROW + 80
-
-
-def chart(records: Sequence[Record]) -> dict[str, Any]:
-    """Every curve of the first run, and of a second in grey over it, as the values of a figure.
-
-    With each epoch only these change: Plotly would take ten times as long to make the whole anew.
-    """
-    import plotly.graph_objects as go
-
-    those = shown(records)
-    layout = deepcopy(_frame(tuple(those)))
-    styles = ((palette.GLOBAL, "solid"), (charts.GREY, "dot"))
-    lines = []
-    for index, panel in enumerate(those):
-        number = str(index + 1) if index else ""
-        every: list[float] = []
-        for record, (colour, dash) in zip(records, styles, strict=False):
-            found = thinned(points(record.lines, panel.name, panel.logarithmic))
-            every += settled([value for _, value in found])
-            lines.append(
-                charts.line(
-                    [epoch for epoch, _ in found],
-                    [value for _, value in found],
-                    record.name,
-                    colour,
-                    "epoch %{x}: %{y:.4g}",
-                    dash=dash,
-                    legendgroup=record.name,
-                    showlegend=index == 0,
-                    xaxis=f"x{number}",
-                    yaxis=f"y{number}",
-                )
+def chart(records: Sequence[Record]) -> go.Figure:
+    """Draw every curve of the first run, and those of a second in grey over it."""
+    panels = [p for p in PANELS if any(points(r.lines, p) for r in records)] or PANELS[:-1]
+    rows = -(-len(panels) // COLUMNS)
+    titles, spacing = [panel.title for panel in panels], 0.32 / COLUMNS  # numbers and an axis title
+    made = charts.panels(titles, COLUMNS, (HEIGHT - 50) // rows, 72, horizontal_spacing=spacing)
+    # upright numbers, few enough for the narrow panels of a phone
+    made.update_xaxes(nticks=4, tickangle=0, range=[0, max(each.epochs for each in records)])
+    made.update_xaxes(title_text="epoch", row=rows)
+    for index, panel in enumerate(panels):
+        place = {"row": index // COLUMNS + 1, "col": index % COLUMNS + 1}
+        settled: list[float] = []
+        for record, (colour, dash) in zip(records, STYLES, strict=False):
+            found = thinned(points(record.lines, panel))
+            settled += [value for _, value in found[int(SETTLED * len(found)) :]]
+            line = charts.line(
+                [epoch for epoch, _ in found],
+                [value for _, value in found],
+                record.name,
+                colour,
+                "epoch %{x}: %{y:.4g}",
+                dash=dash,
+                legendgroup=record.name,
+                showlegend=index == 0,
             )
-        none = {"showticklabels": False, "showgrid": False}
-        layout[f"yaxis{number}"] |= axis(every, panel.logarithmic) if every else none
-    for name in layout:
-        if name.startswith("xaxis"):
-            layout[name] |= {"range": [0, max(each.epochs for each in records)]}
+            made.add_trace(line, **place)
+        shown = axis(settled, panel.logarithmic) if settled else NO_NUMBERS
+        made.update_yaxes(shown, title_text=panel.unit, nticks=4, **place)
     if not any(record.lines for record in records):
         # in the first panel: in the middle of the chart are the numbers of an axis
-        place = {"xref": "x domain", "yref": "y domain", "x": 0.5, "y": 0.5, "showarrow": False}
-        layout["annotations"] = [*layout["annotations"], {"text": BEFORE, **place}]
-    layout["showlegend"] = len(records) > 1
-    return {"data": go.Figure(lines).to_dict()["data"], "layout": layout}
+        made.add_annotation(
+            text=BEFORE, xref="x domain", yref="y domain", x=0.5, y=0.5, showarrow=False
+        )
+    return made.update_layout(showlegend=len(records) > 1)
 
 
-@kept(4)
-def _frame(those: tuple[Panel, ...]) -> dict[str, Any]:
-    """The layout of the chart without its numbers."""
-    rows = -(-len(those) // COLUMNS)
-    made = charts.panels(
-        [panel.title for panel in those],
-        COLUMNS,
-        (height() - 50) // rows,
-        gap=72,
-        horizontal_spacing=0.32 / COLUMNS,  # numbers and the title of an axis
-    )
-    for index, panel in enumerate(those):
-        where = {"row": index // COLUMNS + 1, "col": index % COLUMNS + 1}
-        made.update_yaxes(title_text=panel.unit, nticks=4, **where)
-    # upright numbers, few enough for the narrow panels of a phone
-    made.update_xaxes(nticks=4, tickangle=0)
-    made.update_xaxes(title_text="epoch", row=rows)
-    layout: dict[str, Any] = made.to_dict()["layout"]
-    return layout
+NO_NUMBERS = {"showticklabels": False, "showgrid": False}
 
 
 def alt(records: Sequence[Record]) -> str:
-    """The newest numbers in words."""
+    """Describe the newest numbers in words."""
     said = []
     for record in records:
         newest = [
-            f"{panel.title.partition(',')[0]} {found[-1][1]:.4g}"
+            f"{panel.title} {found[-1][1]:.4g}"
             for panel in PANELS
-            if (found := points(record.lines, panel.name, panel.logarithmic))
+            if (found := points(record.lines, panel))
         ]
         said.append(f"{record.name}: {', '.join(newest) or 'no epoch yet'}")
     return "Curves over the epochs. " + "; ".join(said)
 
 
-def points(
-    metrics: Sequence[dict[str, Any]], name: str, logarithmic: bool
-) -> list[tuple[float, float]]:
-    """Epoch and value where there is a finite one (and a positive one on a logarithmic axis)."""
-    found = []
-    for line in metrics:
-        value = line.get(name)
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            continue
-        if value > 0 or not logarithmic:
-            found.append((float(line["epoch"]), float(value)))
-    return found
+def points(lines: Sequence[dict[str, Any]], panel: Panel) -> list[tuple[float, float]]:
+    """Return epoch and value where it is finite, and positive on a logarithmic axis."""
+    found = ((line["epoch"], line.get(panel.name)) for line in lines)
+    return [
+        (float(epoch), float(value))
+        for epoch, value in found
+        if isinstance(value, int | float) and math.isfinite(value)
+        if value > 0 or not panel.logarithmic
+    ]
 
 
 def thinned(found: list[tuple[float, float]], most: int = MOST_POINTS) -> list[tuple[float, float]]:
-    """At most about `most` of the points; the first and the last are always there."""
+    """Return about `most` points, the first and the last among them."""
     step = max(math.ceil(len(found) / most), 1)
     return found[:-1:step] + found[-1:]
 
 
-def settled(values: list[float]) -> list[float]:
-    """Without the first ones."""
-    return values[int(SETTLED * len(values)) :]
-
-
 def axis(values: Sequence[float], logarithmic: bool) -> dict[str, Any]:
-    """An axis a little wider than the values."""
+    """Return an axis a little wider than the values."""
     low, high = min(values), max(values)
     if not logarithmic:
         margin = 0.08 * (high - low) or 0.1 * abs(high) or 1.0

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from fgpvae import UserError, background
-from fgpvae.runs import Run
+from fgpvae import UserError
+from fgpvae.runs import queue
+from fgpvae.runs.directory import Run
 from ui.shell import frame
 from ui.train.run_state import redraw, redrawn, select
 
@@ -16,99 +17,93 @@ def ask(what: str, run: Run) -> None:
     redraw()
 
 
-def forget() -> None:
+def close() -> None:
     st.session_state.pop("train.ask", None)
+    redraw()
 
 
 def questions() -> None:
-    """The dialog that is open, until it is answered or dismissed."""
-    what, name = st.session_state.get("train.ask", (None, None))
-    if what is None:
+    """Show the dialog that is open, until it is answered or dismissed."""
+    if "train.ask" not in st.session_state:
         return
+    what, name = st.session_state["train.ask"]
     try:
-        run = background.find(background.root(), name)
+        run = queue.find(queue.root(), name)
     except UserError as error:
-        forget()
+        del st.session_state["train.ask"]
         st.error(frame.plain(error))
         return
-    {"delete": delete, "rename": rename, "more": more}[what](run)
+    title, question = QUESTIONS[what]
+
+    def dialog() -> None:
+        try:
+            question(run)
+        except UserError as error:
+            st.error(frame.plain(error))
+        redrawn()
+        if refused := st.session_state.pop("train.refused", None):
+            st.error(frame.plain(refused))
+
+    st.dialog(title, on_dismiss=close)(dialog)()
 
 
-@st.dialog("Delete this run?", on_dismiss=forget)
-def delete(run: Run) -> None:
+def _delete(run: Run) -> None:
     st.write(
         f"**{frame.plain(run.name)}** with its weights, curves and settings is removed for good. "
         "Download it first if you may want it back."
     )
+
+    def confirm() -> None:
+        _attempt(lambda: queue.delete(run), None)
+
     with st.container(horizontal=True):
-        st.button(
-            "Delete",
-            type="primary",
-            key="train.sure.delete",
-            on_click=attempt,
-            args=(lambda: background.delete(run), None),
-        )
+        st.button("Delete", type="primary", key="train.sure.delete", on_click=confirm)
         st.button("Keep it", key="train.sure.keep", on_click=close)
-    answered()
 
 
-@st.dialog("Rename this run", on_dismiss=forget)
-def rename(run: Run) -> None:
+def _rename(run: Run) -> None:
     key = f"train.new_name.{run.name}"
 
-    def submit() -> None:
-        name = background.tidy_name(st.session_state[key])
-        attempt(lambda: name == run.name or background.rename(run, name), name)
+    def confirm() -> None:
+        name = queue.tidy_name(st.session_state[key])
+        _attempt(lambda: name == run.name or queue.rename(run, name), name)
 
     with st.form("train.rename", border=False):
         st.text_input("New name", run.name, max_chars=60, key=key)
-        st.form_submit_button("Rename", type="primary", key="train.sure.rename", on_click=submit)
-    answered()
+        st.form_submit_button("Rename", type="primary", key="train.sure.rename", on_click=confirm)
 
 
-@st.dialog("More epochs", on_dismiss=forget)
-def more(run: Run) -> None:
-    done = run.config.training.epochs
+def _more(run: Run) -> None:
     st.write(
         "Training continues from the last weights. A cosine schedule is stretched to the new end."
     )
-    try:
-        most = background.most_epochs()
-    except UserError as error:
-        st.error(frame.plain(error))
-        return
+    done, most = run.config.training.epochs, queue.most_epochs()
     if done >= most:
         st.write(f"It has {done} epochs, and a run started here has at most {most}.")
         return
     key = f"train.new_epochs.{run.name}"
 
-    def submit() -> None:
-        attempt(lambda: background.resume(run, int(st.session_state[key])), run.name)
+    def confirm() -> None:
+        _attempt(lambda: queue.resume(run, int(st.session_state[key])), run.name)
 
     with st.form("train.more", border=False):
         st.number_input("Epochs in all", done + 1, most, min(2 * done, most), key=key)
-        st.form_submit_button("Go on", type="primary", key="train.sure.more", on_click=submit)
-    answered()
+        st.form_submit_button("Go on", type="primary", key="train.sure.more", on_click=confirm)
 
 
-def attempt(action: Callable[[], object], then: str | None) -> None:
+QUESTIONS: dict[str, tuple[str, Callable[[Run], None]]] = {
+    "delete": ("Delete this run?", _delete),
+    "rename": ("Rename this run", _rename),
+    "more": ("More epochs", _more),
+}
+
+
+def _attempt(action: Callable[[], object], then: str | None) -> None:
     """Do what was confirmed; a dialog that failed stays open and says why."""
     try:
         action()
     except UserError as error:
         st.session_state["train.refused"] = str(error)
-        return
-    select(then)
-    close()
-
-
-def close() -> None:
-    forget()
-    redraw()
-
-
-def answered() -> None:
-    """Last in a dialog: close it, or say why it could not be done."""
-    redrawn()
-    if refused := st.session_state.pop("train.refused", None):
-        st.error(frame.plain(refused))
+    else:
+        select(then)
+        close()

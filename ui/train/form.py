@@ -1,158 +1,140 @@
-"""The form of a run: its config as widgets, and the config that they make."""
+"""The form of a run: the settings of its config as widgets, and the config that they make."""
 
-import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from decimal import Decimal
 from typing import Any
 
 import streamlit as st
 
 from fgpvae import UserError
-from fgpvae.configs import CUBES, OBJECTS, RunConfig, from_dict, to_dict
-from fgpvae.data import cubes
 from fgpvae.models import MODELS
-from ui.train.labels import DRAWN, option_name
-from ui.train.settings import GROUPS, SETTINGS, Setting, Values, own_settings
+from fgpvae.networks.standard import NetworkConfig
+from fgpvae.settings import Setting, SettingError, setting_of
+from fgpvae.training.configs import DataConfig, RunConfig, TrainingConfig, from_dict, to_dict
+from fgpvae.training.objectives import ObjectiveConfig
+from fgpvae.training.presets import put
 
 COLUMNS = 3
-STORE = "train.settings"  # in the session state
+BASE, FILLED = "train.base", "train.fillings"  # the config that filled the form; how often one did
+NOT_DRAWN = object()
+MODEL = Setting(
+    "Model",
+    "The factorized model, or one that it is compared with.",
+    choices={name: kind.title for name, kind in MODELS.items()},
+)
 
 
-def flat(config: RunConfig) -> Values:
-    """Every setting by its path, as the widgets hold it."""
-    found: Values = {}
+def fill(config: RunConfig) -> None:
+    """Put a config into the form, in the place of all that was typed: new widgets are drawn."""
+    for old in [each for each in st.session_state if str(each).startswith("train.setting.")]:
+        del st.session_state[old]
+    st.session_state[BASE] = config
+    st.session_state[FILLED] = st.session_state.get(FILLED, 0) + 1
 
-    def walk(table: dict[str, Any], path: str) -> None:
-        for name, value in table.items():
-            if isinstance(value, dict):
-                walk(value, f"{path}{name}.")
-            elif f"{path}{name}" in SETTINGS:
-                found[f"{path}{name}"] = _shown(value)
 
-    for name in MODELS:  # settings of the other models, should one of them be chosen
-        walk({"model": own_settings(name)}, "")
-    walk(to_dict(config), "")
-    found["data.classes"] = list(config.data.classes)
+def key(path: str) -> str:
+    return f"train.setting.{st.session_state[FILLED]}.{path}"
+
+
+def settings(model: str) -> dict[str, Setting]:
+    """Return the settings of a run with this model by path; those that decide on others first."""
+    parts: dict[str, type[Any]] = {
+        "data": DataConfig,
+        "model": MODELS[model].Config,
+        "model.network": NetworkConfig,
+    }
+    parts |= {"objective": ObjectiveConfig, "training": TrainingConfig, "": RunConfig}
+    found = {"model.name": MODEL}
+    for part, kind in parts.items():
+        for each in fields(kind):
+            if (setting := setting_of(each)) is not None:
+                found[f"{part}.{each.name}".lstrip(".")] = setting
     return found
 
 
-def _shown(value: Any) -> Any:
-    """Numbers and lists as text, so that what is typed can be wrong for a moment."""
-    if isinstance(value, bool | str):
-        return value
-    if isinstance(value, tuple | list):
-        return ", ".join(str(_shown(each)) for each in value)
-    short = f"{value:g}"
-    return short if float(short) == value else repr(value)
+def flat(table: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]]:
+    """Iterate over the values of nested tables with their paths."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{parent}{name}.")
+        else:
+            yield f"{parent}{name}", value
 
 
-def build(held: Values, preset: str, suited: RunConfig | None = None) -> RunConfig:
-    """The config, or a UserError that says what is wrong with a setting.
+def _typed() -> tuple[dict[str, Any], dict[str, Setting], str]:
+    """What the form holds, also while it is folded.
 
-    `suited` is the config that suits own objects, from which comes what they decide.
+    The table of a config, the settings that are of use with it, and a sentence if what was typed
+    for one of them is no value at all.
     """
-    table: dict[str, Any] = {"preset": preset}
-    if held["data.split"] == CUBES:
-        held = held | {"data.source": DRAWN}
-        table["model"] = {"network": {"shape": (1, cubes.SIZE, cubes.SIZE)}}
-    elif held["data.source"] == DRAWN:  # of a preset that was for figures
-        held = held | {"data.source": "embedded"}
-    elif suited is None and held["data.source"] not in SETTINGS["data.source"].options:
-        raise UserError("IDX files are for the command line.")
-    own = own_settings(held["model.name"])
-    if suited is not None:
-        decided = to_dict(suited)
-        network = {"shape": decided["model"]["network"]["shape"]}
-        kernel = {"kernel": decided["model"]["kernel"]} if "kernel" in own else {}
-        table |= {"data": decided["data"], "model": {"network": network, **kernel}}
-        held = {path: value for path, value in held.items() if not path.startswith("data.")}
-    for path, value in held.items():
-        *parents, leaf = path.split(".")
-        if parents == ["model"] and leaf not in own:
-            continue
-        inner = table
-        for parent in parents:
-            inner = inner.setdefault(parent, {})
-        inner[leaf] = _read(SETTINGS[path], value)
+    table, state, wrong = to_dict(st.session_state[BASE]), st.session_state, ""
+    put(table, "model.name", state.get(key("model.name"), table["model"]["name"]))
+    offered = {}
+    for path, setting in settings(table["model"]["name"]).items():
+        if setting.is_used(dict(flat(table)), path.rpartition(".")[0]):
+            offered[path] = setting
+            value = state.get(key(path), NOT_DRAWN)
+            if isinstance(value, str) and not setting.choices:
+                parts = [part.strip() for part in value.split(",")]
+                value = [int(p) for p in parts] if all(p.isdecimal() for p in parts) else None
+            if value is None:
+                wrong = f"{setting.label} must be whole numbers with commas between them."
+            elif value is not NOT_DRAWN:
+                put(table, path, value)
+    return table, offered, wrong
+
+
+def build() -> RunConfig:
+    """Build the config that the form holds; a UserError names what is wrong by its label."""
+    table, _, wrong = _typed()
+    if wrong:
+        raise UserError(wrong)
     try:
-        return from_dict(RunConfig, table)
-    except UserError as error:
-        raise UserError(_in_words(str(error))) from None
-
-
-def _read(setting: Setting, value: Any) -> Any:
-    if setting.options or not isinstance(value, str):
-        return value
-    text = value.strip()
-    if setting.path in ("model.phases", "model.network.filters", "model.network.widths"):
-        return [_number(part) for part in text.split(",") if part.strip()]
-    return _number(text)
-
-
-def _number(text: str) -> Any:
-    """A number where it is one; otherwise the text, for the config to complain about."""
-    text = text.strip()
-    if re.fullmatch(r"[-+]?\d+", text):
-        return int(text)
-    if re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text):
-        return float(text)
-    return text
-
-
-def _in_words(sentence: str) -> str:
-    """Settings called by the label and symbol that they have here, not by their name in a file."""
-    for path in sorted(SETTINGS, key=len, reverse=True):
-        setting, leaf = SETTINGS[path], path.rpartition(".")[2]
-        called = f"{setting.label} ({setting.symbol})" if setting.symbol else setting.label
-        dotted = rf"\b(config\.)?{re.escape(path)}\b" if "." in path else rf"\bconfig\.{path}\b"
-        sentence = re.sub(dotted, called, sentence)
-        sentence = re.sub(rf"^{leaf}( \(\w+\))?(?= must)", called, sentence)
-        sentence = re.sub(rf"(?<= to ){leaf}(?=,)", called, sentence)
-        if "_" in leaf:
-            sentence = re.sub(rf"\b{leaf}\b", called, sentence)
-    return sentence
-
-
-def put(config: RunConfig) -> None:
-    """Fill the form; before it is drawn."""
-    st.session_state[STORE] = flat(config)
-    for path, value in flat(config).items():
-        st.session_state[SETTINGS[path].key] = value
-
-
-def values() -> Values:
-    """What the form holds, also while it is folded away."""
-    return st.session_state[STORE]
-
-
-def typed() -> Values:
-    """What the form holds, and what was typed since it was drawn: for a callback."""
-    state = st.session_state
-    return {path: state.get(SETTINGS[path].key, value) for path, value in values().items()}
+        config = from_dict(RunConfig, table)
+    except SettingError as error:
+        raise UserError(error.labelled) from None
+    if config.data.directory:  # no path is opened here
+        raise UserError("IDX files are for the command line.")
+    return config
 
 
 def form() -> None:
-    """Draw all groups, and keep what is typed."""
-    held = values()
-    for tab, group in zip(st.tabs(list(GROUPS)), GROUPS.values(), strict=True):
+    """Draw what can be set, a tab a part of the config."""
+    table, offered, _ = _typed()
+    values, tabs = dict(flat(table)), dict[str, list[str]]()
+    for path in offered:
+        part = path.rpartition(".")[0].rpartition(".")[2]
+        tabs.setdefault(part or "training", []).append(path)
+    order = [name for name in ("model", "network", "data", "objective", "training") if name in tabs]
+    for tab, name in zip(st.tabs([name.capitalize() for name in order]), order, strict=True):
         with tab:
-            for start in range(0, len(group), COLUMNS):
-                columns = st.columns(COLUMNS)
-                for column, setting in zip(columns, group[start : start + COLUMNS], strict=False):
+            for start in range(0, len(tabs[name]), COLUMNS):
+                row = tabs[name][start : start + COLUMNS]
+                for column, path in zip(st.columns(COLUMNS), row, strict=False):
                     with column, st.container(gap=None):
-                        held[setting.path] = _widget(setting, held)
-                        st.caption(setting.meaning)
+                        _widget(path, offered[path], values[path])
+                        st.caption(offered[path].help)
 
 
-def _widget(setting: Setting, held: Values) -> Any:
-    st.session_state.setdefault(setting.key, held[setting.path])  # it was not drawn for a while
-    decided = held["data.split"] == OBJECTS and setting.path.startswith("data.")
-    disabled = decided or not setting.used(held)
-    common: dict[str, Any] = {"key": setting.key, "disabled": disabled}
-    if setting.options:
-        # a run of the command line can have been cloned that has another
-        every = dict.fromkeys((*setting.options, st.session_state[setting.key]))
-        return st.selectbox(setting.title, list(every), format_func=option_name, **common)
-    if setting.path == "data.classes":
-        return st.multiselect(setting.title, list(range(10)), **common)
-    if isinstance(held[setting.path], bool):
-        return st.toggle(setting.title, **common)
-    return st.text_input(setting.title, live=True, max_chars=200, **common)
+def _widget(path: str, setting: Setting, value: Any) -> None:
+    common: dict[str, Any] = {"key": key(path), "persist_state": "session"}
+    label, choices = setting.title, setting.choices
+    if choices and isinstance(value, tuple | list):
+        st.multiselect(label, list(choices), list(value), format_func=choices.__getitem__, **common)
+    elif choices:
+        every = list(dict.fromkeys((*choices, value)))  # a cloned run may have another
+        names = dict(zip(every, every, strict=True)) | dict(choices)
+        st.selectbox(label, every, every.index(value), format_func=names.__getitem__, **common)
+    elif isinstance(value, bool):
+        st.toggle(label, value, **common)
+    elif isinstance(value, tuple | list) and isinstance(value[0], float):
+        st.slider(label, *(setting.bounds or (0.0, 1.0)), value, **common)
+    elif isinstance(value, tuple | list):
+        st.text_input(label, ", ".join(map(str, value)), max_chars=100, live=True, **common)
+    elif isinstance(value, float):
+        decimals = len(f"{Decimal(f'{value:.6g}'):f}".partition(".")[2])
+        step = 10.0 ** -max(decimals, 1)  # 0.001 for 0.002 and 0.995
+        st.number_input(label, value=value, step=step, format="%.6g", **common)
+    else:
+        st.number_input(label, value=value, step=1, **common)

@@ -1,154 +1,157 @@
 """The card that starts a run: preset, settings, name, time."""
 
+from dataclasses import replace
+
 import streamlit as st
 
-from fgpvae import UserError, background, runs
-from fgpvae.configs import OBJECTS, RunConfig
-from fgpvae.presets import PRESETS
+from fgpvae import UserError, runs
+from fgpvae.runs import queue
+from fgpvae.runs.estimate import epoch_seconds
+from fgpvae.training import presets
+from fgpvae.training.configs import OBJECTS, RunConfig
+from fgpvae.training.presets import FIRST, PRESETS
+from ui.catalog import models
 from ui.shell import frame
-from ui.train import estimates, form, labels, settings, uploads
-from ui.train.run_state import redraw, redrawn, say, select
+from ui.train import form, uploads
+from ui.train.run_state import duration, redraw, redrawn, say, select
 
-FIRST = "quick"
+NAMES = {"quick": "Quick", "paper": "The paper's", OBJECTS: "Your own data"}
+# what a preset is for, where `models.LINES` does not say so
+LINES = {
+    "quick": "A good first run: learns to turn a new three from one view.",
+    "paper": "The paper's model: its networks, data and objective, for a thousand epochs.",
+    OBJECTS: "Objects of your own, photographed or drawn from several views.",
+    "wide": "The best on the paper's threes: larger networks, deformed digits, many epochs.",
+    "best": "The model that the app opens with: all ten digits at all angles. It downloads MNIST "
+    "from openml.org first.",
+    "cubes-quick": "Cube figures, which no rotation of a picture can turn.",
+    "cubes": "Cube figures, with 4,000 random ones: the first part of how the app's model was "
+    "trained.",
+    "films": "Films of digits that move, of all of MNIST, which is downloaded from openml.org "
+    "first.",
+    "films-quick": "Films of digits that move: the look stays, the path is a Gaussian process.",
+    "cvae": "CVAE for threes: it is told the angle, with the pixel noise that suits it best.",
+    "cvae-published": "The CVAE as the paper ran it.",
+}
 
 
 def fill() -> None:
-    """Before the form is drawn: fold it after a start, fill it with a run that is cloned."""
+    """Fold the form after a start, or fill it with a cloned run. Call this before it is drawn."""
     state = st.session_state
     state.pop("train.redraw", None)  # this is the run that was asked for
     if state.pop("train.begun", False):
         state["train.open"], state["train.name"] = False, ""
-    cloned = state.pop("train.clone", None)
+    cloned: RunConfig | None = state.pop("train.clone", None)
     if cloned is not None:
-        form.put(cloned)
-        known = cloned.preset if cloned.preset in PRESETS else FIRST
-        state["train.preset"], state["train.filled"] = known, (known, None)
-        state["train.open"] = True
+        groups = {name: group for group, names in presets.grouped().items() for name in names}
+        known = cloned.preset if cloned.preset in (*FIRST, *groups) else FIRST[0]
+        state["train.preset"] = groups.get(known, known)
+        if known in groups:
+            state[f"train.preset.{groups[known]}"] = known
+        form.fill(replace(cloned, preset=known))
+        state["train.filled"], state["train.open"] = (known, None), True
 
 
 @st.fragment
 def new_run() -> None:
     redrawn()
     with frame.card(
-        "A new run",
-        ("Training runs in the background and goes on when you close the page."),
-        "train.new",
+        "A new run", "Training goes on in the background when you close the page.", "train.new"
     ):
-        names = [*sorted(settings.OFFERED, key=lambda name: name != FIRST), OBJECTS]
-        preset = st.segmented_control(
-            "Preset",
-            names,
-            format_func=lambda name: "your own data" if name == OBJECTS else name,
-            default=FIRST,
-            required=True,
-            key="train.preset",
-            label_visibility="collapsed",
-            bind="query-params",
-            persist_state="session",
-        )
-        st.caption(labels.preset_line(preset))
-        base = PRESETS[preset]
-        if preset == OBJECTS:
-            brought = uploads.own_objects()
-            base = base if brought is None else brought.config
-        filled = preset, base if preset == OBJECTS else None
-        if st.session_state.get("train.filled") != filled:
-            form.put(base)
-            st.session_state["train.filled"] = filled
+        with st.container():  # what is below stays where it is
+            preset = choose_preset()
+        st.caption((models.LINES | LINES)[preset])
+        with st.container():
+            own = uploads.own_objects() if preset == OBJECTS else None
+        if st.session_state.get("train.filled") != (preset, own):
+            form.fill(own or PRESETS[preset])
+            st.session_state["train.filled"] = preset, own
         place = st.container()
         drawer = st.expander("All settings", key="train.open", on_change="rerun")
         if drawer.open:
             with drawer:
                 form.form()
-        with place:
-            if preset != OBJECTS or brought is not None:
+                frame.not_in_link("settings that are changed here")
+        if preset != OBJECTS or own is not None:
+            with place:
                 start(preset)
         with st.expander("Upload a run that was downloaded", key="train.bring"):
             uploads.archive()
 
 
+def choose_preset() -> str:
+    """Ask for a preset: three that most people want, then groups."""
+    groups = presets.grouped()
+    titles = {name: NAMES.get(name, name.capitalize()) for name in (*FIRST, *groups)}
+    chosen = _control("Preset", titles, "train.preset")
+    if chosen not in groups:
+        return chosen
+    titles = {name: name for name in groups[chosen]}
+    return _control(chosen.capitalize(), titles, f"train.preset.{chosen}")
+
+
+def _control(label: str, titles: dict[str, str], key: str) -> str:
+    chosen: str = st.segmented_control(
+        label,
+        titles,
+        format_func=titles.__getitem__,
+        default=next(iter(titles)),
+        required=True,
+        key=key,
+        label_visibility="collapsed",
+        bind="query-params",
+        persist_state="session",
+    )
+    return chosen
+
+
 def start(preset: str) -> None:
-    """Name, time and the button; what is wrong with the settings, if anything is."""
+    """Show name, time and the button; what is wrong with the settings, if anything is."""
     left, middle, right = st.columns([3, 3, 1.4], vertical_alignment="bottom")
-    root = background.root()
+    root = queue.root()
     typed = left.text_input(
         "Name",
-        placeholder=background.free_name(root, preset),
+        placeholder=queue.free_name(root, preset),
         max_chars=60,
         key="train.name",
         live=True,
     )
-    config, wrong, name = None, "", background.tidy_name(typed)
-    try:
-        config = form.build(form.values(), preset, derived())
-        if name:
-            background.check_free(root, background.check_name(name))
-    except UserError as error:
-        wrong = str(error)
+    name, wrong = queue.tidy_name(typed), False
     with middle:
-        if wrong:
-            st.error(frame.plain(wrong))
-        elif config is not None:
+        try:
+            config = form.build()
+            if name:
+                queue.check_free(root, queue.check_name(name))
+            takes = estimate(config)
             if name != typed:
                 st.caption(f"It will be called {frame.plain(name)}.")
-            estimate(config)
-    right.button(
-        "Start",
-        type="primary",
-        width="stretch",
-        disabled=bool(wrong),
-        on_click=begin_typed,
-        args=(preset,),
-    )
-
-
-def estimate(config: RunConfig) -> None:
-    """The time that a run takes, as soon as it is known."""
-    pending = estimates.sentence(config) is None
-
-    def show() -> None:
-        said = estimates.sentence(config)
-        if said is not None and pending:
-            st.rerun()
-        active = sum(run.active for run in runs.list_runs(background.root())[0])
-        try:
-            full = active >= background.slots()
+            st.caption(takes)
         except UserError as error:
+            wrong = True
             st.error(frame.plain(error))
-            return
-        wait = " It starts when the run before it is done." if full else ""
-        st.caption(f"{frame.plain(said)}.{wait}" if said else "Timing a few steps…")
-
-    st.fragment(show, run_every=0.7 if pending else None)()
+    right.button("Start", type="primary", width="stretch", disabled=wrong, on_click=begin)
 
 
-def begin_typed(preset: str) -> None:
-    """Start what the form holds at the moment of the click."""
+def estimate(config: RunConfig) -> str:
+    """Say how long a run takes, and whether it has to wait for another."""
+    subjects = len(st.session_state[uploads.OWN].names) if config.data.own else None
+    seconds = config.training.epochs * epoch_seconds(config, subjects)
+    active = sum(run.active for run in runs.list_runs(queue.root())[0])
+    wait = " It starts when the run before it is done." if active >= queue.slots() else ""
+    return f"Takes roughly {duration(seconds)}.{wait}"
+
+
+def begin(config: RunConfig | None = None) -> None:
+    """Start a run with a config, or with what the form holds at the moment of the click."""
+    root, name = queue.root(), ""
     try:
-        config = form.build(form.typed(), preset, derived())
-    except UserError as error:
-        say(str(error))
-        redraw()
-        return
-    begin(background.tidy_name(st.session_state.get("train.name", "")), config)
-
-
-def derived() -> RunConfig | None:
-    """The config that suits own objects, where such are to be trained on."""
-    own = st.session_state.get(uploads.OWN)
-    return own.config if own is not None and form.values()["data.split"] == OBJECTS else None
-
-
-def begin(name: str, config: RunConfig) -> None:
-    """Start a run, with a free name if it is given none; a callback."""
-    root = background.root()
-    try:
-        own = st.session_state[uploads.OWN].objects if config.data.split == OBJECTS else None
-        name = name or background.free_name(root, config.preset)
-        run = background.start(root, name, config, own)
-    except UserError as error:
-        say(str(error))
-    else:
-        select(run.name)
+        if config is None:
+            config = form.build()
+            name = queue.tidy_name(st.session_state.get("train.name", ""))
+        own = st.session_state[uploads.OWN] if config.data.own else None
+        name = name or queue.free_name(root, config.preset)
+        select(queue.start(root, name, config, own).name)
         st.session_state["train.begun"] = True
+    except UserError as error:
+        say(error)
     redraw()

@@ -6,23 +6,24 @@ from typing import Any
 
 import streamlit as st
 
-from fgpvae import UserError, archives, background, files, runs
-from fgpvae.checkpoints import WEIGHTS
-from fgpvae.configs import CUBES, OBJECTS, RunConfig, network_weights
-from fgpvae.models import MODELS
-from fgpvae.runs import Run
+from fgpvae import UserError, files, runs
+from fgpvae.browser.imagined import imagine, remembered
+from fgpvae.runs import archives, queue
+from fgpvae.runs.checkpoints import WEIGHTS
+from fgpvae.runs.directory import Run
+from fgpvae.training.configs import RunConfig, network_weights
 from ui import charts
-from ui.catalog import models
-from ui.shell import frame, numbers, query_params
-from ui.train import curves, estimates
-from ui.train.checkpoint_pictures import strip
+from ui.catalog import Choice, models, subjects
+from ui.inference import redrawn
+from ui.shell import frame, numbers
+from ui.train import curves
 from ui.train.dialogs import ask
-from ui.train.run_state import STOPPING, progress, redraw, say, state
+from ui.train.run_state import STOPPING, duration, progress, redraw, say, state
 
 LARGEST_LOG = 2**20  # bytes
 RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
 LOST_NOTHING = "The training was interrupted. Nothing is lost: Resume goes on from where it was."
-CLONE, AGAIN = "Put them into the form above.", "Bring the data again, under your own data."
+CLONE, AGAIN = "Put them into the form above.", "Upload the data again, under Your own data."
 STOP_FIRST, GO_ON = "Stop it first.", "It goes on from where it was."
 FIRST_WIDTH = 130  # pixels, for Stop, Resume and More epochs alike
 UPLOADED = (
@@ -45,56 +46,9 @@ def detail(run: Run, others: list[Run]) -> None:
             if run.state == runs.FAILED:
                 st.error(frame.plain(run.message or "The run failed; its log says why."))
             elif run.state == runs.INTERRUPTED:
-                st.warning(frame.plain(LOST_NOTHING + last_words(run)))
-        strip(run)
+                st.warning(frame.plain(LOST_NOTHING + last_line(run)))
+        pictures(run)
         history(run, lines, others)
-
-
-def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
-    """The curves of the run and, if asked for, those of another over them."""
-    records = [curves.Record(run.name, lines, run.config.training.epochs)]
-    names = {other.name: other for other in others if other.name != run.name and other.epoch > 0}
-    if names:
-        linked = st.query_params.get(curves.OTHER_KEY)
-        held = linked if linked in names else None
-        # Only where it differs: what is set goes to the browser, over a choice that is on its way.
-        if st.session_state.get(curves.OTHER_KEY) != held:
-            st.session_state[curves.OTHER_KEY] = held
-        name = st.selectbox(
-            "Compare with the curves of",
-            list(names),
-            index=None,
-            key=curves.OTHER_KEY,
-            placeholder="no other run",
-            on_change=choose_other,
-        )
-        if name is not None:
-            other = names[name]
-            records.append(curves.Record(other.name, other.metrics(), other.config.training.epochs))
-    charts.show(
-        partial(curves.chart, records),
-        "train.curves",
-        curves.height(),
-        curves.alt(records),
-        live=" / ".join(record.name for record in records),
-    )
-    if lines and not curves.points(lines, "validation_mse", logarithmic=True):
-        st.caption(curves.no_validation(run.config.data))
-
-
-def choose_other() -> None:
-    """Keep the choice in the address, also while a run is shown that cannot have it."""
-    query_params.write(**{curves.OTHER_KEY: st.session_state[curves.OTHER_KEY]})
-
-
-def last_words(run: Run) -> str:
-    """What a process that died had to say, if anything."""
-    try:
-        lines = files.read(run.path / runs.LOG, LARGEST_LOG).decode(errors="replace").split("\n")
-    except UserError:
-        return ""
-    said = next((line for line in reversed(lines) if line.strip()), "")
-    return f" Its last words: {said[:300]}" if said else ""
 
 
 def described(config: RunConfig) -> str:
@@ -102,47 +56,98 @@ def described(config: RunConfig) -> str:
     channels = f"L = {model.latents}"
     if "local" in model.blocks:
         channels += f", J = {model.blocks['local'].stop}"
-    every = len(config.data.classes) == 10
-    digits = "all digits" if every else f"digit {', '.join(map(str, config.data.classes))}"
-    if config.data.split == OBJECTS:
-        digits = f"objects of {config.data.source[:60]}"
-    if config.data.split == CUBES:
-        digits = "figures of cubes"
     return (
-        f"{MODELS[model.name].title} · {config.preset} · {channels} · "
-        f"{network_weights(model):,} weights · {digits} · seed {config.seed}"
+        f"{config.kind.title} · {config.preset} · {channels} · {network_weights(model):,} weights "
+        f"· {config.data.title} · seed {config.seed}"
     )
 
 
 def summary(run: Run, lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    epochs = run.config.training.epochs
-    left = "–" if run.seconds_left is None else estimates.in_words(run.seconds_left)
-    spent = estimates.in_words(lines[-1]["seconds"]) if lines else "–"
-    error = f"{lines[-1]['mse']:.4f}" if lines else "–"
     return [
         (state(run), "state"),
-        (f"{int(run.epoch)} / {epochs}", "epochs"),
-        (left, "left"),
-        (spent, "trained"),
-        (error, "training error"),
+        (f"{int(run.epoch)} / {run.config.training.epochs}", "epochs"),
+        ("–" if run.seconds_left is None else duration(run.seconds_left), "left"),
+        (duration(lines[-1]["seconds"]) if lines else "–", "trained"),
+        (f"{lines[-1]['mse']:.4f}" if lines else "–", "training error"),
     ]
 
 
+def last_line(run: Run) -> str:
+    """Return the last line in the log of a process that died."""
+    try:
+        lines = files.read(run.path / runs.LOG, LARGEST_LOG).decode(errors="replace").split("\n")
+    except UserError:
+        return ""
+    said = next((line for line in reversed(lines) if line.strip()), "")
+    return f" The last line of its log: {said[:300]}" if said else ""
+
+
+def pictures(run: Run) -> None:
+    """Show views of a subject, true and as the newest weights draw them."""
+    choice = models.of_run(run)
+    if choice is None:
+        st.caption("The first pictures appear as soon as the run is ready.")
+        return
+    try:
+        html, caption = _redrawn(choice)
+    except UserError as error:
+        st.caption(frame.plain(f"No pictures: {error}"))
+        return
+    st.caption(caption)
+    st.html(html)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _redrawn(choice: Choice) -> tuple[str, str]:
+    model, collection, subject = choice.load(), choice.collection, subjects.first(choice)
+    seen = imagine(model, subject, remembered(model, subject) or subject.first_views)
+    kind, words = "training" if subject.new is False else "new", collection.words
+    return redrawn.grid(seen, collection, next(iter(subject.held_out), None)), (
+        f"A {kind} {words.one}, given the {words.views} with a bar; drawn by the newest weights."
+    )
+
+
+def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
+    """Show the curves of the run and, if asked for, those of another over them."""
+    shown = [run]
+    names = {other.name: other for other in others if other.name != run.name and other.epoch > 0}
+    if names:
+        name = st.selectbox(
+            "Compare with the curves of",
+            names,
+            index=None,
+            key="train.other",
+            placeholder="no other run",
+            bind="query-params",
+            persist_state="session",
+        )
+        if name is not None:
+            shown.append(names[name])
+    records = [curves.Record(r.name, r.metrics(), r.config.training.epochs) for r in shown]
+    charts.show(
+        partial(curves.chart, records),
+        "train.curves",
+        curves.HEIGHT,
+        curves.alt(records),
+        live=" / ".join(record.name for record in records),
+    )
+    if lines and not any("validation_mse" in line for line in lines):
+        st.caption(curves.no_validation(run.config.data))
+
+
 def actions(run: Run) -> None:
-    """What can be done with a run.
+    """Show what can be done with a run.
 
     Buttons neither move nor are replaced when the run changes its state, or a click at that moment
     would come to nothing: the first has one width, and all have a help, without which Streamlit
     draws a button in another way.
     """
-    busy = run.active or run.state == runs.QUEUED
+    busy, own = run.active or run.state == runs.QUEUED, run.config.data.own
     with st.container(horizontal=True, vertical_alignment="center", key="train.actions"):
         go_on_or_stop(run, busy)
-        own = run.config.data.split == OBJECTS
-        clone = AGAIN if own else CLONE
-        button("Clone settings", "train.action.clone", copy_settings, run, disabled=own, help=clone)
-        rename, delete = (STOP_FIRST, STOP_FIRST) if busy else ("Asks for a name.", "Asks first.")
-        button("Rename", "train.action.rename", ask, "rename", run, disabled=busy, help=rename)
+        button("Clone settings", copy_settings, run, disabled=own, help=AGAIN if own else CLONE)
+        asks = STOP_FIRST if busy else "Asks for a name."
+        button("Rename", ask, "rename", run, disabled=busy, help=asks)
         st.download_button(
             "Download",
             lambda: archives.pack(run),
@@ -153,55 +158,51 @@ def actions(run: Run) -> None:
             disabled=not (run.path / WEIGHTS).exists(),
             help="Settings, weights and curves in one file, which can be uploaded again above.",
         )
-        button("Delete", "train.action.delete", ask, "delete", run, disabled=busy, help=delete)
+        asks = STOP_FIRST if busy else "Asks first."
+        button("Delete", ask, "delete", run, disabled=busy, help=asks)
     if run.epoch > 0:
         with st.container(horizontal=True, vertical_alignment="center", key="train.links"):
             st.caption("See it in", width="content")
-            links = uses(run)
-            for page in frame.pages():
-                if page.title in links:
-                    st.page_link(page, label=page.title, query_params=links[page.title])
+            for page, link in uses(run).items():
+                st.page_link(frame.page(page), label=page.capitalize(), query_params=link)
 
 
 def go_on_or_stop(run: Run, busy: bool) -> None:
-    """The first of the buttons."""
+    if busy:
+        stopping = state(run) == STOPPING
+        help = "It can go on later."
+        button("Stop", act, queue.stop, run, help=help, disabled=stopping, width=FIRST_WIDTH)
+        return
     uploaded = (run.path / WEIGHTS).exists() and not (run.path / runs.STATE).exists()
     options: dict[str, Any] = {"disabled": uploaded, "width": FIRST_WIDTH}
-    if busy:
-        options |= {"disabled": state(run) == STOPPING, "help": "It can go on later."}
-        button("Stop", "train.action.stop", act, background.stop, run, **options)
-    elif run.state in RESUMABLE:
-        options |= {"type": "primary", "help": UPLOADED if uploaded else GO_ON}
-        button("Resume", "train.action.resume", act, background.resume, run, **options)
+    options["help"] = UPLOADED if uploaded else GO_ON
+    if run.state in RESUMABLE:
+        button("Resume", act, queue.resume, run, type="primary", **options)
     else:
-        options |= {"help": UPLOADED if uploaded else GO_ON}
-        button("More epochs", "train.action.more", ask, "more", run, **options)
+        button("More epochs", ask, "more", run, **options)
 
 
 def uses(run: Run) -> dict[str, dict[str, Any]]:
-    """Pages that can show a run, and what is in the link to each."""
+    """Return the pages that can show a run, and what is in the link to each."""
     name, split = models.OWN + run.name, run.config.data.split
-    found: dict[str, dict[str, Any]] = {"Rotate": {"model": name}, "Latents": {"model": name}}
-    if split == CUBES:
-        found["Extrapolate"] = {"model": name}
-        found["Compare"] = {"compare.figures": [name, *models.baselines(figures=True)]}
-    elif split != OBJECTS:
-        found["Compare"] = {"models": [name, *models.baselines()]}
-    return found
+    group = models.GROUPS.get(split, "Digits")
+    key = "models" if group == "Digits" else f"compare.{group.lower()}"
+    found: dict[str, dict[str, Any]] = {"rotate": {"model": name}}
+    if not run.config.data.own:
+        found["extrapolate"] = {"model": name}
+    return found | {"compare": {key: [name, *models.baselines(group)]}, "latents": {"model": name}}
 
 
-def button(
-    label: str, key: str, action: Callable[..., None], *given: object, **options: Any
-) -> None:
-    """A button whose action is a callback."""
-    st.button(label, key=key, on_click=action, args=given, **options)
+def button(label: str, action: Callable[..., None], *args: object, **options: Any) -> None:
+    name = label.split()[0].lower()
+    st.button(label, key=f"train.action.{name}", on_click=action, args=args, **options)
 
 
 def act(action: Callable[[Run], object], run: Run) -> None:
     try:
         action(run)
     except UserError as error:
-        say(str(error))
+        say(error)
     redraw()
 
 

@@ -1,93 +1,86 @@
 """The list of runs beside the chosen one, again every second while one trains."""
 
 from hashlib import sha256
+from pathlib import Path
 
 import streamlit as st
 
-from fgpvae import UserError, background, runs
-from fgpvae.presets import PRESETS
-from fgpvae.runs import Run
+from fgpvae import runs
+from fgpvae.runs import queue
+from fgpvae.runs.directory import Run
+from fgpvae.training.presets import PRESETS
 from ui import charts
 from ui.catalog import models
 from ui.shell import frame, palette
-from ui.train.new_run import FIRST, begin
+from ui.train.new_run import begin
 from ui.train.run_detail import detail
-from ui.train.run_state import link, live, progress, redrawn, said, select, selected
+from ui.train.run_state import follow_link, live, progress, redrawn, said, select
 
 SHOWN = 8  # runs in the list before one asks for more
 
 
+@st.cache_resource(show_spinner=False)
+def recover(root: Path) -> None:
+    """Start what a server that is gone left in the queue; once a server."""
+    queue.advance_queue(root)
+
+
 def watch(expected: bool) -> None:
-    """The list of runs and one of them; again every second while something is being trained."""
+    """Show the runs and one of them; `expected`: the page expects that one trains."""
     redrawn()
-    link()
-    with st.container():  # a message moves nothing that can be clicked
-        try:
-            background.advance_queue(background.root())
-        except UserError as error:
-            st.error(frame.plain(error))
-    found, broken = runs.list_runs(background.root())
+    follow_link()
+    found, broken = runs.list_runs(queue.root())
     if live(found) != expected:
         st.rerun()  # begin to look every second, or stop
-    run = selected(found)
-    if not found and run is None and st.session_state.get("train.run") is None:
+    wanted = st.session_state.get("train.run") or next((run.name for run in found), None)
+    if wanted is None:
         nothing()
         return
+    run = next((run for run in found if run.name == wanted), None)
     left, right = st.columns([2, 5])
     with left, frame.card("Runs", key="train.runs"):
         entries(found, run)
         for name, reason in broken.items():
             st.caption(frame.plain(f"{name}: {reason}"))
-    with right, charts.last():
+    with right:
         if run is None:
-            gone(st.session_state["train.run"])
+            gone(wanted)
         else:
             detail(run, found)
 
 
 def gone(name: str) -> None:
-    """A link, or a deletion in another tab, leads to no run."""
-    with frame.empty(
-        "Not here any more", frame.plain(models.missing(models.OWN + name)), "train.gone"
-    ):
+    """Say that a link, or a deletion in another tab, leads to no run."""
+    sentence = frame.plain(models.missing(models.OWN + name))
+    with frame.empty("Not here any more", sentence, "train.gone"):
         st.button("Show the newest run", key="train.newest", on_click=select, args=(None,))
 
 
 def nothing() -> None:
-    with frame.empty(
-        "No run yet",
-        (
-            "A run shows its curves here, and how well it turns digits, second by second as it "
-            "learns."
-        ),
-    ):
-        st.button("Start a quick run", key="train.quick", on_click=begin, args=("", PRESETS[FIRST]))
+    sentence = (
+        "A run shows its curves here, and how well it turns digits, second by second as it learns."
+    )
+    with frame.empty("No run yet", sentence):
+        quick = PRESETS["quick"]
+        st.button("Start a quick run", key="train.quick", on_click=begin, args=(quick,))
 
 
 def entries(found: list[Run], chosen: Run | None) -> None:
-    """A button a run, filled as far as the run has come."""
+    """Show a button for each run, filled as far as the run has come."""
     every = len(found) <= SHOWN or st.session_state.get("train.all", False)
-    style = []
+    tint, style = charts.faded(palette.GLOBAL, 0.14), []
     for run in found if every else found[:SHOWN]:
         digest = sha256(run.name.encode()).hexdigest()[:12]
         share = f"{100 * progress(run):.1f}%"
-        tint = charts.faded(palette.GLOBAL, 0.14)
         ring = f"border-color:{palette.GLOBAL};" if run == chosen else ""
         style.append(
             f".st-key-train-entry-{digest} button {{ {ring}background: "
             f"linear-gradient(90deg, {tint} {share}, transparent {share}); }}"
         )
-        label = f"**{frame.plain(run.name)}**  \n{said(run)}"
-        st.button(
-            label, key=f"train.entry.{digest}", width="stretch", on_click=select, args=(run.name,)
-        )
+        label, key = f"**{frame.plain(run.name)}**  \n{said(run)}", f"train.entry.{digest}"
+        st.button(label, key=key, width="stretch", on_click=select, args=(run.name,))
     st.html(f"<style>{''.join(style)}</style>")
     if not every:
-        show_all = {"train.all": True}
-        st.button(
-            f"All {len(found)} runs",
-            key="train.more",
-            type="tertiary",
-            on_click=st.session_state.update,
-            args=(show_all,),
-        )
+        label, show_all = f"All {len(found)} runs", {"train.all": True}
+        update = st.session_state.update
+        st.button(label, key="train.more", type="tertiary", on_click=update, args=(show_all,))

@@ -1,11 +1,12 @@
 """Which run is chosen, and how far each has come, in words."""
 
+import math
+
 import streamlit as st
 
 from fgpvae import runs
-from fgpvae.runs import Run
+from fgpvae.runs.directory import Run
 from ui.shell import query_params
-from ui.train import estimates
 
 STATES = {
     runs.QUEUED: "waiting for its turn",
@@ -25,8 +26,8 @@ def select(name: str | None) -> None:
     query_params.write(run=name)
 
 
-def link() -> None:
-    """What the address says is shown; where it says nothing, the run that was chosen before."""
+def follow_link() -> None:
+    """Choose the run that the address names; without one, put the chosen run into the address."""
     linked = st.query_params.get("run")
     if linked is None:
         query_params.write(run=st.session_state.get("train.run"))
@@ -34,9 +35,9 @@ def link() -> None:
         st.session_state["train.run"] = linked
 
 
-def say(sentence: str) -> None:
-    """An error to be shown on top of the page by its next run."""
-    st.session_state["train.said"] = sentence
+def say(error: object) -> None:
+    """Show an error on top of the page in its next run."""
+    st.session_state["train.said"] = str(error)
 
 
 def redraw() -> None:
@@ -54,14 +55,6 @@ def redrawn() -> None:
         st.rerun()
 
 
-def selected(found: list[Run]) -> Run | None:
-    """The run that was chosen, or the newest if none was; None if it is not there."""
-    wanted = st.session_state.get("train.run")
-    if wanted is None:
-        return found[0] if found else None
-    return next((run for run in found if run.name == wanted), None)
-
-
 def live(found: list[Run]) -> bool:
     return any(run.active or run.state == runs.QUEUED for run in found)
 
@@ -76,10 +69,20 @@ def state(run: Run) -> str:
 
 
 def said(run: Run) -> str:
-    """State and progress in a few words."""
     words = [state(run)]
     if run.state != runs.QUEUED:
         words.append(f"epoch {int(run.epoch)} of {run.config.training.epochs}")
     if run.state == runs.RUNNING and run.seconds_left is not None:
-        words.append(f"{estimates.in_words(run.seconds_left)} left")
+        words.append(f"{duration(run.seconds_left)} left")
     return " · ".join(words)
+
+
+def duration(seconds: float) -> str:
+    """Write a duration, the longer the rounder: 3 s, 25 s, 5 min, 2 h 10 min."""
+    if seconds < 60:
+        return f"{max(round(seconds), 1) if seconds < 10 else 5 * math.ceil(seconds / 5)} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if rest and hours < 10 else f"{hours} h"

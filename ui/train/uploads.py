@@ -1,34 +1,27 @@
-"""Files that a person brings: a run that was downloaded, and objects of their own to train on."""
+"""Uploads: a run that was downloaded, and objects of one's own to train on."""
 
-from dataclasses import dataclass
+import re
 from pathlib import PurePath
 
 import streamlit as st
 
-from fgpvae import UserError, archives, background
-from fgpvae.configs import RunConfig
+from fgpvae import UserError
 from fgpvae.data import object_files
 from fgpvae.data.objects import Objects
-from fgpvae.kernels import ON_A_LINE
-from fgpvae.presets import for_objects
+from fgpvae.gp.kernels import ON_A_LINE
+from fgpvae.runs import archives, queue
+from fgpvae.training.configs import RunConfig
+from fgpvae.training.presets import for_objects
 from ui.shell import frame
 from ui.train.run_state import redraw, say, select
 
 LARGEST_MB = archives.LARGEST >> 20
-OWN = "train.own"  # in the session state: the objects that were brought
+OWN = "train.own"  # in the session state: the uploaded objects
 LINE, CIRCLE = "On a line", "On a circle"
 
 
-@dataclass(frozen=True)
-class Brought:
-    """Objects that were brought, and the config that suits them."""
-
-    objects: Objects
-    config: RunConfig
-
-
 def archive() -> None:
-    """Where a downloaded run is brought back."""
+    """Ask for the archive of a run."""
     turn = st.session_state.setdefault("train.archives", 0)  # an uploader is emptied by a new key
     st.file_uploader(
         "A run that was downloaded here or elsewhere (.zip)",
@@ -37,9 +30,7 @@ def archive() -> None:
         max_upload_size=LARGEST_MB,
         on_change=_add,
         args=(f"train.archive.{turn}",),
-        help=(
-            "It is checked, then listed with the others. It can be used, but not trained further."
-        ),
+        help=("It is checked and listed with the others. It can be used, but not trained further."),
     )
 
 
@@ -47,28 +38,23 @@ def _add(key: str) -> None:
     file = st.session_state.get(key)
     if file is None:
         return
-    root = background.root()
+    root = queue.root()
     try:
         found = archives.unpack(file.getvalue(), file.name)
-        name = background.free_name(root, _named(file.name))
-        select(background.add(root, name, found).name)
+        words = re.findall(r"[A-Za-z0-9_-]+", PurePath(file.name).stem)
+        name = queue.free_name(root, "-".join(words)[:50] or "uploaded")
+        select(queue.add(root, name, found).name)
     except UserError as error:
-        say(str(error))
+        say(error)
     st.session_state["train.archives"] += 1
     redraw()
 
 
-def _named(file: str) -> str:
-    """A name for a run from that of its file."""
-    stem = background.tidy_name(PurePath(file).stem)[:50]
-    try:
-        return background.check_name(stem)
-    except UserError:
-        return "uploaded"
+def own_objects() -> RunConfig | None:
+    """Ask for own objects and what their views are: the config that suits them.
 
-
-def own_objects() -> Brought | None:
-    """Where own objects are brought, and what is known of their views; None until all is right."""
+    None until all is right; the objects themselves are in the session state.
+    """
     file = st.file_uploader(
         "Images of objects, each from several views: a NumPy archive (.npz) with the arrays "
         "images, object and view",
@@ -94,17 +80,17 @@ def own_objects() -> Brought | None:
         kernel = right.selectbox("How they change", list(ON_A_LINE), key="train.kernel")
     try:
         found = _parsed(file.getvalue(), file.name)
-        brought = Brought(found, for_objects(found, file.name[:60], period, kernel))
+        config = for_objects(found, file.name[:60], period, kernel)
     except UserError as error:
         st.error(frame.plain(error))
         return None
     channels, height, width = found.shape
     st.caption(
         f"{len(found.names):,} objects in {len(found.images):,} images of {height} x {width} "
-        f"pixels in {'colour' if channels == 3 else 'grey'}. One in ten is kept back for testing."
+        f"pixels in {'colour' if channels == 3 else 'grey'}. One in ten is set aside for testing."
     )
-    st.session_state[OWN] = brought
-    return brought
+    st.session_state[OWN] = found
+    return config
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the objects")

@@ -1,45 +1,38 @@
-"""Things that no rotation of a picture can turn: Shepard and Metzler's figures of cubes."""
+"""Shepard and Metzler's figures of cubes: 3-D objects, whose far side one view hides."""
 
-from .drawing import ELEVATION, GREY, SIZE, Face, check_fits, draw, faces, project
+from .drawing import ELEVATION, SIZE, draw, fits
 from .figures import MOST_CUBES, Figure, from_cubes, parse
-from .references import references
 from .sets import (
     MOST_FIGURES,
     Splits,
     all_copies,
     chains,
     grown,
-    more_figures,
     random_chain,
     splits,
     training_figures,
     turned_copies,
 )
-from .turntable import ANGLES, GIVEN, Turntable, grid, task, turntable, views_of
+from .turntable import ANGLES, GIVEN, Turntable, grid, references, task, turntable, views_of
 
 __all__ = [
     "ANGLES",
     "ELEVATION",
     "GIVEN",
-    "GREY",
     "MOST_CUBES",
     "MOST_FIGURES",
     "SIZE",
-    "Face",
     "Figure",
     "Splits",
     "Turntable",
     "all_copies",
     "chains",
-    "check_fits",
     "draw",
-    "faces",
+    "fits",
     "from_cubes",
     "grid",
     "grown",
-    "more_figures",
     "parse",
-    "project",
     "random_chain",
     "references",
     "splits",

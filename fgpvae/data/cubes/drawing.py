@@ -21,14 +21,12 @@ stays where it is. The background is 0.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import UserError
-from .figures import NAMES, Cube, Figure, neighbours
+from .figures import Figure
 
 SIZE = 32  # pixels
 ELEVATION = math.radians(28)
@@ -36,50 +34,31 @@ FRAME = 9.4  # cubes; the farthest corner of four arms is 4.69 from the axis
 SAMPLES = 4  # each way in a pixel
 AMBIENT = 0.2
 LIGHT = np.array([-0.48, -0.36, 0.8])  # from the left, the front and above: faces up are white
-GREY = (1.0, 1.0)  # both tones alike
 CHUNK = 64  # views drawn at once
 
 Array = NDArray[np.float64]
 Images = NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
-class Face:
-    """A visible face: a polygon in picture coordinates from 0 to 1, columns and rows."""
-
-    corners: tuple[tuple[float, float], ...]
-    shade: float  # brightness from 0 to 1
-    cube: Cube
-    normal: Cube  # where a cube that is put onto this face goes
-
-
-def axes(w: ArrayLike, elevation: float = ELEVATION) -> Array:
+def axes(w: ArrayLike) -> Array:
     """The rows right, up and near of the projection at yaws [...] -> [..., 3, 3]."""
     w = np.asarray(w, dtype=np.float64)
     cos, sin, zero = np.cos(w), np.sin(w), np.zeros_like(w)
-    c, s = math.cos(elevation), math.sin(elevation)
+    c, s = math.cos(ELEVATION), math.sin(ELEVATION)
     right = np.stack([cos, -sin, zero], -1)
     up = np.stack([s * sin, s * cos, zero + c], -1)
     near = np.stack([-c * sin, -c * cos, zero + s], -1)
     return np.stack([right, up, near], -2)
 
 
-def shades(w: ArrayLike, elevation: float = ELEVATION) -> Array:
+def shades(w: ArrayLike) -> Array:
     """Brightness of the faces across x, y and z that the viewer sees at yaws [...] -> [..., 3]."""
     right, front, above = LIGHT
     cos, sin = np.cos(w), np.sin(w)
     light = [cos * right + sin * front, cos * front - sin * right, above * np.ones_like(cos)]
-    facing = np.copysign(
-        1.0, axes(w, elevation)[..., 2, :]
-    )  # of x and -x one is turned to the viewer
+    facing = np.copysign(1.0, axes(w)[..., 2, :])  # of x and -x one is turned to the viewer
     bright: Array = AMBIENT + (facing * np.stack(light, -1)).clip(0)
     return bright
-
-
-def project(points: ArrayLike, w: float, elevation: float = ELEVATION) -> Array:
-    """Points [..., 3] about the centroid -> column, row (from 0 to 1) and nearness [..., 3]."""
-    right, up, near = np.moveaxis(np.asarray(points) @ axes(w, elevation).T, -1, 0)
-    return np.stack([0.5 + right / FRAME, 0.5 - up / FRAME, near], -1)
 
 
 def fits(figure: Figure) -> bool:
@@ -90,52 +69,8 @@ def fits(figure: Figure) -> bool:
     return bool(2 * max(aside.max(), upwards.max()) <= FRAME)
 
 
-def check_fits(figure: Figure) -> None:
-    if not fits(figure):
-        raise UserError("The figure is too long: it reaches out of the picture when it is turned.")
-
-
-def faces(
-    figure: Figure, w: float, elevation: float = ELEVATION, tones: tuple[float, float] = GREY
-) -> list[Face]:
-    """The visible faces, the nearest last: drawn in this order they make the picture."""
-    centres = figure.array - figure.array.mean(0)
-    near, shade = axes(w, elevation)[2], shades(w, elevation)
-    found = []
-    for index in np.argsort(centres @ near, kind="stable"):
-        cube = figure.cubes[index]
-        for step, beside in zip(NAMES, neighbours(cube), strict=True):
-            if near @ step <= 1e-9 or beside in figure.cubes:
-                continue
-            axis = int(np.flatnonzero(step)[0])
-            corners = project(centres[index] + _corners(step, axis), w, elevation)
-            polygon = tuple((float(column), float(row)) for column, row, _ in corners)
-            brightness = float(shade[axis]) * tones[sum(cube) % 2]
-            found.append(Face(polygon, brightness, cube, step))
-    return found
-
-
-def _corners(step: Cube, axis: int) -> Array:
-    """The corners of a face, in order around it, as seen from the middle of its cube."""
-    around = np.full((4, 3), step[axis] / 2)
-    around[:, (axis + 1) % 3] = [-0.5, 0.5, 0.5, -0.5]
-    around[:, (axis + 2) % 3] = [-0.5, -0.5, 0.5, 0.5]
-    return around
-
-
-def draw(
-    figures: Sequence[Figure],
-    w: ArrayLike,
-    size: int = SIZE,
-    elevation: float = ELEVATION,
-    tones: tuple[float, float] = GREY,
-    progress: Callable[[int], object] | None = None,
-) -> Images:
-    """Pictures of P figures at yaws [P, S] -> [P, S, size, size], from 0 to 255.
-
-    Cubes are of two tones in turn, as on a chessboard; GREY makes them alike. `progress` is called
-    with how many views have been drawn since the last call.
-    """
+def draw(figures: Sequence[Figure], w: ArrayLike, size: int = SIZE) -> Images:
+    """Pictures of P figures at yaws [P, S] -> [P, S, size, size], from 0 to 255."""
     w = np.asarray(w, dtype=np.float64)
     if w.ndim != 2 or len(w) != len(figures):
         raise ValueError(f"{len(figures)} figures need yaws [P, S], not {w.shape}")
@@ -147,32 +82,23 @@ def draw(
         for first in range(0, len(alike), CHUNK):
             chunk = alike[first : first + CHUNK]
             cubes = np.stack([figures[view // S].array for view in chunk])
-            images[chunk] = _draw(cubes, w.reshape(-1)[chunk], size, elevation, tones)
-            if progress:
-                progress(len(chunk))
+            images[chunk] = _draw(cubes, w.reshape(-1)[chunk], size)
     return images.reshape(*w.shape, size, size)
 
 
-def _draw(
-    cubes: NDArray[np.int64],
-    w: Array,
-    size: int,
-    elevation: float,
-    tones: tuple[float, float],
-) -> Images:
+def _draw(cubes: NDArray[np.int64], w: Array, size: int) -> Images:
     """Paint cubes [B, n, 3] from back to front, each as a patch of samples."""
     B, n, _ = cubes.shape
     unit = SAMPLES * size / FRAME  # samples a cube
     half = math.ceil(0.87 * unit)  # no corner is farther than √3/2 from the middle of a cube
     width = SAMPLES * size + 2 * half + 2  # with a margin for patches
-    to_view = axes(w, elevation)  # [B, 3, 3]
+    to_view = axes(w)  # [B, 3, 3]
     view = np.einsum("bij,bnj->bni", to_view, cubes - cubes.mean(1, keepdims=True))
     order = np.argsort(view[..., 2], axis=1, kind="stable")
-    tone = np.take_along_axis(np.asarray(tones)[cubes.sum(-1) % 2], order, 1)
     view = np.take_along_axis(view, order[..., None], 1)
     middle = np.stack([view[..., 0], -view[..., 1]], -1) * unit + width / 2  # column, row
     corner = np.floor(middle).astype(np.int64) - half  # [B, n, 2]
-    shade = shades(w, elevation)[:, None] * tone[..., None]  # [B, n, 3]
+    shade = shades(w)  # [B, 3]
     canvas = np.zeros(B * width * width, dtype=np.float32)
     inside = np.arange(2 * half + 1)
     for k in range(n):
@@ -181,7 +107,7 @@ def _draw(
         place = place + columns[:, None, :]
         right = (columns + 0.5 - middle[:, k, :1]) / unit
         up = -(rows + 0.5 - middle[:, k, 1:]) / unit
-        hit, brightness = _cube(to_view, right, up, shade[:, k])
+        hit, brightness = _cube(to_view, right, up, shade)
         canvas[place[hit]] = brightness[hit]
     margin = half + 1
     picture = canvas.reshape(B, width, width)[:, margin:-margin, margin:-margin]

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from ...errors import UserError
 from .drawing import fits
@@ -37,7 +37,8 @@ def chains(cubes: int = MOST_CUBES, arms: int = ARMS) -> tuple[Figure, ...]:
     An arm has at least two cubes; cubes that do not follow each other do not touch.
     """
     found: dict[Key, Figure] = {}
-    for lengths in _compositions(cubes - 1, arms):
+    for cuts in combinations(range(1, cubes - 1), arms - 1):
+        lengths = _lengths(cuts, cubes)
         for steps in _bends(arms):
             places = _chain(steps, lengths)
             if places is not None:
@@ -46,12 +47,9 @@ def chains(cubes: int = MOST_CUBES, arms: int = ARMS) -> tuple[Figure, ...]:
     return tuple(found[key] for key in sorted(found))
 
 
-def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
-    """All ways to write a number as a sum of parts of at least 1, in order."""
-    if parts == 1:
-        return [(total,)] if total > 0 else []
-    rest = range(1, total - parts + 2)
-    return [(first, *more) for first in rest for more in _compositions(total - first, parts - 1)]
+def _lengths(cuts: Iterable[int], cubes: int) -> tuple[int, ...]:
+    """Lengths of the arms between bends after so many steps."""
+    return tuple(b - a for a, b in pairwise([0, *cuts, cubes - 1]))
 
 
 def _bends(arms: int) -> list[tuple[Cube, ...]]:
@@ -92,6 +90,7 @@ class Splits:
     unseen: tuple[Figure, ...]
 
 
+@cache
 def splits(seed: int = 0) -> Splits:
     """160 shapes for training, 20 for validation and 36 that no model may see, drawn by a seed."""
     shapes = list(chains())
@@ -116,11 +115,11 @@ def random_chain(stream: random.Random, cubes: int = MOST_CUBES, arms: int = ARM
     if not 1 <= arms < cubes <= MOST_CUBES:
         raise UserError(f"A chain of {cubes} cubes cannot have {arms} arms.")
     while True:
-        ends = [0, *sorted(stream.sample(range(1, cubes - 1), arms - 1)), cubes - 1]
+        cuts = sorted(stream.sample(range(1, cubes - 1), arms - 1))
         steps = [stream.choice(list(DIRECTIONS.values()))]
         while len(steps) < arms:
             steps.append(stream.choice(_across(steps[-1])))
-        places = _chain(tuple(steps), tuple(b - a for a, b in pairwise(ends)))
+        places = _chain(tuple(steps), _lengths(cuts, cubes))
         if places is not None:
             return from_cubes(places)
 

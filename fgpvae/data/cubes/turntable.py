@@ -1,4 +1,4 @@
-"""Views of many figures, drawn once and drawn from many times; tasks for figures never seen.
+"""Views of many figures, drawn once and sampled many times; tasks for unseen figures.
 
 A figure has S views at equal distances, the first at an angle of its own, so that together they
 cover the circle. Turned by quarters the same views are those of three more figures, which costs
@@ -6,20 +6,22 @@ nothing: a batch turns each of its figures at random.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ... import randomness
+from fgpvae.gp import randomness
+
 from ...errors import UserError
 from ..views import Task, Views
 from .drawing import SIZE, draw
 from .figures import Figure
 
 ANGLES = 24  # views of a figure
+QUARTER = ANGLES // 4  # a figure turned by a quarter is one more
 GIVEN = (1, 2, 4, 8)  # views given in the tasks, at equal distances
 
 
@@ -42,26 +44,14 @@ class Turntable:
         quarters = (4 * randomness.uniform((P, 1), generator=generator)).long()
         # a figure turned by a quarter looks at w as it did at w + π/2
         w = self.start[rows, None] + columns * (2 * math.pi / S) - quarters * (math.pi / 2)
-        return Views(
-            self.images[rows[:, None], columns].float() / 255,
-            w % (2 * math.pi),
-            torch.ones(P, views, dtype=torch.bool),
-            rows.to(torch.int64),
-            torch.zeros(P, dtype=torch.int64),
-        )
+        images = self.images[rows[:, None], columns].float() / 255
+        return Views.complete(images, w % (2 * math.pi), rows)
 
 
-def turntable(
-    figures: Sequence[Figure],
-    seed: int = 0,
-    size: int = SIZE,
-    angles: int = ANGLES,
-    progress: Callable[[int], object] | None = None,
-) -> Turntable:
+def turntable(figures: Sequence[Figure], seed: int = 0, size: int = SIZE) -> Turntable:
     """Draw all figures, each from a start of its own; 0.1 ms and 1 KB a view of 32 x 32 pixels."""
-    start = np.random.default_rng(seed).uniform(0, 2 * math.pi / angles, len(figures))
-    w = start[:, None] + np.arange(angles) * (2 * math.pi / angles)
-    images = draw(figures, w, size, progress=progress)
+    start = np.random.default_rng(seed).uniform(0, 2 * math.pi / ANGLES, len(figures))
+    images = draw(figures, start[:, None] + grid().numpy(), size)
     return Turntable(torch.from_numpy(images), torch.from_numpy(start))
 
 
@@ -84,14 +74,34 @@ def task(images: Tensor, given: int, first: int = 0) -> Task:
     """
     if given < 1 or ANGLES % given:
         raise UserError(f"{given} views are not at equal distances on {ANGLES} angles.")
-    P, step = len(images), ANGLES // given
-    asked = (torch.arange(ANGLES) - first) % step != 0
-    w = grid().expand(P, -1)
-    context = Views(
-        images[:, ~asked],
-        w[:, ~asked],
-        torch.ones(P, given, dtype=torch.bool),
-        torch.full((P,), -1),
-        torch.zeros(P, dtype=torch.int64),
-    )
-    return Task(context, images[:, asked], w[:, asked])
+    observed = (torch.arange(ANGLES) - first) % (ANGLES // given) == 0
+    return Task.between(images, grid(), observed, ~observed)
+
+
+def references(training: Tensor, unseen: Tensor) -> dict[str, float]:
+    """Mean squared errors without a model on views [P, 24, H, W], given the view at 0.
+
+    `mean_image`: the mean of all training figures at the angle. `same_view`: the one view itself,
+    not turned. `nearest_figure`: the training figure that looks most like it at 0. The
+    `neighbouring_view`, 15 degrees before, needs all other views: it says how far a step is.
+    """
+    mean = torch.stack([training.mean(0).roll(-k * QUARTER, 0) for k in range(4)]).mean(0)
+    predictions = {
+        "mean_image": mean.expand_as(unseen),
+        "same_view": unseen[:, :1].expand_as(unseen),
+        "nearest_figure": _nearest_figures(training, unseen[:, 0]),
+    }
+    errors = {
+        name: float((guess - unseen)[:, 1:].square().mean()) for name, guess in predictions.items()
+    }
+    errors["neighbouring_view"] = float((unseen.roll(1, 1) - unseen).square().mean())
+    return errors
+
+
+def _nearest_figures(training: Tensor, views: Tensor) -> Tensor:
+    """For each view [P, H, W] at 0 the figure, turned by quarters, that is closest there."""
+    starts = torch.cat([training[:, k * QUARTER] for k in range(4)])  # [4 N, H, W]
+    found = torch.cdist(views.flatten(1), starts.flatten(1)).argmin(1)
+    quarter, row = found // len(training), found % len(training)
+    columns = (torch.arange(ANGLES) + QUARTER * quarter[:, None]) % ANGLES  # [P, 24]
+    return training[row[:, None], columns]

@@ -1,5 +1,7 @@
 // A figure of cubes that one can turn and build. The projection is that of fgpvae.data.cubes.
+import { listen, parts } from "../shared/dom.js";
 import { radians, turned } from "../shared/geometry.js";
+import { mount } from "../shared/mount.js";
 
 const FRAME = 9.4; // cubes that fit into the width
 const AMBIENT = 0.2;
@@ -12,16 +14,11 @@ const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const sum = (a, b) => a.map((value, k) => value + b[k]);
 const same = (a, b) => a.every((value, k) => value === b[k]);
 
-// the rows right, up and near of the projection at a yaw
-export function axes(w, elevation) {
-  const [cos, sin, c, s] = [Math.cos(w), Math.sin(w), Math.cos(elevation), Math.sin(elevation)];
-  return [[cos, -sin, 0], [s * sin, s * cos, c], [-c * sin, -c * cos, s]];
-}
-
 // The visible faces, the nearest last: corners from 0 to 1, brightness, cube and normal.
-export function faces(cubes, w, elevation) {
-  if (!cubes.length) return [];
-  const [right, up, near] = axes(w, elevation);
+function facesOf(cubes, w, elevation) {
+  const [cos, sin, c, s] = [Math.cos(w), Math.sin(w), Math.cos(elevation), Math.sin(elevation)];
+  const [right, up, near] = [[cos, -sin, 0], [s * sin, s * cos, c], [-c * sin, -c * cos, s]];
+  const light = [cos * LIGHT[0] + sin * LIGHT[1], cos * LIGHT[1] - sin * LIGHT[0], LIGHT[2]]; // turned back
   const middle = [0, 1, 2].map((k) => cubes.reduce((total, cube) => total + cube[k], 0) / cubes.length);
   const centred = cubes.map((cube) => ({ cube, at: cube.map((value, k) => value - middle[k]) }));
   centred.sort((a, b) => dot(a.at, near) - dot(b.at, near));
@@ -38,16 +35,14 @@ export function faces(cubes, w, elevation) {
         const point = sum(at, corner);
         return [0.5 + dot(point, right) / FRAME, 0.5 - dot(point, up) / FRAME];
       });
-      const [cos, sin] = [Math.cos(w), Math.sin(w)];
-      const there = [cos * normal[0] - sin * normal[1], sin * normal[0] + cos * normal[1], normal[2]];
-      found.push({ corners, shade: AMBIENT + Math.max(0, dot(there, LIGHT)), cube, normal });
+      found.push({ corners, shade: AMBIENT + Math.max(0, dot(normal, light)), cube, normal });
     }
   }
   return found;
 }
 
 // is a point inside a convex polygon?
-export function inside([x, y], corners) {
+function inside([x, y], corners) {
   const sides = corners.map(([ax, ay], k) => {
     const [bx, by] = corners[(k + 1) % corners.length];
     return (bx - ax) * (y - ay) - (by - ay) * (x - ax);
@@ -63,25 +58,25 @@ class Builder {
   sent = null; // when a change was sent that the server has not answered
 
   constructor(root) {
-    const $ = (name) => root.querySelector(name);
-    Object.assign(this, { paper: $("canvas"), count: $(".count"), add: $(".add"), remove: $(".remove") });
-    this.paper.addEventListener("pointerdown", (event) => this.down(event));
-    this.paper.addEventListener("pointermove", (event) => this.move(event));
-    this.paper.addEventListener("pointerup", (event) => this.up(event));
-    this.paper.addEventListener("pointercancel", () => (this.held = null));
-    this.paper.addEventListener("contextmenu", (event) => event.preventDefault());
-    this.paper.addEventListener("keydown", (event) => this.key(event));
-    this.paper.addEventListener("pointerleave", () => this.hover(null));
+    const { left, right, ...rest } = parts(root, "paper", "count", "add", "remove", "left", "right");
+    Object.assign(this, rest);
+    listen(this.paper, {
+      pointerdown: (event) => this.down(event),
+      pointermove: (event) => this.move(event),
+      pointerup: (event) => this.up(event),
+      pointercancel: () => (this.held = null),
+      contextmenu: (event) => event.preventDefault(),
+      keydown: (event) => this.key(event),
+      pointerleave: () => this.hover(null),
+    });
     this.add.addEventListener("click", () => this.mode(false));
     this.remove.addEventListener("click", () => this.mode(true));
-    $(".left").addEventListener("click", () => this.turn(KEYS));
-    $(".right").addEventListener("click", () => this.turn(-KEYS));
-    // for tests: the middles of the faces that can be seen
-    root.host.fgpvae = { cubes: () => this.cubes, faces: () => this.faces, angle: () => this.angle };
+    left.addEventListener("click", () => this.turn(KEYS));
+    right.addEventListener("click", () => this.turn(-KEYS));
   }
 
-  update({ cubes, answered, elevation, most }, send) {
-    Object.assign(this, { elevation, most, send });
+  update({ cubes, answered, elevation, most }, _, trigger) {
+    Object.assign(this, { elevation, most, trigger });
     if (this.sent !== null && answered !== this.sent) return; // of before the change
     Object.assign(this, { cubes, sent: null, chosen: null });
     this.paint();
@@ -134,23 +129,33 @@ class Builder {
   }
 
   hover(face) {
-    if (this.chosen?.cube === face?.cube && this.chosen?.normal === face?.normal) return;
-    this.chosen = face;
+    this.chosen = face ?? null;
     this.paint();
   }
 
+  isChosen({ cube, normal }) {
+    return this.chosen?.cube === cube && this.chosen.normal === normal;
+  }
+
   key(event) {
-    const { key } = event;
-    const place = this.chosen ? this.faces.findIndex((each) => each.cube === this.chosen.cube && each.normal === this.chosen.normal) : -1;
-    const count = this.faces.length;
-    if (key === "ArrowLeft") this.turn(KEYS);
-    else if (key === "ArrowRight") this.turn(-KEYS);
-    else if (key === "ArrowUp" && count) this.hover(this.faces[(place + 1) % count]);
-    else if (key === "ArrowDown" && count) this.hover(this.faces[(Math.max(place, 0) - 1 + count) % count]);
-    else if ((key === "Enter" || key === " ") && !this.cubes.length) this.change([[0, 0, 0]]);
-    else if ((key === "Enter" || key === " ") && this.chosen) this.act(this.chosen, this.removing || event.shiftKey);
-    else if ((key === "Delete" || key === "Backspace") && this.chosen) this.act(this.chosen, true);
-    else return;
+    const [count, place] = [this.faces.length, this.faces.findIndex((each) => this.isChosen(each))];
+    const enter = () => {
+      if (!this.cubes.length) this.change([[0, 0, 0]]);
+      else if (this.chosen) this.act(this.chosen, this.removing || event.shiftKey);
+    };
+    const remove = () => this.chosen && this.act(this.chosen, true);
+    const acts = {
+      ArrowLeft: () => this.turn(KEYS),
+      ArrowRight: () => this.turn(-KEYS),
+      ArrowUp: () => this.hover(this.faces[(place + 1) % count]),
+      ArrowDown: () => this.hover(this.faces[(Math.max(place, 0) - 1 + count) % count]),
+      Enter: enter,
+      " ": enter,
+      Delete: remove,
+      Backspace: remove,
+    };
+    if (!(event.key in acts)) return;
+    acts[event.key]();
     event.preventDefault();
   }
 
@@ -163,11 +168,11 @@ class Builder {
     this.chosen = null;
     this.paint();
     this.sent = performance.now();
-    this.send({ cubes, sent: this.sent });
+    this.trigger("built", { cubes, sent: this.sent });
   }
 
   paint() {
-    this.faces = faces(this.cubes, radians(this.angle), this.elevation);
+    this.faces = facesOf(this.cubes, radians(this.angle), this.elevation);
     const { width: side } = this.paper;
     const pen = this.paper.getContext("2d", { alpha: false });
     pen.fillStyle = "#000";
@@ -176,9 +181,8 @@ class Builder {
       pen.beginPath();
       face.corners.forEach(([x, y], k) => pen[k ? "lineTo" : "moveTo"](x * side, y * side));
       pen.closePath();
-      const here = this.chosen && this.chosen.cube === face.cube && this.chosen.normal === face.normal;
       const grey = Math.round(255 * face.shade);
-      pen.fillStyle = here ? "#e4572e" : `rgb(${grey} ${grey} ${grey})`;
+      pen.fillStyle = this.isChosen(face) ? "#e4572e" : `rgb(${grey} ${grey} ${grey})`;
       Object.assign(pen, { strokeStyle: "#000", lineWidth: 2, lineJoin: "round" });
       pen.fill();
       pen.stroke();
@@ -192,9 +196,4 @@ class Builder {
   }
 }
 
-const builders = new WeakMap();
-
-export default function ({ data: [data], parentElement, setTriggerValue }) {
-  if (!builders.has(parentElement)) builders.set(parentElement, new Builder(parentElement));
-  builders.get(parentElement).update(data, (built) => setTriggerValue("built", built));
-}
+export default mount((root) => new Builder(root));

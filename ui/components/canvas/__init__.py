@@ -1,5 +1,38 @@
-"""A canvas to draw a digit on, with Undo and Clear beside it."""
+"""A canvas to draw a digit or a path on, with Undo and Clear; the page has the strokes."""
 
-from ui.components.canvas.canvas import Strokes, canvas, to_png
+from collections.abc import Callable
+from typing import Any
 
-__all__ = ["Strokes", "canvas", "to_png"]
+from ui.components.canvas.strokes import WIDTH, Strokes, checked, from_link, to_link, to_png
+from ui.components.shared import Component
+
+_component = Component("canvas")
+THIN = 0.012  # the line of a path, in shares of the canvas
+
+
+def canvas(
+    strokes: Strokes,
+    *,
+    key: str,
+    sheet: str,
+    on_drawn: Callable[[Strokes], None],
+    thing: str = "digit",
+    margin: float = 0.0,
+) -> None:
+    """Show strokes and let the person go on; `on_drawn` gets all of them after each change.
+
+    With another `sheet` the canvas starts from `strokes` once more. With a `margin`, a share of the
+    side that is not drawn on, it is a path that is drawn: one thin stroke.
+    """
+
+    def drawn(sent: Any) -> None:
+        made = checked(sent)
+        if made is not None:
+            on_drawn(made)
+
+    width = THIN if margin else WIDTH
+    data = {"strokes": strokes, "width": width, "sheet": sheet, "thing": thing, "margin": margin}
+    _component(key, data, drawn=drawn)
+
+
+__all__ = ["Strokes", "canvas", "checked", "from_link", "to_link", "to_png"]

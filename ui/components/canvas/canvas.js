@@ -1,28 +1,45 @@
-// A canvas to draw on: strokes are lists of points [x, y] in shares of its side.
+// A canvas to draw a digit or a path on: strokes are lists of points [x, y] in shares of its side.
+import { listen, parts } from "../shared/dom.js";
 import { clamp } from "../shared/geometry.js";
+import { mount } from "../shared/mount.js";
 
 const NEAR = 0.004; // points closer than this to the one before say nothing new
-const canvases = new WeakMap();
-const round = (value) => Math.round(clamp(value, 0, 1) * 1000) / 1000;
+const typing = "input, textarea, [contenteditable]";
 
 class Drawing {
   strokes = [];
   stroke = null; // under the pen
 
   constructor(root) {
-    this.paper = root.querySelector(".paper");
-    this.undo = root.querySelector(".undo");
-    this.clear = root.querySelector(".clear");
-    this.paper.addEventListener("pointerdown", (event) => this.down(event));
-    this.paper.addEventListener("pointermove", (event) => this.move(event));
-    for (const end of ["pointerup", "pointercancel"]) this.paper.addEventListener(end, () => this.up());
+    Object.assign(this, parts(root, "paper", "undo", "clear"));
+    listen(this.paper, {
+      pointerdown: (event) => this.down(event),
+      pointermove: (event) => this.move(event),
+      pointerup: () => this.up(),
+      pointercancel: () => this.up(),
+    });
     this.undo.addEventListener("click", () => this.change(this.strokes.slice(0, -1)));
     this.clear.addEventListener("click", () => this.change([]));
+    this.pressed = (event) => this.key(event);
+    document.addEventListener("keydown", this.pressed);
   }
 
-  update(data, send) {
-    this.send = send;
-    this.width = data.width;
+  destroy() {
+    document.removeEventListener("keydown", this.pressed);
+  }
+
+  // Ctrl+Z, or Command+Z, wherever the focus is, except where one writes
+  key(event) {
+    const { key, ctrlKey, metaKey, shiftKey, altKey } = event;
+    if (key.toLowerCase() !== "z" || !(ctrlKey || metaKey) || shiftKey || altKey) return;
+    if (event.composedPath().some((node) => node.matches?.(typing)) || !this.strokes.length) return;
+    event.preventDefault();
+    this.change(this.strokes.slice(0, -1));
+  }
+
+  update(data, _, trigger) {
+    this.send = (strokes) => trigger("drawn", { strokes });
+    Object.assign(this, { width: data.width, margin: data.margin, thing: data.thing });
     // afterwards the browser knows best what was drawn
     if (data.sheet !== this.sheet) this.strokes = data.strokes;
     this.sheet = data.sheet;
@@ -31,6 +48,7 @@ class Drawing {
 
   at({ clientX, clientY }) {
     const box = this.paper.getBoundingClientRect();
+    const round = (value) => Math.round(clamp(value, this.margin, 1 - this.margin) * 1000) / 1000;
     return [round((clientX - box.left) / box.width), round((clientY - box.top) / box.height)];
   }
 
@@ -54,7 +72,7 @@ class Drawing {
 
   up() {
     if (!this.stroke) return;
-    const made = [...this.strokes, this.stroke];
+    const made = this.all();
     this.stroke = null;
     this.change(made);
   }
@@ -65,11 +83,23 @@ class Drawing {
     this.send(strokes);
   }
 
+  // a path is one stroke: another one takes its place
+  all() {
+    if (!this.stroke) return this.strokes;
+    return this.margin ? [this.stroke] : [...this.strokes, this.stroke];
+  }
+
   paint() {
-    const all = this.stroke ? [...this.strokes, this.stroke] : this.strokes;
+    const all = this.all();
     const side = this.paper.width;
     const pen = this.paper.getContext("2d");
     pen.clearRect(0, 0, side, side);
+    if (this.margin) {
+      Object.assign(pen, { strokeStyle: "#666", lineWidth: 2 });
+      pen.strokeRect(...[this.margin, this.margin, 1 - 2 * this.margin, 1 - 2 * this.margin].map((at) => at * side));
+      Object.assign(pen, { fillStyle: "#fff" });
+      for (const [[x, y]] of all) pen.fillRect(x * side - 9, y * side - 9, 18, 18); // where it starts
+    }
     Object.assign(pen, { strokeStyle: "#fff", lineWidth: this.width * side, lineCap: "round", lineJoin: "round" });
     for (const [first, ...rest] of all) {
       pen.beginPath();
@@ -77,12 +107,9 @@ class Drawing {
       for (const [x, y] of rest.length ? rest : [first]) pen.lineTo(x * side, y * side);
       pen.stroke();
     }
-    this.paper.ariaLabel = all.length ? `Your drawing, strokes: ${all.length}` : "Draw a digit here";
+    this.paper.ariaLabel = all.length ? `Your ${this.thing}, strokes: ${all.length}` : `Draw a ${this.thing} here`;
     this.undo.disabled = this.clear.disabled = !this.strokes.length;
   }
 }
 
-export default function ({ data: [data], parentElement, setTriggerValue }) {
-  if (!canvases.has(parentElement)) canvases.set(parentElement, new Drawing(parentElement));
-  canvases.get(parentElement).update(data, (strokes) => setTriggerValue("drawn", { strokes }));
-}
+export default mount((root) => new Drawing(root));

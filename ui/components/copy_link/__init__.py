@@ -1,5 +1,12 @@
-"""A button that copies the address of the page."""
+"""A button that copies the address of the page, which has every choice in it."""
 
-from ui.components.copy_link.copy_link import copy_link
+from ui.components.shared import Component
+
+_component = Component("copy_link")
+
+
+def copy_link(key: str) -> None:
+    _component(f"{key}.copy_link", {}, "content")
+
 
 __all__ = ["copy_link"]

@@ -5,24 +5,27 @@ class CopyLink {
   constructor(root) {
     this.button = root.querySelector("button");
     this.address = root.querySelector("input");
+    this.lacking = root.querySelector("p");
     this.word = this.button.textContent;
-    this.button.setAttribute("aria-live", "polite");
     this.button.addEventListener("click", () => this.copy());
     this.address.addEventListener("blur", () => (this.address.hidden = true));
   }
 
-  update() {}
-
   async copy() {
-    const { href } = location;
-    let copied = false;
+    const copied = await this.copied(location.href);
+    this.lacking.textContent = document.querySelector(".st-key-shell-not_in_link")?.innerText ?? "";
+    this.button.textContent = copied ? "Copied" : "Press Ctrl+C";
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => (this.button.textContent = this.word), 2500);
+  }
+
+  async copied(href) {
     try {
       await navigator.clipboard.writeText(href); // there is no clipboard without https
-      copied = true;
+      return true;
     } catch {
-      copied = this.select(href);
+      return this.select(href);
     }
-    this.say(copied ? "Copied" : "Press Ctrl+C");
   }
 
   // true if the browser copied what was selected
@@ -34,16 +37,6 @@ class CopyLink {
     const copied = document.execCommand("copy");
     if (copied) this.address.hidden = true;
     return copied;
-  }
-
-  say(text) {
-    this.button.textContent = text;
-    clearTimeout(this.saying);
-    this.saying = setTimeout(() => (this.button.textContent = this.word), 2500);
-  }
-
-  destroy() {
-    clearTimeout(this.saying);
   }
 }
 

@@ -1,6 +1,8 @@
 // A picture to cut a digit out of: found boxes can be chosen, corners dragged, a frame drawn anew.
 // Edges are left, top, right and bottom in shares of the picture.
+import { element, listen, parts } from "../shared/dom.js";
 import { clamp } from "../shared/geometry.js";
+import { mount } from "../shared/mount.js";
 
 const WHOLE = [0, 0, 1, 1];
 const LEAST = 0.03; // side of a frame
@@ -8,30 +10,33 @@ const STILL = 5; // pixels: a pointer that moves less has clicked
 const HIT = 44; // pixels of a handle
 const CORNERS = ["left top", "right top", "left bottom", "right bottom"];
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const croppings = new WeakMap();
 const same = (a, b) => a.every((edge, k) => Math.abs(edge - b[k]) < 0.002);
+
+function put({ style }, [left, top, right, bottom]) {
+  const [width, height] = [right - left, bottom - top];
+  for (const [name, share] of Object.entries({ left, top, width, height })) style[name] = `${100 * share}%`;
+}
 
 class Cropping {
   edges = WHOLE;
   sent = null; // what the server has not yet answered
 
   constructor(root) {
-    for (const name of ["cropping", "picture", "frame", "boxes", "handles", "hint", "whole"]) {
-      this[name] = root.querySelector(`.${name}`);
-    }
+    Object.assign(this, parts(root, "cropping", "picture", "frame", "boxes", "handles", "hint", "whole"));
     this.corners = CORNERS.map((name) => this.handle(name));
     this.handles.append(...this.corners);
-    this.cropping.addEventListener("pointerdown", (event) => this.down(event));
-    this.cropping.addEventListener("pointermove", (event) => this.move(event));
-    for (const end of ["pointerup", "pointercancel"]) {
-      this.cropping.addEventListener(end, (event) => this.up(event.type === "pointercancel"));
-    }
+    listen(this.cropping, {
+      pointerdown: (event) => this.down(event),
+      pointermove: (event) => this.move(event),
+      pointerup: () => this.up(false),
+      pointercancel: () => this.up(true),
+    });
     this.whole.addEventListener("click", () => this.choose(WHOLE));
     new ResizeObserver(() => this.place()).observe(this.picture);
   }
 
-  update(data, send) {
-    this.send = send;
+  update(data, _, trigger) {
+    this.send = (edges) => trigger("cropped", { edges });
     const edges = data.crop ?? WHOLE;
     if (this.picture.getAttribute("src") !== data.image) {
       this.picture.src = data.image;
@@ -42,43 +47,36 @@ class Cropping {
     this.picture.alt = data.label;
     this.hint.textContent = data.hint;
     this.found = data.boxes;
-    this.boxes.replaceChildren(...data.boxes.map((box, index) => this.box(box, index)));
+    this.boxes.replaceChildren(...data.boxes.map((box, index) => this.box(box, index + 1)));
     this.place();
   }
 
-  box(box, index) {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "box", ariaLabel: `Digit ${index + 1}` });
-    button.append(Object.assign(document.createElement("span"), { className: "number", textContent: index + 1 }));
-    const [left, top, right, bottom] = box.map((edge) => 100 * edge);
-    Object.assign(button.style, {
-      left: `${left}%`, top: `${top}%`, width: `${right - left}%`, height: `${bottom - top}%`,
-    });
+  box(box, number) {
+    const label = element("span", { className: "number" }, number);
+    const button = element("button", { type: "button", className: "box", ariaLabel: `Digit ${number}` }, label);
+    put(button, box);
     button.addEventListener("click", () => this.dragged || this.choose(box));
     return button;
   }
 
   handle(name) {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: `handle ${name}`, ariaLabel: `Corner ${name}` });
-    button.addEventListener("keydown", (event) => {
-      const step = ARROWS[event.key];
-      if (!step) return;
-      event.preventDefault();
-      const size = event.shiftKey ? 0.05 : 0.01;
-      this.drag(name, step[0] * size, step[1] * size, this.edges);
+    const button = element("button", { type: "button", className: `handle ${name}`, ariaLabel: `Corner ${name}` });
+    listen(button, {
+      keydown: (event) => {
+        if (!(event.key in ARROWS)) return;
+        event.preventDefault();
+        const [x, y] = ARROWS[event.key].map((step) => step * (event.shiftKey ? 0.05 : 0.01));
+        this.drag(name, x, y, this.edges);
+      },
+      keyup: (event) => event.key in ARROWS && this.choose(this.edges),
     });
-    button.addEventListener("keyup", (event) => ARROWS[event.key] && this.choose(this.edges));
     return button;
   }
 
   // where a pointer is, in shares of the picture
   at({ clientX, clientY }) {
-    const box = this.picture.getBoundingClientRect();
-    return [
-      clamp((clientX - box.left) / box.width, 0, 1),
-      clamp((clientY - box.top) / box.height, 0, 1),
-    ];
+    const { left, top, width, height } = this.picture.getBoundingClientRect();
+    return [clamp((clientX - left) / width, 0, 1), clamp((clientY - top) / height, 0, 1)];
   }
 
   down(event) {
@@ -87,19 +85,17 @@ class Cropping {
     this.dragged = false;
     // a finger elsewhere on the picture scrolls the page
     if (!corner && event.pointerType === "touch") return;
-    const { clientX, clientY, pointerId } = event;
-    this.pressed = { corner, clientX, clientY, pointerId, from: this.at(event), edges: this.edges };
+    const { clientX, clientY } = event;
+    this.pressed = { corner, clientX, clientY, from: this.at(event), edges: this.edges };
   }
 
   move(event) {
     const { pressed } = this;
     if (!pressed) return;
-    if (!this.dragged) {
-      const far = Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY);
-      if (far < STILL) return;
-      this.dragged = true;
-      this.cropping.setPointerCapture(pressed.pointerId);
-    }
+    const far = Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY);
+    if (!this.dragged && far < STILL) return;
+    if (!this.dragged) this.cropping.setPointerCapture(event.pointerId);
+    this.dragged = true;
     const [x, y] = this.at(event);
     const [x0, y0] = pressed.from;
     if (pressed.corner) return this.drag(pressed.corner, x - x0, y - y0, pressed.edges);
@@ -136,20 +132,15 @@ class Cropping {
   place() {
     const [left, top, right, bottom] = this.edges;
     const { clientWidth: width, clientHeight: height } = this.picture;
-    const span = [(right - left) * width, (bottom - top) * height];
-    Object.assign(this.frame.style, {
-      left: `${100 * left}%`, top: `${100 * top}%`,
-      width: `${100 * (right - left)}%`, height: `${100 * (bottom - top)}%`,
-    });
+    put(this.frame, this.edges);
     // handles lie inside a large frame, and beyond a small one, where they would cover each other
-    const [over, above] = span.map((side) => clamp(HIT - side / 2, 6, 30));
-    this.corners.forEach((button, index) => {
-      const atLeft = CORNERS[index].includes("left");
-      const atTop = CORNERS[index].includes("top");
-      button.style.left = `${atLeft ? left * width - over : right * width + over - HIT}px`;
-      button.style.top = `${atTop ? top * height - above : bottom * height + above - HIT}px`;
-      button.style.setProperty("--x", `${over - 2}px`);
-      button.style.setProperty("--y", `${above - 2}px`);
+    const [over, above] = [(right - left) * width, (bottom - top) * height].map((side) => clamp(HIT - side / 2, 6, 30));
+    this.corners.forEach(({ style }, index) => {
+      const [atLeft, atTop] = [CORNERS[index].includes("left"), CORNERS[index].includes("top")];
+      style.left = `${atLeft ? left * width - over : right * width + over - HIT}px`;
+      style.top = `${atTop ? top * height - above : bottom * height + above - HIT}px`;
+      style.setProperty("--x", `${over - 2}px`);
+      style.setProperty("--y", `${above - 2}px`);
     });
     const whole = same(this.edges, WHOLE);
     this.whole.style.visibility = whole ? "hidden" : "visible";
@@ -159,7 +150,4 @@ class Cropping {
   }
 }
 
-export default function ({ data: [data], parentElement, setTriggerValue }) {
-  if (!croppings.has(parentElement)) croppings.set(parentElement, new Cropping(parentElement));
-  croppings.get(parentElement).update(data, (edges) => setTriggerValue("cropped", { edges }));
-}
+export default mount((root) => new Cropping(root));

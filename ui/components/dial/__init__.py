@@ -1,33 +1,302 @@
-"""The dial that turns a digit, and the decoder that draws it in the browser."""
+"""The dial that turns a digit, and sliders for its style, all in the browser.
 
-from ui.components.dial.dial import (
-    LEAD,
-    Beside,
-    DialState,
-    Pose,
-    Scale,
-    context,
-    dial,
-    followed,
-    move,
-    pose,
-)
-from ui.components.dial.opening import opening
-from ui.components.dial.standalone import Standalone
-from ui.components.style_sliders import Morph
+The browser loads the decoder's weights once and gets a few numbers a digit
+(`fgpvae.browser.export`); dragging sends nothing back. When the person lets go, the pose arrives
+here and the page runs again:
+
+    indices = dial.context("rotate", [0, 4, 8])          # the views the person has chosen
+    scene = scenes.scene(model, views, angles, observed)  # what the model makes of them
+    state = dial.dial(scene, dial.Look(held_out=[7]), st.columns(2), key="rotate")
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from fgpvae.browser.sliders import Morph, slider_data
+from ui.components.dial import standalone
+from ui.components.shared import Component, offer, packed, rounded
+from ui.shell import palette
+
+if TYPE_CHECKING:
+    from fgpvae.browser.export import Scene
+    from fgpvae.browser.style_directions import Style
+    from fgpvae.evaluation.latents import Styles
+
+KEEP = "keep"
+SIZE = 500  # pixels of the dial, at most
+WIDEST = 0.3  # error of a pixel at which the ring is widest, for all models
+
+_dial = Component("dial")
+_sliders = Component("style_sliders")
+
+
+@dataclass(frozen=True)
+class Pose:
+    """How the digit is shown."""
+
+    angle: float = 0.0  # degrees, counter-clockwise, from 0 to 360
+    style: tuple[float, ...] | None = None  # one number a global channel; None is its own style
+
+
+@dataclass(frozen=True)
+class DialState:
+    """What the person did with the dial, as far as the server knows."""
+
+    angle: float
+    style: list[float] | None  # None is the digit's own
+    below: DeltaGenerator = field(repr=False)  # the space below the dial
+    # the dial as a file of its own, from a title and a sentence
+    page: Callable[[str, str], str] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """In what unit views are read: from low to high around or along."""
+
+    low: float
+    high: float
+    degrees: bool = False  # an angle, with a slider and a number below the ring
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The same digit as a second model sees it."""
+
+    name: str
+    scene: Scene
+    styles: Sequence[Style] = ()  # its sliders: it follows those that the first model has as well
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a dial says of its subject and how it draws it."""
+
+    scale: Scale  # the unit of its views
+    thing: str = "digit"  # what people call it
+    lead: str = ""  # the sentence above the sliders
+    name: str = ""  # of the model, shown when a second one is beside it
+    disc: bool = True  # its pictures have nothing in their corners
+    editable: bool = True  # a click on a dot adds or removes a view
+    held_out: Sequence[int] = ()  # indices of views that nobody may add
+    held_out_text: str = "never seen in training"
+    trails: np.ndarray | None = None  # [K, S, 2] paths as shares of the picture, the mean first
+    # [S] error of a pixel at even places, the width of the ring; without it the width is the share
+    # of the prior variance that is left
+    doubt: np.ndarray | None = None
+
+
+@dataclass
+class _Record:
+    """What is kept of a dial between runs, and when its page is left."""
+
+    pose: Pose = Pose()
+    given: Pose | None = None  # the arguments of the last run
+    revision: str = ""  # changes when the page, not the person, moves the dial
+    subject: Hashable = None
+    default: list[int] | None = None
+    context: list[int] | None = None
+
+    def follow(self, given: Pose, subject: Hashable, count: int) -> None:
+        """Go where the page asks for something else than in its last run.
+
+        A style has `count` numbers; that of another subject is not kept.
+        """
+        now, last = self.pose, self.given or Pose()
+        angle = now.angle if given.angle == last.angle else given.angle
+        kept = now.style if subject == self.subject else None
+        style = _style(kept if given.style == last.style else given.style, count)
+        if self.given is None or Pose(angle, style) != now:
+            self.move(Pose(angle, style))
+        self.given, self.subject = given, subject
+
+    def move(self, pose: Pose) -> None:
+        self.pose, self.revision = pose, secrets.token_hex(4)
+
+    def take_pose(self, sent: dict[str, Any]) -> None:
+        """The person has let go: remember where, unless the page has moved the dial since."""
+        angle, style = sent.get("angle"), sent.get("style")
+        if sent.get("revision") == self.revision and isinstance(angle, int | float):
+            self.pose = Pose(_degrees(angle), None if style is None else tuple(map(float, style)))
+
+    def take_context(self, sent: dict[str, Any]) -> None:
+        if sent.get("indices"):
+            self.context = sorted(map(int, sent["indices"]))
+
+
+def dial(
+    scene: Scene,
+    look: Look,
+    places: tuple[DeltaGenerator, DeltaGenerator],
+    *,
+    key: str,
+    angle: float = 0.0,
+    style: Sequence[float] | None = None,
+    styles: Sequence[Style] | None = None,
+    morph: Morph | None = None,
+    likely: Styles | None = None,
+    subject: Hashable = None,
+    beside: Beside | None = None,
+) -> DialState:
+    """Show a digit in a dial in the first of `places`, and its style in the second.
+
+    `angle` (degrees) and `style` are where it starts; when a page gives other values later, the
+    dial goes there. On a line the dial is a track, and `angle` is a share of the way, from 0 to
+    100. `styles` are the sliders (`style_directions`), `likely` the source of random styles, by
+    default the prior. With another `subject` the style goes back to the digit's own. A model
+    `beside` turns together with the first and follows its style in the properties that both have
+    a direction for.
+    """
+    record, count = _record(key), len(scene.styles)
+    record.follow(Pose(_degrees(angle), _style(style, count)), subject, count)
+    data = _picture_data(scene, look, beside, followed(styles, beside)) | {
+        "key": key,
+        "subject": repr(subject),
+        "name": look.name,
+        "pose": {"revision": record.revision, **asdict(record.pose)},
+        "cycle": palette.TRACK if scene.line else palette.CYCLE,
+        "heldOutColour": palette.HELD_OUT,
+        "size": SIZE,
+        "thing": look.thing,
+        "disc": look.disc,
+        "doubt": None if look.doubt is None else rounded(np.minimum(look.doubt / WIDEST, 1)),
+        "trails": None if look.trails is None else _packed(look.trails),
+    }
+    sliders = slider_data(scene.own, key, styles, morph, likely, look.lead, look.thing)
+    # streamlit.css keeps the room of a ring free, which is a known one with the slider of degrees
+    room = "ring" if look.scale.degrees else "line"
+    with places[0]:
+        with st.container(key=f"{key}.{room}", gap=None):
+            _dial(
+                f"{key}.{'track' if scene.line else 'dial'}",
+                data,
+                pose=record.take_pose,
+                context=record.take_context,
+                need=lambda _: None,  # that the page runs is enough: it offers the decoder anew
+            )
+        below = st.container()
+    if sliders:
+        with places[1]:
+            _sliders(f"{key}.styles", sliders)
+    now = record.pose
+    page = None if scene.line else partial(standalone.html, scene.network.blob, data, sliders)
+    return DialState(now.angle, None if now.style is None else list(now.style), below, page)
+
+
+def context(key: str, default: Iterable[int]) -> list[int]:
+    """Indices of the views the person has chosen on the dial, `default` until then.
+
+    To be asked before the scene is made. With another default (another digit, another number of
+    views) the choice is forgotten.
+    """
+    record, default = _record(key), sorted(default)
+    if default != record.default:
+        record.default, record.context = default, None
+    return default if record.context is None else record.context
+
+
+def forget_context(key: str) -> None:
+    """Take back what was clicked on the dial."""
+    record = _record(key)
+    record.default = record.context = None
+
+
+def move(key: str, angle: float | None = None, style: Sequence[float] | str | None = KEEP) -> None:
+    """Turn the dial from the page (a click on a strip, say), or give the digit another style."""
+    record = _record(key)
+    turned = record.pose.angle if angle is None else _degrees(angle)
+    kept = record.pose.style if isinstance(style, str) else style
+    record.move(Pose(turned, None if kept is None else tuple(map(float, kept))))
+
+
+def followed(styles: Sequence[Style] | None, beside: Beside | None) -> list[tuple[Style, Style]]:
+    """Sliders of the first model and, of the second, those for the same property.
+
+    Single channels are left out: each model has its own.
+    """
+    if beside is None:
+        return []
+    second = {style.name: style for style in beside.styles if style.channel is None}
+    return [(each, second[each.name]) for each in styles or () if each.name in second]
+
+
+def _record(key: str) -> _Record:
+    return st.session_state.setdefault(f"{key}.record", _Record())
+
+
+def _degrees(angle: float) -> float:
+    return round(float(angle), 2) % 360 if np.isfinite(angle) else 0.0
+
+
+def _style(style: Sequence[float] | None, count: int) -> tuple[float, ...] | None:
+    if style is None or len(style) != count or not np.isfinite(style).all():
+        return None
+    return tuple(round(float(value), 3) for value in style)
+
+
+def _picture_data(
+    scene: Scene,
+    look: Look,
+    beside: Beside | None,
+    follow: Sequence[tuple[Style, Style]],
+) -> dict[str, Any]:
+    """What the browser draws from, under a name that changes with any of it."""
+    turned = np.rad2deg(scene.angles).round(2) % 360
+    angles = (50 * (scene.angles + 1)).round(2) if scene.line else turned
+    pairs = [
+        {"reading": rounded(first.reading), "direction": rounded(other.direction)}
+        for first, other in follow
+    ]
+    picture = {
+        **_decoded(scene),
+        "line": scene.line,
+        "scale": asdict(look.scale),
+        "heldOut": list(look.held_out),
+        "heldOutText": look.held_out_text,
+        "editable": look.editable,
+        "angles": angles.tolist(),
+        "observed": scene.observed.tolist(),
+        "beside": beside and {"name": beside.name, **_decoded(beside.scene), "follow": pairs},
+    }
+    return picture | {"scene": sha256(json.dumps(picture).encode()).hexdigest()[:16]}
+
+
+def _decoded(scene: Scene) -> dict[str, Any]:
+    """A digit as one model draws it, with a decoder that the browser loads by its name."""
+    offer(scene.network.id, scene.network.blob)
+    return {
+        "network": scene.network.id,
+        "code": _packed(scene.code),
+        "variance": None if scene.variance is None else _packed(scene.variance[None]),
+        "frequency": scene.frequency,
+        "styles": scene.styles.tolist(),
+        "own": rounded(scene.own),
+    }
+
+
+def _packed(values: np.ndarray) -> dict[str, Any]:
+    return {"shape": values.shape, "values": packed(values)}
+
 
 __all__ = [
-    "LEAD",
     "Beside",
     "DialState",
+    "Look",
     "Morph",
-    "Pose",
     "Scale",
-    "Standalone",
     "context",
     "dial",
     "followed",
+    "forget_context",
     "move",
-    "opening",
-    "pose",
 ]

@@ -1,5 +1,5 @@
 // Views all around: the dial's angles are degrees, counter-clockwise from the top.
-import { apart, around, radians } from "../shared/geometry.js";
+import { apart, around, radians, sliderKeys } from "../shared/geometry.js";
 import { RADIUS, Ring } from "./ring.js";
 import { Series } from "./series.js";
 
@@ -8,7 +8,15 @@ export class Circle {
   Band = Ring;
   span = 360;
   action = "turn"; // what the button does
+  keyHelp =
+    "Arrow right and up turn counter-clockwise, arrow left and down clockwise. Enter gives the model " +
+    "the view that is here, or takes it away. Space turns by itself.";
   apart = apart;
+
+  // how many gaps there are between even places all around
+  gaps(places) {
+    return places;
+  }
 
   // an angle of the dial as the model sees it
   toModel(angle, frequency) {
@@ -25,17 +33,13 @@ export class Circle {
     return angle + degrees;
   }
 
+  // where a recording is after a share of it
+  along(start, share) {
+    return start + this.span * share;
+  }
+
   keys(angle, step) {
-    return {
-      ArrowLeft: angle + step,
-      ArrowUp: angle + step,
-      ArrowRight: angle - step,
-      ArrowDown: angle - step,
-      PageUp: angle + 22.5,
-      PageDown: angle - 22.5,
-      Home: 0,
-      End: 337.5,
-    };
+    return sliderKeys(angle, step, 22.5, 0, 337.5);
   }
 
   place(element, angle) {

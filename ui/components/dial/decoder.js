@@ -1,80 +1,81 @@
-// The decoder: the same layers as in the package, on plain arrays.
+// The decoder: the same layers as in the package, on plain arrays. An array that a layer returns is
+// used again by its next call.
 export class Decoder {
-  constructor({ header, weights }) {
-    this.shape = header.shape;
-    this.gate = 0;
-    let layers = header.layers;
-    if (layers[0].op === "gate") {
-      this.gate = layers[0].local;
-      layers = layers.slice(1);
-    }
+  constructor({ header: { shape, layers }, weights }) {
+    this.shape = shape;
     this.steps = chain(layers, weights);
   }
 
-  // code [inputs] -> image [channels * height * width]; the array is reused by the next call
+  // code [inputs] -> image [channels * height * width]
   run(code) {
-    let values = code;
-    const local = this.gate;
-    if (local) {
-      const inputs = code.length;
-      const styles = inputs - local;
-      values = new Float64Array(inputs + local * styles);
-      values.set(code);
-      for (let j = 0, at = inputs; j < local; j++) {
-        for (let g = local; g < inputs; g++) values[at++] = code[j] * code[g];
-      }
-    }
-    for (const step of this.steps) values = step(values);
-    return values;
+    return run(this.steps, code);
   }
 }
 
+export const run = (steps, values) => steps.reduce((now, step) => step(now), values);
+
 // one function for each layer, to be called one after the other
-function chain(layers, weights) {
+export function chain(layers, weights) {
   const array = ([offset, count]) => weights.subarray(offset, offset + count);
-  const steps = [];
   let map = null; // [channels, height, width] once the code has become a picture
-  let length = 0;
-  for (const layer of layers) {
-    if (layer.op === "dense") {
-      length = layer.outputs;
-      steps.push(dense(layer, array(layer.weight), array(layer.bias)));
-    } else if (layer.op === "product") {
-      steps.push(product(layer.local, chain(layer.style, weights), chain(layer.turn, weights)));
-    } else if (layer.op === "elu") {
-      steps.push(elu(map ? map[0] * map[1] * map[2] : length));
-    } else if (layer.op === "silu") {
-      steps.push(silu(map ? map[0] * map[1] * map[2] : length));
-    } else if (layer.op === "tanh") {
-      steps.push((x) => x.map(Math.tanh));
-    } else if (layer.op === "map") {
-      map = layer.shape;
-    } else if (layer.op === "double") {
-      steps.push(double(layer, map, array(layer.weight), array(layer.bias)));
+  const make = {
+    gate: ({ local }) => gate(local),
+    dense: (layer) => dense(layer, array(layer.weight), array(layer.bias)),
+    product: ({ local, style, turn }) => product(local, chain(style, weights), chain(turn, weights)),
+    move: (layer) => move(layer, chain(layer.look, weights), array(layer.centre), array(layer.log_reach)),
+    elu: () => each((value) => (value < 0 ? Math.expm1(value) : value)),
+    silu: () => each((value) => value / (1 + Math.exp(-value))),
+    tanh: () => each(Math.tanh),
+    map: ({ shape }) => {
+      map = shape;
+      return (values) => values;
+    },
+    double: (layer) => {
+      const step = double(layer, map, array(layer.weight), array(layer.bias));
       map = [layer.outputs, 2 * (map[1] - layer.crop), 2 * (map[2] - layer.crop)];
-    } else {
-      throw new Error(`unknown layer ${layer.op}`);
+      return step;
+    },
+  };
+  return layers.map((layer) => make[layer.op](layer));
+}
+
+function each(change) {
+  return (values) => {
+    for (let i = 0; i < values.length; i++) values[i] = change(values[i]);
+    return values;
+  };
+}
+
+// The code, and each of its local channels times each of its styles.
+function gate(local) {
+  return (code) => {
+    const styles = code.subarray(local);
+    const products = Array.from(code.subarray(0, local), (value) => Array.from(styles, (style) => value * style));
+    return Float64Array.of(...code, ...products.flat());
+  };
+}
+
+// What steps make of a style, which stays while a digit turns.
+function kept(steps) {
+  let known = [];
+  let made;
+  return (style) => {
+    if (style.length !== known.length || style.some((value, i) => value !== known[i])) {
+      known = style.slice();
+      made = run(steps, style).slice();
     }
-  }
-  return steps;
+    return made;
+  };
 }
 
 // Complex features of the style times complex features of the local channels, real parts first.
-// While a digit turns its style stays, and so do the style's features.
 function product(local, styleSteps, turnSteps) {
-  const apply = (steps, x) => steps.reduce((values, step) => step(values), x);
-  let known = new Float64Array(0);
-  let style;
-  let out;
+  const features = kept(styleSteps);
   return (code) => {
-    const own = code.subarray(local);
-    if (own.length !== known.length || own.some((value, i) => value !== known[i])) {
-      known = own.slice();
-      style = apply(styleSteps, own).slice();
-      out = new Float64Array(style.length);
-    }
-    const turn = apply(turnSteps, code.subarray(0, local));
-    const half = out.length / 2;
+    const style = features(code.subarray(local));
+    const turn = run(turnSteps, code.subarray(0, local));
+    const half = style.length / 2;
+    const out = new Float64Array(style.length);
     for (let k = 0; k < half; k++) {
       out[k] = style[k] * turn[k] - style[half + k] * turn[half + k];
       out[half + k] = style[k] * turn[half + k] + style[half + k] * turn[k];
@@ -83,12 +84,61 @@ function product(local, styleSteps, turnSteps) {
   };
 }
 
+// A look from the style, shifted to the place that the first two channels stand for: D · look · Rᵀ, with
+// D_ij = Σ_k weight_k cos(mode_k (i - j - p)) a shift by p samples along one side (networks/moving.py).
+function move({ shape, margin }, lookSteps, centre, logReach) {
+  const [channels, height, width] = shape;
+  const [h, w] = [height - 2 * margin, width - 2 * margin];
+  const out = new Float64Array(channels * height * width);
+  const across = new Float64Array(h * width);
+  const lookOf = kept(lookSteps);
+  return (code) => {
+    const look = lookOf(code.subarray(2));
+    const [x, y] = [0, 1].map((k) => centre[k] + Math.exp(logReach[k]) * Math.tanh(code[k]));
+    const down = shift(height, margin, y);
+    const right = shift(width, margin, x);
+    for (let c = 0; c < channels; c++) {
+      for (let row = 0; row < h; row++) {
+        for (let to = 0; to < width; to++) {
+          let sum = 0;
+          for (let k = 0; k < w; k++) sum += look[(c * h + row) * w + k] * right[to * w + k];
+          across[row * width + to] = sum;
+        }
+      }
+      for (let to = 0; to < height; to++) {
+        for (let column = 0; column < width; column++) {
+          let sum = 0;
+          for (let k = 0; k < h; k++) sum += down[to * h + k] * across[k * width + column];
+          out[(c * height + to) * width + column] = sum;
+        }
+      }
+    }
+    return out;
+  };
+}
+
+// the matrix [n, n - 2 margin] that shifts n samples by p: a sum of cosines of the distance
+function shift(n, margin, p) {
+  const columns = n - 2 * margin;
+  const kernel = Float64Array.from({ length: n + columns }, (_, at) => {
+    const distance = at - (n - margin - 1) - p;
+    let sum = 1 / n;
+    for (let k = 1; k <= n / 2; k++) {
+      sum += ((k === n / 2 ? 1 : 2) / n) * Math.cos(((2 * Math.PI) / n) * k * distance);
+    }
+    return sum;
+  });
+  return Float64Array.from({ length: n * columns }, (_, at) => {
+    const [i, j] = [Math.floor(at / columns), at % columns];
+    return kernel[i - j + columns - 1];
+  });
+}
+
 function dense({ inputs, outputs }, weight, bias) {
   const out = new Float64Array(outputs);
   return (x) => {
     for (let o = 0, at = 0; o < outputs; o++) {
-      let a = bias[o];
-      let b = 0;
+      let [a, b] = [bias[o], 0]; // two sums, which a processor adds to at once
       let i = 0;
       for (; i + 1 < inputs; i += 2, at += 2) {
         a += weight[at] * x[i];
@@ -101,73 +151,46 @@ function dense({ inputs, outputs }, weight, bias) {
   };
 }
 
-function elu(length) {
-  return (x) => {
-    for (let i = 0; i < length; i++) if (x[i] < 0) x[i] = Math.expm1(x[i]);
-    return x;
-  };
-}
-
-function silu(length) {
-  return (x) => {
-    for (let i = 0; i < length; i++) x[i] /= 1 + Math.exp(-x[i]);
-    return x;
-  };
-}
-
 // Twice the size: large row 2m + p is made of the small rows m + p - 1 and m + p, columns alike, so
 // each of the four phases (p, q) is a 2x2 convolution of the small map with a border of zeros.
 function double({ inputs, outputs, crop }, [, height, width], weight, bias) {
   const wide = width + 2;
   const plane = (height + 2) * wide;
   const padded = new Float64Array(inputs * plane);
-  const kernel = Float64Array.from(weight);
   const sum = new Float64Array((height - 1) * wide + width);
-  const size = sum.length;
   const outHeight = 2 * (height - crop);
   const outWidth = 2 * (width - crop);
   const out = new Float64Array(outputs * outHeight * outWidth);
-  return (small) => {
+
+  // one output channel of one phase: its weights begin at `from`
+  function convolve(o, p, q, from) {
+    sum.fill(bias[o]);
     for (let i = 0; i < inputs; i++) {
-      for (let row = 0; row < height; row++) {
-        const from = (i * height + row) * width;
-        const to = i * plane + (row + 1) * wide + 1;
-        for (let column = 0; column < width; column++) padded[to + column] = small[from + column];
+      const [k00, k01, k10, k11] = weight.subarray(from + 4 * i, from + 4 * i + 4);
+      const start = i * plane + p * wide + q;
+      for (let n = 0; n < sum.length; n++) {
+        const top = start + n;
+        const below = top + wide;
+        sum[n] += k00 * padded[top] + k01 * padded[top + 1] + k10 * padded[below] + k11 * padded[below + 1];
       }
     }
-    let at = 0;
-    for (let p = 0; p < 2; p++) {
-      for (let q = 0; q < 2; q++) {
-        for (let o = 0; o < outputs; o++) {
-          sum.fill(bias[o]);
-          for (let i = 0; i < inputs; i++, at += 4) {
-            const k00 = kernel[at];
-            const k01 = kernel[at + 1];
-            const k10 = kernel[at + 2];
-            const k11 = kernel[at + 3];
-            let top = i * plane + p * wide + q;
-            let left = padded[top];
-            let below = padded[top + wide];
-            for (let n = 0; n < size; n++) {
-              top++;
-              const right = padded[top];
-              const corner = padded[top + wide];
-              sum[n] += k00 * left + k01 * right + k10 * below + k11 * corner;
-              left = right;
-              below = corner;
-            }
-          }
-          for (let row = 0; row < height; row++) {
-            const y = 2 * row + p - crop;
-            if (y < 0 || y >= outHeight) continue;
-            const to = (o * outHeight + y) * outWidth;
-            for (let column = 0; column < width; column++) {
-              const x = 2 * column + q - crop;
-              if (x >= 0 && x < outWidth) out[to + x] = sum[row * wide + column];
-            }
-          }
-        }
+    for (let row = 0; row < height; row++) {
+      const y = 2 * row + p - crop;
+      if (y < 0 || y >= outHeight) continue;
+      for (let column = 0; column < width; column++) {
+        const x = 2 * column + q - crop;
+        if (x >= 0 && x < outWidth) out[(o * outHeight + y) * outWidth + x] = sum[row * wide + column];
       }
+    }
+  }
+
+  return (small) => {
+    for (let row = 0; row < inputs * height; row++) {
+      const to = Math.floor(row / height) * plane + ((row % height) + 1) * wide + 1;
+      padded.set(small.subarray(row * width, (row + 1) * width), to);
+    }
+    for (const [phase, [p, q]] of [[0, 0], [0, 1], [1, 0], [1, 1]].entries()) {
+      for (let o = 0; o < outputs; o++) convolve(o, p, q, 4 * inputs * (phase * outputs + o));
     }
     return out;
   };

@@ -1,63 +1,50 @@
 // Enlarges a picture by a whole factor with Catmull-Rom splines, smoothly and without overshoot.
+import { clamp } from "../shared/geometry.js";
+
+// four [index, weight] for each pixel of an enlarged side
+function taps(size, factor) {
+  return Array.from({ length: size * factor }, (_, at) => {
+    const t = (at + 0.5) / factor - 0.5;
+    const start = Math.floor(t);
+    const f = t - start;
+    const weights = [((2 - f) * f - 1) * f, (3 * f - 5) * f * f + 2, ((4 - 3 * f) * f + 1) * f, (f - 1) * f * f];
+    return weights.map((weight, k) => [clamp(start - 1 + k, 0, size - 1), weight / 2]);
+  });
+}
+
 export class Enlarger {
-  constructor(channels, height, width, factor) {
-    Object.assign(this, { channels, height, width, factor });
+  constructor(shape, factor) {
+    const [, height, width] = shape;
+    this.shape = shape;
+    this.columns = taps(width, factor);
+    this.rows = taps(height, factor);
     this.across = new Float64Array(height * width * factor);
     this.image = new ImageData(width * factor, height * factor);
     this.image.data.fill(255);
-    this.taps = Array.from({ length: factor }, (_, phase) => {
-      const t = (phase + 0.5) / factor - 0.5;
-      const start = Math.floor(t);
-      const f = t - start;
-      return {
-        start: start - 1,
-        weights: [
-          ((2 - f) * f - 1) * f * 0.5,
-          ((3 * f - 5) * f * f + 2) * 0.5,
-          ((4 - 3 * f) * f + 1) * f * 0.5,
-          (f - 1) * f * f * 0.5,
-        ],
-      };
-    });
   }
 
   run(picture) {
-    const { channels, height, width, factor, across, image, taps } = this;
-    const wide = width * factor;
-    const clamp = (index, size) => (index < 0 ? 0 : index >= size ? size - 1 : index);
+    const { columns, rows, across, image } = this;
+    const [channels, height, width] = this.shape;
+    const wide = image.width;
+    const pixels = image.data;
     for (let c = 0; c < channels; c++) {
-      for (let phase = 0; phase < factor; phase++) {
-        const { start, weights } = taps[phase];
-        const [k0, k1, k2, k3] = weights;
-        for (let x = 0; x < width; x++) {
-          const a = clamp(x + start, width);
-          const b = clamp(x + start + 1, width);
-          const d = clamp(x + start + 2, width);
-          const e = clamp(x + start + 3, width);
-          for (let y = 0, row = c * height * width; y < height; y++, row += width) {
-            across[y * wide + x * factor + phase] =
-              k0 * picture[row + a] + k1 * picture[row + b] + k2 * picture[row + d] + k3 * picture[row + e];
-          }
-        }
-      }
-      const pixels = image.data;
-      for (let phase = 0; phase < factor; phase++) {
-        const { start, weights } = taps[phase];
-        const [k0, k1, k2, k3] = weights;
+      columns.forEach(([[a, k0], [b, k1], [d, k2], [e, k3]], x) => {
         for (let y = 0; y < height; y++) {
-          const a = clamp(y + start, height) * wide;
-          const b = clamp(y + start + 1, height) * wide;
-          const d = clamp(y + start + 2, height) * wide;
-          const e = clamp(y + start + 3, height) * wide;
-          let to = (y * factor + phase) * wide * 4 + c;
-          for (let x = 0; x < wide; x++, to += 4) {
-            const value =
-              255 * (k0 * across[a + x] + k1 * across[b + x] + k2 * across[d + x] + k3 * across[e + x]);
-            pixels[to] = value; // clamped to 0..255 and rounded by its type
-            if (channels === 1) pixels[to + 1] = pixels[to + 2] = pixels[to];
-          }
+          const row = (c * height + y) * width;
+          across[y * wide + x] =
+            k0 * picture[row + a] + k1 * picture[row + b] + k2 * picture[row + d] + k3 * picture[row + e];
         }
-      }
+      });
+      rows.forEach(([[a, k0], [b, k1], [d, k2], [e, k3]], y) => {
+        for (let x = 0; x < wide; x++) {
+          const to = 4 * (y * wide + x) + c;
+          const value =
+            k0 * across[a * wide + x] + k1 * across[b * wide + x] + k2 * across[d * wide + x] + k3 * across[e * wide + x];
+          pixels[to] = 255 * value; // clamped to 0..255 and rounded by its type
+          if (channels === 1) pixels[to + 1] = pixels[to + 2] = pixels[to];
+        }
+      });
     }
     return image;
   }

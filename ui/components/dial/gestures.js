@@ -1,37 +1,37 @@
 // Pointer and keys on the ring and on the digit itself.
+import { listen } from "../shared/dom.js";
 import { RADIUS } from "./ring.js";
 
 export class Gestures {
   constructor(dial) {
     this.dial = dial;
-  }
-
-  listen(on) {
-    const { stage, grab, views } = this.dial;
-    on(stage, "pointerdown", (event) => this.press(event));
-    on(stage, "pointermove", (event) => this.move(event));
-    on(stage, "pointerrawupdate", (event) => this.move(event)); // ahead of the frame
-    on(stage, "pointerup", (event) => this.lift(event, true));
-    on(stage, "pointercancel", (event) => this.lift(event, false));
-    on(views.box, "click", (event) => {
+    listen(dial.stage, {
+      pointerdown: (event) => this.press(event),
+      pointermove: (event) => this.move(event),
+      pointerup: (event) => this.lift(event, true),
+      pointercancel: (event) => this.lift(event, false),
+    });
+    dial.views.box.addEventListener("click", (event) => {
       // a pointer's click is dealt with when it is lifted; this one is from the keyboard
       const button = event.target.closest(".view");
-      if (button && event.detail === 0) this.dial.toggle(Number(button.dataset.index));
+      if (button && event.detail === 0) dial.toggle(Number(button.dataset.index));
     });
-    on(grab, "keydown", (event) => this.key(event));
+    dial.grab.addEventListener("keydown", (event) => this.key(event));
+    dial.degrees.slide.addEventListener("keydown", (event) => {
+      if (event.key in dial.shape.keys(0, 1)) this.key(event); // as on the ring
+    });
   }
 
   press(event) {
     const { live, stage, grab, shape, views } = this.dial;
-    if (!live || (event.pointerType === "mouse" && event.button !== 0)) return;
-    const pointed = shape.pointed(event, this.dial);
-    const { angle, radius, side } = pointed;
     const onDot = event.target.closest(".view");
-    if (!onDot && event.target !== grab) return;
+    if (event.button !== 0 || (!onDot && event.target !== grab)) return;
     event.preventDefault();
     grab.focus({ preventScroll: true, focusVisible: false });
     this.dial.halt();
     stage.setPointerCapture(event.pointerId);
+    const pointed = shape.pointed(event, this.dial);
+    const { angle, radius, side } = pointed;
     const onRing = Math.abs(radius - RADIUS) * side < 34;
     const onHandle = onRing && shape.reach(pointed, live.angle) < 20;
     const target = onDot ? views.meant(pointed) : null;
@@ -59,10 +59,7 @@ export class Gestures {
 
   turn(angle, event) {
     const { live, shape, views } = this.dial;
-    const to = shape.bounded(event.altKey ? angle : views.rest(angle));
-    if (to === live.angle) return;
-    live.set({ angle: to });
-    this.dial.hurry();
+    live.set({ angle: shape.bounded(event.altKey ? angle : views.rest(angle)) });
   }
 
   lift(event, done) {
@@ -90,9 +87,5 @@ export class Gestures {
       return;
     }
     event.preventDefault();
-  }
-
-  destroy() {
-    clearTimeout(this.typing);
   }
 }

@@ -14,11 +14,10 @@ function stored(act) {
 export class Hint {
   constructor(element) {
     this.element = element;
-    if (element) element.hidden = Boolean(stored((storage) => storage.getItem(USED)));
+    element.hidden = Boolean(stored((storage) => storage.getItem(USED)));
   }
 
   used() {
-    if (!this.element || this.element.hidden) return;
     this.element.hidden = true;
     stored((storage) => storage.setItem(USED, "yes"));
   }

@@ -1,7 +1,8 @@
 // A digit as one model draws it: its code along the angle, the decoder, and a canvas.
-import { known } from "../decoders/decoders.js";
-import { unpacked } from "../shared/packed.js";
+import { clamp } from "../shared/geometry.js";
+import { unpacked } from "../shared/numbers.js";
 import { Decoder } from "./decoder.js";
+import { known } from "./decoders.js";
 import { Enlarger } from "./enlarger.js";
 
 const ENLARGE = 8;
@@ -13,9 +14,9 @@ export class Picture {
     this.paper = canvas.getContext("2d", { alpha: false });
   }
 
-  // what the server says of a digit; nothing is drawn before the weights are here, too
+  // what the server, or a posterior in the browser, says of a digit; nothing is drawn before the weights are here, too
   show(scene) {
-    const curves = ({ rows, values }) => new this.shape.Curves({ rows, values: unpacked(values) });
+    const curves = (given) => (given.at ? given : new this.shape.Curves({ ...given, values: unpacked(given.values) }));
     this.scene = scene;
     this.series = scene && curves(scene.code);
     this.variance = scene?.variance && curves(scene.variance);
@@ -26,12 +27,10 @@ export class Picture {
     const entry = this.scene && known(this.scene.network);
     this.decoder = entry && (entry.decoder ??= new Decoder(entry));
     if (!entry) return !this.scene;
-    const [channels, height, width] = this.decoder.shape;
-    const last = this.enlarger;
-    if (last?.width !== width || last?.height !== height || last?.channels !== channels) {
-      this.enlarger = new Enlarger(channels, height, width, ENLARGE);
-      this.canvas.width = width * ENLARGE;
-      this.canvas.height = height * ENLARGE;
+    if (`${this.enlarger?.shape}` !== `${this.decoder.shape}`) {
+      this.enlarger = new Enlarger(this.decoder.shape, ENLARGE);
+      const { width, height } = this.enlarger.image;
+      Object.assign(this.canvas, { width, height });
     }
     return true;
   }
@@ -58,7 +57,7 @@ export class Picture {
   unknown(angle) {
     if (!this.variance) return 0.2;
     const [left] = this.variance.at(this.shape.toModel(angle, this.scene.frequency));
-    return Math.min(1, Math.max(0, left));
+    return clamp(left, 0, 1);
   }
 
   draw(angle, style) {

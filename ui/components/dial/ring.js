@@ -1,5 +1,6 @@
 // The ring: a colour for each angle, thin where a view was observed, wide where the model is unsure.
-import { still } from "../shared/pose.js";
+import { sharp } from "../shared/dom.js";
+import { ease } from "../shared/pose.js";
 
 export const RADIUS = 0.43; // of the ring's centre line, in sides of the stage
 const THIN = 0.013; // widths of the ring, in sides of the stage
@@ -12,33 +13,21 @@ export class Ring {
 
   // to other widths, shares from 0 to 1 all along, quickly but visibly
   widen(to) {
+    this.widths ??= to;
     const from = this.widths;
-    cancelAnimationFrame(this.widening);
-    if (!from || still.matches) {
-      this.widths = to;
-      return;
-    }
-    const start = performance.now();
-    const step = (now) => {
-      const share = Math.min(1, Math.max(0, now - start) / 220);
-      const eased = 1 - (1 - share) ** 3;
-      this.widths = to.map((value, k) => from[k] + eased * (value - from[k]));
+    this.stop?.();
+    this.stop = ease(220, (share) => {
+      this.widths = to.map((value, k) => from[k] + share * (value - from[k]));
       this.draw();
-      if (share < 1) this.widening = requestAnimationFrame(step);
-    };
-    this.widening = requestAnimationFrame(step);
+    });
   }
 
   draw(cycle = this.cycle) {
     this.cycle = cycle;
     const side = this.canvas.parentElement.clientWidth;
-    if (!side || !this.widths) return;
-    const scale = Math.min(3, devicePixelRatio || 1);
-    const pixels = Math.round(side * scale);
-    if (this.canvas.width !== pixels) this.canvas.width = this.canvas.height = pixels;
-    const pen = this.canvas.getContext("2d");
-    pen.setTransform(pixels, 0, 0, pixels, 0, 0);
-    pen.clearRect(0, 0, 1, 1);
+    if (!side || !cycle) return;
+    const pen = sharp(this.canvas, side, side);
+    pen.scale(side, side);
     // a conic gradient runs clockwise, our angles do not
     const colours = pen.createConicGradient(-Math.PI / 2, 0.5, 0.5);
     for (let k = 0; k <= cycle.length; k++) {
@@ -57,9 +46,5 @@ export class Ring {
     }
     pen.fillStyle = colours;
     pen.fill(band, "evenodd");
-  }
-
-  destroy() {
-    cancelAnimationFrame(this.widening);
   }
 }

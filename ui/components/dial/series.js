@@ -1,49 +1,38 @@
 // What a code is at an angle or a place: the server's Fourier series, or its table on a line.
+import { clamp } from "../shared/geometry.js";
 
-// Fourier series [rows, 2 H + 1] on 1, cos kw, sin kw, given flat and row by row
-export class Series {
-  constructor({ rows, values }) {
+class Curves {
+  constructor({ shape: [rows], values }) {
     this.rows = rows;
-    this.values = Float64Array.from(values);
+    this.values = Float64Array.from(values); // row by row
     this.columns = this.values.length / rows;
-    this.basis = new Float64Array(this.columns);
-    this.out = new Float64Array(rows);
   }
+}
 
+// Fourier series [rows, 2 H + 1] on 1, cos kw, sin kw
+export class Series extends Curves {
   at(w) {
-    const { rows, columns, basis, values, out } = this;
+    const { rows, columns, values } = this;
     const harmonics = (columns - 1) / 2;
-    basis[0] = 1;
-    for (let k = 1; k <= harmonics; k++) {
-      basis[k] = Math.cos(k * w);
-      basis[harmonics + k] = Math.sin(k * w);
-    }
-    for (let row = 0, at = 0; row < rows; row++) {
-      let sum = 0;
-      for (let k = 0; k < columns; k++) sum += values[at++] * basis[k];
-      out[row] = sum;
-    }
-    return out;
+    const basis = Float64Array.from({ length: columns }, (_, k) =>
+      k > harmonics ? Math.sin((k - harmonics) * w) : Math.cos(k * w),
+    );
+    return Float64Array.from({ length: rows }, (_, row) =>
+      basis.reduce((sum, wave, k) => sum + values[row * columns + k] * wave, 0),
+    );
   }
 }
 
 // Curves [rows, points] on an even grid from -1 to 1, with straight lines between its points
-export class Table {
-  constructor({ rows, values }) {
-    this.rows = rows;
-    this.values = Float64Array.from(values);
-    this.columns = this.values.length / rows;
-    this.out = new Float64Array(rows);
-  }
-
+export class Table extends Curves {
   at(w) {
-    const { rows, columns, values, out } = this;
-    const place = ((Math.min(1, Math.max(-1, w)) + 1) / 2) * (columns - 1);
+    const { rows, columns, values } = this;
+    const place = ((clamp(w, -1, 1) + 1) / 2) * (columns - 1);
     const left = Math.min(Math.floor(place), columns - 2);
     const share = place - left;
-    for (let row = 0, at = left; row < rows; row++, at += columns) {
-      out[row] = (1 - share) * values[at] + share * values[at + 1];
-    }
-    return out;
+    return Float64Array.from({ length: rows }, (_, row) => {
+      const at = row * columns + left;
+      return (1 - share) * values[at] + share * values[at + 1];
+    });
   }
 }

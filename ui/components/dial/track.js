@@ -1,8 +1,7 @@
 // The track: the dial for views on a line. An "angle" of it is a share of the way, from 0 to 100.
-import { clamp } from "../shared/geometry.js";
-import { mount } from "../shared/mount.js";
+import { sharp } from "../shared/dom.js";
+import { clamp, sliderKeys } from "../shared/geometry.js";
 import { Circle } from "./circle.js";
-import { Dial } from "./dial.js";
 import { RADIUS, Ring } from "./ring.js";
 import { Table } from "./series.js";
 
@@ -13,8 +12,15 @@ export class Line extends Circle {
   Band = Rail;
   span = LENGTH;
   action = "go";
-
+  keyHelp =
+    "The arrow keys move the way they point. Enter gives the model the view that is here, or takes it " +
+    "away. Space goes along by itself.";
   apart = (a, b) => Math.abs(a - b);
+
+  // from end to end
+  gaps(places) {
+    return places - 1;
+  }
 
   // from -1 to 1
   toModel(angle) {
@@ -30,18 +36,12 @@ export class Line extends Circle {
     return angle >= LENGTH ? 0 : Math.min(LENGTH, angle + degrees / 2);
   }
 
+  along(_, share) {
+    return this.span * share;
+  }
+
   keys(angle, step) {
-    const far = step > 1 ? 10 : 1;
-    return {
-      ArrowLeft: angle - far,
-      ArrowDown: angle - far,
-      ArrowRight: angle + far,
-      ArrowUp: angle + far,
-      PageUp: angle + 10,
-      PageDown: angle - 10,
-      Home: 0,
-      End: LENGTH,
-    };
+    return sliderKeys(angle, step > 1 ? 10 : 1, 10, 0, LENGTH);
   }
 
   place(element, angle) {
@@ -67,23 +67,18 @@ class Rail extends Ring {
   draw(cycle = this.cycle) {
     this.cycle = cycle;
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    if (!width || !this.widths) return;
-    const scale = Math.min(3, devicePixelRatio || 1);
-    this.canvas.width = Math.round(width * scale);
-    this.canvas.height = Math.round(height * scale);
-    const pen = this.canvas.getContext("2d");
-    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    if (!width || !cycle) return;
+    const pen = sharp(this.canvas, width, height);
     const colours = pen.createLinearGradient(0, 0, width, 0);
     cycle.forEach((colour, k) => colours.addColorStop(k / (cycle.length - 1), colour));
-    const last = this.widths.length - 1;
-    const half = (share) => (4 + share * (height - 4)) / 2;
+    const edge = (side) => (share, k) => [
+      (width * k) / (this.widths.length - 1),
+      (height + side * (4 + share * (height - 4))) / 2,
+    ];
     pen.beginPath();
-    this.widths.forEach((share, k) => pen.lineTo((width * k) / last, height / 2 - half(share)));
-    [...this.widths].reverse().forEach((share, k) => pen.lineTo(width - (width * k) / last, height / 2 + half(share)));
+    for (const point of [...this.widths.map(edge(-1)), ...this.widths.map(edge(1)).reverse()]) pen.lineTo(...point);
     pen.closePath();
     pen.fillStyle = colours;
     pen.fill();
   }
 }
-
-export default mount((root) => new Dial(root, new Line()));

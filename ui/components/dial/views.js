@@ -1,4 +1,6 @@
 // The dots on the ring: views that the model may be shown.
+import { element } from "../shared/dom.js";
+
 const DETENT = 0.8; // degrees within which the handle rests on a view
 const DOT_SHARE = 0.35; // of the way from a dot to the next that belongs to the dot
 
@@ -25,13 +27,8 @@ export class Views {
   make() {
     const { angles, heldOut, heldOutText, editable, scale } = this.data;
     if (this.buttons.length !== angles.length) {
-      this.buttons = angles.map((_, index) => {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.tabIndex = -1;
-        button.dataset.index = index;
-        return button;
-      });
+      this.buttons = angles.map(() => element("button", { type: "button", tabIndex: -1 }));
+      this.buttons.forEach((button, index) => (button.dataset.index = index));
       this.box.replaceChildren(...this.buttons);
     }
     this.buttons.forEach((button, index) => {
@@ -40,24 +37,20 @@ export class Views {
       const seen = this.observed[index];
       button.className = held && !seen ? "view held" : "view";
       button.disabled = !editable || held;
-      button.setAttribute("aria-pressed", seen);
-      const where = scale && !scale.degrees ? this.words(angles[index]) : `${angles[index]}°`;
-      const name = `View at ${where.replace("°", " degrees")}`;
+      button.ariaPressed = String(seen);
+      const where = scale.degrees ? `${angles[index]}°` : this.words(angles[index]);
       const state = seen ? "observed" : held ? heldOutText : "not observed";
-      button.setAttribute("aria-label", `${name}, ${state}`);
-      button.title = button.disabled ? `${where}: ${state}` : `${where}: click to ${seen ? "hide this view from" : "show this view to"} the model`;
+      const act = `click to ${seen ? "hide this view from" : "show this view to"} the model`;
+      button.ariaLabel = `View at ${where.replace("°", " degrees")}, ${state}`;
+      button.title = `${where}: ${button.disabled ? state : act}`;
     });
   }
 
   // the index of the view at an angle, or null
   at(angle) {
-    const { angles } = this.data;
-    let best = null;
-    angles.forEach((each, index) => {
-      const distance = this.shape.apart(each, angle);
-      if (distance < DETENT && (best === null || distance < this.shape.apart(angles[best], angle))) best = index;
-    });
-    return best;
+    const distances = this.data.angles.map((each) => this.shape.apart(each, angle));
+    const least = Math.min(...distances);
+    return least < DETENT ? distances.indexOf(least) : null;
   }
 
   // the index of the view that a pointer means, or null: on a small ring the dots are close to each

@@ -1,5 +1,13 @@
-"""A film of one turn, recorded in the browser."""
+"""A film of one turn: the browser draws it large, and records what it draws."""
 
-from ui.components.film.film import film
+from ui.components.shared import Component
+
+_component = Component("film")
+
+
+def film(key: str, name: str) -> None:
+    """Show a button that records what the dial `key` shows, and saves it under a name."""
+    _component(f"{key}.film", {"key": key, "name": name}, "content")
+
 
 __all__ = ["film"]

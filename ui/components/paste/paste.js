@@ -1,26 +1,26 @@
 // Pictures from the clipboard go to the uploader of the page, which knows how to send files.
+import { parts } from "../shared/dom.js";
 import { mount } from "../shared/mount.js";
 
-const KEYS = "or press Ctrl+V with a picture in the clipboard.";
+const TOUCH = matchMedia("(pointer: coarse)").matches; // no keys
+const KEYS = TOUCH ? "" : "or press Ctrl+V with a picture in the clipboard.";
 const EMPTY = "The clipboard holds no picture.";
-const CLOSED = "The browser does not let this page read the clipboard; press Ctrl+V instead.";
+const CLOSED = `The browser does not let this page read the clipboard${TOUCH ? "" : "; press Ctrl+V instead"}.`;
 
 const within = (event, places) => event.composedPath().some((node) => node.matches?.(places));
-const editable = (event) =>
-  within(event, "input:not([type=file]), textarea") || event.composedPath().some((node) => node.isContentEditable);
+// where one writes, and the uploader, which takes pictures itself
+const EDITABLE = "input:not([type=file]), textarea, [contenteditable]";
+const UPLOADER = "[data-testid=stFileUploaderDropzone]";
 
 class Paste {
   constructor(root) {
-    this.button = root.querySelector(".button");
-    this.said = root.querySelector(".said");
+    Object.assign(this, parts(root, "button", "said"));
     this.button.hidden = !navigator.clipboard?.read;
     this.button.addEventListener("click", () => this.read());
     this.listen = (event) => this.pasted(event);
     document.addEventListener("paste", this.listen);
     this.say(KEYS, false);
   }
-
-  update() {}
 
   destroy() {
     document.removeEventListener("paste", this.listen);
@@ -32,27 +32,24 @@ class Paste {
   }
 
   pasted(event) {
-    if (editable(event)) return;
     const files = [...(event.clipboardData?.files ?? [])];
-    if (files.length && within(event, "[data-testid=stFileUploaderDropzone]")) return; // it takes them itself
+    if (within(event, EDITABLE) || (files.length && within(event, UPLOADER))) return;
     event.preventDefault();
     this.give(files);
   }
 
   async read() {
-    let items;
     try {
-      items = await navigator.clipboard.read();
+      const files = [];
+      for (const item of await navigator.clipboard.read()) {
+        const type = item.types.find((each) => each.startsWith("image/"));
+        if (type) files.push(new File([await item.getType(type)], `pasted.${type.split("/")[1]}`, { type }));
+      }
+      this.give(files);
     } catch (error) {
       // refused by the person or the browser
-      return this.say(error.name === "NotAllowedError" ? CLOSED : EMPTY);
+      this.say(error.name === "NotAllowedError" ? CLOSED : EMPTY);
     }
-    const files = [];
-    for (const item of items) {
-      const type = item.types.find((each) => each.startsWith("image/"));
-      if (type) files.push(new File([await item.getType(type)], `pasted.${type.split("/")[1]}`, { type }));
-    }
-    this.give(files);
   }
 
   give(files) {

@@ -1,6 +1,116 @@
-"""Digits as pictures in HTML: in rows and in grids."""
+"""Digits as pictures in HTML: small, enlarged smoothly, with every pixel in the address itself."""
 
-from ui.components.pictures.grid import grid
-from ui.components.pictures.pictures import address, framed, photo, row
+import base64
+import io
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+from PIL import Image
+
+from ui.shell import palette
+
+STYLE = f"""<style>
+.pictures {{ display: flex; flex-wrap: wrap; gap: 12px 10px; align-items: flex-start; }}
+.pictures.filling {{
+  display: grid; gap: 10px 8px; grid-template-columns: repeat(auto-fill, minmax(var(--size), 1fr));
+}}
+.picture {{ margin: 0; width: var(--size); }}
+.filling .picture {{ width: auto; }}
+.picture img {{
+  display: block; width: 100%; height: 100%; aspect-ratio: 1; object-fit: contain;
+  border-radius: 10px; background: #000;
+}}
+.picture figcaption {{ font-size: 0.8rem; line-height: 1.3; opacity: 0.72; padding-top: 5px; }}
+.rows {{ overflow-x: auto; padding: 3px; }}
+.rows > div {{ display: grid; gap: 5px; align-items: center; }}
+.rows .name {{
+  font-size: .8rem; opacity: .75; white-space: nowrap; padding-right: .5rem; position: sticky;
+  left: 0; background: light-dark(#fff, #171b24); z-index: 1;
+}}
+.rows img {{
+  display: block; width: 100%; height: 100%; aspect-ratio: 1; object-fit: contain;
+  border-radius: 6px; background: #000;
+}}
+.rows img.marked {{ outline: 2px solid {palette.GLOBAL}; }}
+.rows .bar {{ height: 4px; border-radius: 2px; }}
+.rows .label {{ text-align: center; font-size: .75rem; overflow: hidden; opacity: .7; }}
+.rows .label.marked {{ font-weight: 700; opacity: 1; }}
+</style>"""
+
+
+def address(image: np.ndarray, scale: int = 1) -> str:
+    """[H, W] or [3, H, W] in 0..1, or uint8 [H, W] or [H, W, 3 or 4], as the address of a PNG."""
+    if image.dtype != np.uint8:
+        image = image if image.ndim == 2 else np.moveaxis(image, 0, -1)
+        image = np.rint(255 * np.clip(np.nan_to_num(image), 0, 1)).astype(np.uint8)
+    picture = Image.fromarray(image)
+    if scale > 1:
+        size = (picture.width * scale, picture.height * scale)
+        picture = picture.resize(size, Image.Resampling.BICUBIC)
+    return _written(picture, "PNG", compress_level=3)
+
+
+def photo(picture: Image.Image, side: int = 840) -> str:
+    """A photograph, at most `side` pixels on a side, as the address of a JPEG."""
+    small = picture.copy()
+    small.thumbnail((side, side), Image.Resampling.BOX)
+    small.info.clear()  # a GIF's comment may be longer than a JPEG's can be
+    return _written(small.convert("RGB"), "JPEG", quality=82)
+
+
+def _written(picture: Image.Image, kind: str, **options: int) -> str:
+    file = io.BytesIO()
+    picture.save(file, kind, **options)
+    return f"data:image/{kind.lower()};base64,{base64.b64encode(file.getvalue()).decode()}"
+
+
+def framed(image: np.ndarray, caption: str, scale: int = 3, hint: str = "") -> str:
+    """A picture above its caption, for a `row`."""
+    return (
+        f'<figure class="picture" title="{escape(hint)}"><img src="{address(image, scale)}" '
+        f'alt="{escape(caption)}"><figcaption>{escape(caption)}</figcaption></figure>'
+    )
+
+
+def row(*parts: str, size: int = 72, fill: bool = False) -> str:
+    """Pictures of a size side by side, or as large as all the room allows; they may wrap."""
+    kind = "pictures filling" if fill else "pictures"
+    return f'<div class="{kind}" style="--size:{size}px">{"".join(parts)}</div>{STYLE}'
+
+
+def grid(
+    rows: Sequence[tuple[str, np.ndarray]],
+    columns: Sequence[str],
+    bars: Sequence[str] | None = None,
+    marked: int | None = None,
+    cell: int = 34,
+    alt: str = "pictures",
+) -> str:
+    """Rows of images [C, H, W], or [C, 3, H, W], with a name each, as HTML.
+
+    Columns have a label and a colour bar. The grid takes the width it is given; where cells would
+    get narrower than `cell` pixels, it scrolls sideways inside its card.
+    """
+    named = any(name for name, _ in rows)
+    kind = ["marked" if index == marked else "" for index in range(len(columns))]
+    parts = []
+    for name, images in rows:
+        parts += [f'<div class="name">{escape(name)}</div>'] * named
+        parts += [
+            f'<img src="{address(image)}" alt="" class="{each}">'
+            for image, each in zip(images, kind, strict=True)
+        ]
+    parts += ["<div></div>"] * named
+    for index, text in enumerate(columns):
+        bar = f'<div class="bar" style="background:{bars[index]}"></div>' if bars else ""
+        label = f'<div class="label {kind[index]}">{escape(text)}</div>'
+        parts.append(f'<div style="min-width:0">{bar}{label}</div>')
+    widths = f"{'max-content ' * named}repeat({len(columns)}, minmax({cell}px, 1fr))"
+    return (
+        f'<div class="rows" role="img" tabindex="0" aria-label="{escape(alt)}">'
+        f'<div style="grid-template-columns:{widths}">{"".join(parts)}</div></div>{STYLE}'
+    )
+
 
 __all__ = ["address", "framed", "grid", "photo", "row"]

@@ -11,7 +11,7 @@ const same = (one, other) =>
 // The new layout in the theme of the old one. An axis was moved by hand, and stays where it is, if
 // its range is not Plotly's choice, nor the first one (to which a double click goes back), nor the
 // newest.
-export function merged(old, next, first, newest) {
+function merged(old, next, first, newest) {
   const layout = { ...old, ...next };
   for (const name of ["template", "width", "height"]) layout[name] = old[name];
   for (const name of axes(next)) {

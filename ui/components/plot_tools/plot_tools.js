@@ -2,37 +2,34 @@
 import { mount } from "../shared/mount.js";
 import { Live } from "./live.js";
 import { offer } from "./save.js";
-import { ink } from "./scene.js";
 
 class Tools {
   constructor(root) {
-    const host = root.getRootNode().host ?? root;
-    this.place = host.closest('[class*="-place"]');
+    this.host = root.getRootNode().host ?? root;
     this.live = new Live();
     this.again = () => this.serve();
     this.watch = new MutationObserver(this.again);
-    this.watch.observe(this.place, { subtree: true, childList: true });
   }
 
   update(data) {
     this.data = data;
+    // none for a moment where the page is left: Streamlit gives the container to the next one
+    this.place = this.host.closest('[class*="-place"]');
+    this.watch.disconnect();
+    if (this.place) this.watch.observe(this.place, { subtree: true, childList: true });
     this.serve();
   }
 
   serve() {
-    const chart = this.place.querySelector(".js-plotly-plot");
+    const chart = this.place?.querySelector(".js-plotly-plot");
     if (!chart?.querySelector(".modebar") || !window.Plotly) return;
-    this.follow(chart);
-    offer(chart, this.data.file);
-    ink(chart);
-    if (this.data.figure) this.live.show(chart, this.data.figure, this.data.alt);
-  }
-
-  // Streamlit may give a chart its layout anew without a change of the document.
-  follow(chart) {
+    // Streamlit may give a chart its layout anew without a change of the document.
     this.leave();
     this.chart = chart;
     chart.on("plotly_afterplot", this.again);
+    offer(chart, this.data.file);
+    ink(chart);
+    if (this.data.figure) this.live.show(chart, this.data.figure, this.data.alt);
   }
 
   leave() {
@@ -43,6 +40,18 @@ class Tools {
     this.watch.disconnect();
     this.leave();
   }
+}
+
+// Labels of a chart in three dimensions are pixels, which no CSS reaches: they get the page's colour.
+function ink(chart) {
+  const colour = getComputedStyle(chart).color;
+  const { scene } = chart.layout;
+  if (!scene || scene.xaxis?.tickfont?.color === colour) return;
+  const parts = ["x", "y", "z"].flatMap((axis) => [
+    [`scene.${axis}axis.tickfont.color`, colour],
+    [`scene.${axis}axis.title.font.color`, colour],
+  ]);
+  window.Plotly.relayout(chart, Object.fromEntries(parts));
 }
 
 export default mount((root) => new Tools(root));

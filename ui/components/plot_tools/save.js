@@ -1,8 +1,10 @@
 // Two buttons in the mode bar of a chart: PNG and SVG.
+import { element } from "../shared/dom.js";
+
 const FORMATS = { png: 2, svg: 1 }; // pixels of the file for one on the screen
 
 // A chart has no ground of its own; a file has the one that its text was made for.
-export function ground(node) {
+function ground(node) {
   for (let at = node; at; at = at.parentElement) {
     const { backgroundColor } = getComputedStyle(at);
     if (!/^(transparent|rgba\(.*, 0\))$/.test(backgroundColor)) return backgroundColor;
@@ -20,29 +22,20 @@ function inked(chart) {
 function save(chart, format, filename) {
   const { data, clientWidth: width, clientHeight: height } = chart;
   const figure = { data, layout: { ...inked(chart), paper_bgcolor: ground(chart) } };
-  return window.Plotly.downloadImage(figure, {
-    format,
-    filename,
-    width,
-    height,
-    scale: FORMATS[format],
-  });
+  return window.Plotly.downloadImage(figure, { format, filename, width, height, scale: FORMATS[format] });
 }
 
 export function offer(chart, file) {
   const bar = chart.querySelector(".modebar");
   if (bar.querySelector(".save")) return;
-  const group = Object.assign(document.createElement("div"), { className: "modebar-group save" });
-  for (const format of Object.keys(FORMATS)) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "modebar-btn";
-    button.dataset.title = button.ariaLabel = `Save as ${format.toUpperCase()}`;
-    button.dataset.gravity = "n";
-    button.textContent = format.toUpperCase();
+  const buttons = Object.keys(FORMATS).map((format) => {
+    const name = format.toUpperCase();
+    const className = "modebar-btn";
+    const button = element("button", { type: "button", className, ariaLabel: `Save as ${name}` }, name);
+    Object.assign(button.dataset, { title: `Save as ${name}`, gravity: "n" });
     button.style.cssText = "font: 600 11px sans-serif; color: inherit;";
     button.addEventListener("click", () => save(chart, format, file));
-    group.append(button);
-  }
-  bar.prepend(group);
+    return button;
+  });
+  bar.prepend(element("div", { className: "modebar-group save" }, ...buttons));
 }

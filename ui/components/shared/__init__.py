@@ -1,54 +1,104 @@
-"""What components share: CSS, JavaScript, and how a component's files reach the browser."""
+"""What components share: CSS, JavaScript, and how scripts and decoders reach the browser."""
 
-from base64 import b64encode
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import streamlit as st
-from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
-from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-if TYPE_CHECKING:
-    import numpy as np
+from fgpvae.browser.bundle import packed, rounded
 
 COMPONENTS = Path(__file__).parents[1]
-PROJECT = "fgpvae"
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # the address names the content
+SCRIPTS = {
+    path.relative_to(COMPONENTS).as_posix(): path.read_bytes()
+    for path in sorted(COMPONENTS.rglob("*.js"))
+}
+VERSION = sha256(b"".join(SCRIPTS.values())).hexdigest()[:16]
+# Sent with every message of a component, hence short; the route answers below any path of a proxy.
+IMPORT = """const url = new URL("scripts/{}/{}/{}.js", document.baseURI);
+export default (await import(url)).default;"""
+MOST_DECODERS = 48  # that can be loaded; a page that shows one offers it anew
+
+_offered: OrderedDict[str, bytes] = OrderedDict()  # decoders by name, the newest last
 _lock = Lock()
 
 
 class Component:
-    """A component whose JavaScript is a module that the browser loads once.
+    """A component of Streamlit, made of NAME.js, NAME.html and NAME.css in its folder.
 
-    `script` is a file below ui/components; what it imports is loaded with it. Streamlit reads such
-    files from installed packages; here they are registered from where they are.
+    The script is a module that the browser loads once, with what it imports.
     """
 
-    def __init__(self, name: str, script: str, html: str = "", css: Iterable[str] = ()) -> None:
-        self.name = f"{PROJECT}.{name}"
-        self.manifest = ComponentManifest(PROJECT, "", [ComponentConfig(name, ".")])
-        self.parts: dict[str, Any] = {
-            "html": read(html) if html else None,
-            "css": "\n".join(read(file) for file in css) or None,
-            "js": script,
-        }
-        self.mount: Any = None
+    def __init__(self, name: str) -> None:
+        found = (COMPONENTS / name).glob(f"{name}.*")
+        files = {path.suffix: path.read_text(encoding="utf-8") for path in found}
+        css = read("shared/common.css") + files.get(".css", "")
+        self.mount = st.components.v2.component(
+            f"fgpvae.{name}",
+            html=files.get(".html"),
+            css=css if ".html" in files else None,
+            js=IMPORT.format(VERSION, name, name),
+        )
 
-    def __call__(self, *, key: str, data: Any, **options: Any) -> None:
-        """Show it; `options` are callbacks on_NAME_change, and the width.
+    def __call__(
+        self,
+        key: str,
+        data: Any,
+        width: Literal["stretch", "content"] = "stretch",
+        **acts: Callable[[Any], None],
+    ) -> None:
+        """Show it. An act gets what the script sends under its name, before the page runs again.
 
-        Bytes reach the script as they are, all else as the one entry of a list: in a dictionary
-        Streamlit looks for data frames, for which it loads pandas before the first picture.
+        Data go as the one entry of a list: in a dictionary Streamlit looks for data frames, for
+        which it loads pandas before the first picture.
         """
-        with _lock:
-            manager = get_bidi_component_manager()
-            if manager.get_component_asset_root(self.name) is None:
-                manager.register_from_manifest(self.manifest, COMPONENTS)
-            if self.mount is None:
-                self.mount = st.components.v2.component(self.name, **self.parts)
-        sent = data if isinstance(data, bytes) else [data]
-        self.mount(key=key, data=sent, **options)
+
+        def taken(name: str) -> None:
+            sent = (st.session_state.get(key) or {}).get(name)
+            if sent is not None:
+                acts[name](sent)
+
+        changes: dict[str, Any] = {f"on_{name}_change": partial(taken, name) for name in acts}
+        self.mount(key=key, data=[data], width=width, **changes)
+
+
+def routes() -> list[Route]:
+    """For `st.App`: where browsers load scripts and decoders, below any path of a proxy."""
+    return [
+        Route("/{base:path}scripts/{version}/{file:path}", _script),
+        Route("/{base:path}weights/{name}", _decoder),
+    ]
+
+
+def offer(name: str, decoder: bytes) -> None:
+    """Let browsers load a packed decoder by its name."""
+    with _lock:
+        _offered[name] = decoder
+        _offered.move_to_end(name)
+        while len(_offered) > MOST_DECODERS:
+            _offered.popitem(last=False)
+
+
+async def _script(request: Request) -> Response:
+    return _file(SCRIPTS.get(request.path_params["file"]), "text/javascript")
+
+
+async def _decoder(request: Request) -> Response:
+    return _file(_offered.get(request.path_params["name"]), "application/octet-stream")
+
+
+def _file(content: bytes | None, kind: str) -> Response:
+    if content is None:
+        return Response(status_code=404)
+    return Response(content, media_type=kind, headers=FOREVER)
 
 
 def read(file: str) -> str:
@@ -56,14 +106,4 @@ def read(file: str) -> str:
     return (COMPONENTS / file).read_text(encoding="utf-8")
 
 
-def rounded(values: Iterable[float]) -> list[float]:
-    """Seven significant digits: as good as float32, in half the letters."""
-    return [float(f"{value:.7g}") for value in values]
-
-
-def packed(values: "np.ndarray") -> str:
-    """Many numbers in float32, as letters: quicker to write and to read than decimals."""
-    return b64encode(values.astype("<f4").tobytes()).decode()
-
-
-__all__ = ["Component", "packed", "read", "rounded"]
+__all__ = ["Component", "offer", "packed", "read", "rounded", "routes"]

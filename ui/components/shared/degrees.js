@@ -1,29 +1,27 @@
 // The slider below the ring, and the number that can be typed.
-export class Degrees {
-  constructor(slide, typed) {
-    Object.assign(this, { slide, typed });
-  }
+import { listen } from "./dom.js";
 
+export class Degrees {
   // go(angle) while it moves, done() when it is let go, back() when typing has ended
-  listen(on, go, done, back) {
-    for (const input of [this.slide, this.typed]) {
-      on(input, "input", () => {
-        this.typing = input === this.typed;
+  constructor(slide, typed, go, done, back) {
+    Object.assign(this, { slide, typed });
+    for (const input of [slide, typed]) {
+      const moved = () => {
+        this.typing = input === typed;
         if (input.value !== "" && Number.isFinite(input.valueAsNumber)) go(input.valueAsNumber);
-      });
-      on(input, "change", done);
+      };
+      listen(input, { input: moved, change: done });
     }
-    for (const end of ["change", "blur"]) {
-      on(this.typed, end, () => {
-        this.typing = false;
-        back();
-      });
-    }
+    const ended = () => {
+      this.typing = false;
+      back();
+    };
+    listen(typed, { change: ended, blur: ended });
   }
 
   // the track has the colours of the angles
   colour(cycle) {
-    this.slide.style.setProperty("--cycle", `linear-gradient(90deg, ${[...cycle, cycle[0]].join(", ")})`);
+    this.slide.style.setProperty("--track", `linear-gradient(90deg, ${[...cycle, cycle[0]].join(", ")})`);
   }
 
   // what is being typed stays as it is

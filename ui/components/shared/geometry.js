@@ -8,6 +8,18 @@ export const turned = (degrees) => ((degrees % 360) + 360) % 360;
 // how far apart two angles are, the shorter way round
 export const apart = (a, b) => Math.abs(turned(a - b + 180) - 180);
 
+// where the keys of a slider lead
+export const sliderKeys = (value, step, page, start, end) => ({
+  ArrowRight: value + step,
+  ArrowUp: value + step,
+  ArrowLeft: value - step,
+  ArrowDown: value - step,
+  PageUp: value + page,
+  PageDown: value - page,
+  Home: start,
+  End: end,
+});
+
 // where a pointer is, seen from the centre of an element: its angle from the top, its distance in
 // sides of the element, and that side in pixels
 export function around(event, element) {

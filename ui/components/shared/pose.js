@@ -1,11 +1,27 @@
 // What the dial and the style card of one page share: the pose, held in the browser.
 import { turned } from "./geometry.js";
 
-// On the page itself, because each component loads its own copy of this module.
 export const hub = (globalThis.fgpvae ??= { networks: new Map(), poses: new Map() });
 export const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-export class LivePose {
+// Call step(share) for some milliseconds, with shares up to 1 that grow ever more slowly; gives what stops it.
+export function ease(duration, step) {
+  if (still.matches) {
+    step(1);
+    return () => {};
+  }
+  const start = performance.now();
+  let frame;
+  const next = (now) => {
+    const share = Math.min(1, Math.max(0, now - start) / duration);
+    if (share < 1) frame = requestAnimationFrame(next);
+    step(1 - (1 - share) ** 3);
+  };
+  frame = requestAnimationFrame(next);
+  return () => cancelAnimationFrame(frame);
+}
+
+class LivePose {
   angle = 0; // degrees, counter-clockwise
   style = null; // one number a style, or null for the digit's own
   own = [];
@@ -16,6 +32,7 @@ export class LivePose {
   subject = null; // which digit it is
   settled = null; // the style when it was last let go
   past = []; // styles before that, the newest last
+  stop = () => {}; // ends a glide
 
   values() {
     return this.style ?? this.own;
@@ -32,7 +49,7 @@ export class LivePose {
     if (revision === this.revision) return;
     this.revision = revision;
     if (busy) return;
-    this.halt();
+    this.stop();
     this.set({ angle, style });
     this.settle();
   }
@@ -75,33 +92,30 @@ export class LivePose {
     });
   }
 
-  halt() {
-    cancelAnimationFrame(this.gliding);
-  }
-
   // to another style, quickly but visibly
   glide(style) {
-    this.halt();
+    this.stop();
     const from = Array.from(this.values());
     const to = Array.from(style ?? this.own);
-    const end = () => {
+    this.stop = ease(320, (share) => {
+      if (share < 1) return this.set({ style: to.map((value, g) => from[g] + share * (value - from[g])) });
       this.set({ style });
       this.commit();
-    };
-    if (still.matches) return end();
-    const start = performance.now();
-    const step = (now) => {
-      const share = Math.min(1, (now - start) / 320);
-      const eased = 1 - (1 - share) ** 3;
-      if (share === 1) return end();
-      this.set({ style: to.map((value, g) => from[g] + eased * (value - from[g])) });
-      this.gliding = requestAnimationFrame(step);
-    };
-    this.gliding = requestAnimationFrame(step);
+    });
   }
 }
 
 export function poseOf(key) {
   if (!hub.poses.has(key)) hub.poses.set(key, new LivePose());
   return hub.poses.get(key);
+}
+
+// Let a view have the pose of a key as `live`, and be told by `changed` of each change.
+export function follow(view, key) {
+  view.live = poseOf(key);
+  view.live.listeners.add(view.changed);
+}
+
+export function leave(view) {
+  view.live.listeners.delete(view.changed);
 }

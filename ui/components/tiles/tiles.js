@@ -1,25 +1,25 @@
 // Pictures to choose from: a strip of angles, a gallery of digits.
-const boxes = new WeakMap();
+import { element, listen } from "../shared/dom.js";
+import { mount } from "../shared/mount.js";
 
 class Tiles {
   constructor(root) {
     this.box = root.querySelector(".tiles");
-    this.box.addEventListener("click", (event) => {
-      const button = event.target.closest("button");
-      if (button) this.choose(button);
+    listen(this.box, {
+      click: (event) => this.choose(event.target.closest("button")),
+      keydown: (event) => this.key(event),
     });
-    this.box.addEventListener("keydown", (event) => this.key(event));
   }
 
   get buttons() {
     return [...this.box.children];
   }
 
-  update(data, send) {
+  update(data, _, trigger) {
     this.data = data;
-    this.send = send;
+    this.send = (name) => trigger("picked", name);
     this.box.className = `tiles ${data.layout}`;
-    this.box.setAttribute("aria-label", data.label);
+    this.box.ariaLabel = data.label;
     this.box.style.setProperty("--count", data.tiles.length);
     while (this.box.children.length > data.tiles.length) this.box.lastChild.remove();
     while (this.box.children.length < data.tiles.length) this.box.append(this.make());
@@ -28,33 +28,24 @@ class Tiles {
   }
 
   make() {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(
-      document.createElement("img"),
-      Object.assign(document.createElement("span"), { className: "bar" }),
-      Object.assign(document.createElement("span"), { className: "text" }),
-      Object.assign(document.createElement("span"), { className: "badge" }),
-    );
-    return button;
+    const parts = ["bar", "text", "badge"].map((className) => element("span", { className }));
+    return element("button", { type: "button" }, element("img", { alt: "" }), ...parts);
   }
 
   fill(button, tile) {
     const [image, bar, text, badge] = button.children;
     button.dataset.name = tile.name;
     button.ariaPressed = String(tile.selected);
-    button.ariaLabel = tile.hint;
-    button.title = tile.hint;
+    button.ariaLabel = button.title = tile.hint;
     button.className = `${tile.marked ? "marked" : ""} ${tile.second ? "second" : ""}`;
     if (image.getAttribute("src") !== tile.image) image.src = tile.image;
-    image.alt = "";
     bar.hidden = !tile.colour;
     bar.style.background = tile.colour;
     bar.classList.toggle("dot", tile.dot);
-    text.hidden = !tile.text;
-    text.textContent = tile.text;
-    badge.hidden = !tile.badge;
-    badge.textContent = tile.badge;
+    for (const [part, content] of [[text, tile.text], [badge, tile.badge]]) {
+      part.hidden = !content;
+      part.textContent = content;
+    }
   }
 
   // one tile is in the order of the tab key, the arrows lead to the others
@@ -63,6 +54,7 @@ class Tiles {
   }
 
   choose(button) {
+    if (!button) return;
     if (this.data.single) {
       for (const each of this.buttons) each.ariaPressed = String(each === button);
     }
@@ -73,22 +65,13 @@ class Tiles {
   key(event) {
     const at = this.buttons.indexOf(event.target.closest("button"));
     const last = this.buttons.length - 1;
-    const to = {
-      ArrowRight: Math.min(at + 1, last),
-      ArrowDown: Math.min(at + 1, last),
-      ArrowLeft: Math.max(at - 1, 0),
-      ArrowUp: Math.max(at - 1, 0),
-      Home: 0,
-      End: last,
-    }[event.key];
-    if (to === undefined || at < 0) return;
+    const [next, before] = [Math.min(at + 1, last), Math.max(at - 1, 0)];
+    const keys = { ArrowRight: next, ArrowDown: next, ArrowLeft: before, ArrowUp: before, Home: 0, End: last };
+    if (!(event.key in keys) || at < 0) return;
     event.preventDefault();
-    this.reach(this.buttons[to]);
-    this.buttons[to].focus();
+    this.reach(this.buttons[keys[event.key]]);
+    this.buttons[keys[event.key]].focus();
   }
 }
 
-export default function ({ data: [data], parentElement, setTriggerValue }) {
-  if (!boxes.has(parentElement)) boxes.set(parentElement, new Tiles(parentElement));
-  boxes.get(parentElement).update(data, (name) => setTriggerValue("picked", name));
-}
+export default mount((root) => new Tiles(root));

@@ -1,99 +1,65 @@
 // Pictures from all round that turn together with the dial. They come as one sheet: a row for each
 // picture, a column for each angle.
+import { element, parts } from "../shared/dom.js";
 import { mount } from "../shared/mount.js";
-import { poseOf } from "../shared/pose.js";
+import { follow, leave } from "../shared/pose.js";
 
-// the column of the angle that is nearest
-export function column(degrees, frames) {
-  return Math.round((degrees / 360) * frames) % frames;
+// the column that is nearest to an angle, or to a share of a line from 0 to 100
+function column(angle, frames, line) {
+  return line ? Math.round((angle / 100) * (frames - 1)) : Math.round((angle / 360) * frames) % frames;
 }
 
 class Turntable {
-  constructor(root) {
-    this.box = root.querySelector(".turntable");
-    this.pictures = root.querySelector(".pictures");
-    this.figures = root.querySelector(".figures");
-    this.silent = root.querySelector(".silent");
-    this.watch = () => (this.frame ??= requestAnimationFrame(() => this.draw()));
-    // for tests: which column is drawn, and what the pixels of a picture are
-    root.host.fgpvae = {
-      column: () => this.drawn,
-      pixels: (row) => Array.from(this.canvases[row].getContext("2d").getImageData(0, 0, this.data.size, this.data.size).data),
-      sheet: () => this.data.sheet,
-    };
+  constructor(root, { key }) {
+    Object.assign(this, parts(root, "turntable", "pictures", "figures", "silent"));
+    this.changed = () => (this.frame ??= requestAnimationFrame(() => this.draw()));
+    follow(this, key);
   }
 
-  update(data) {
-    const live = poseOf(data.key);
-    if (live !== this.live) {
-      this.live?.listeners.delete(this.watch);
-      live.listeners.add(this.watch);
-      this.live = live;
-    }
-    this.silent.textContent = data.silent;
-    const names = JSON.stringify([data.names, Object.keys(data.figures), data.size]);
-    const sheet = this.data?.sheet;
+  async update(data) {
     this.data = data;
-    if (names !== this.names) this.lay();
-    this.names = names;
-    if (data.sheet === sheet) return this.watch();
-    const image = new Image();
-    image.onload = () => {
-      if (data.sheet !== this.data.sheet) return; // another figure has come meanwhile
-      this.image = image;
-      this.drawn = null;
-      this.watch();
-    };
-    image.src = data.sheet;
+    this.silent.textContent = data.silent;
+    this.lay();
+    const image = element("img", { src: data.sheet });
+    await image.decode();
+    if (data !== this.data) return; // other pictures have come meanwhile
+    this.image = image;
+    this.changed();
   }
 
   lay() {
-    const { names, figures, hints, size, least } = this.data;
+    const { names, figures, hints, height, width, least } = this.data;
+    const laid = JSON.stringify([names, Object.keys(figures), height, width]);
+    if (laid === this.laid) return;
+    this.laid = laid;
     this.pictures.style.setProperty("--least", `${least}px`);
-    this.canvases = names.map((name) => {
-      const canvas = Object.assign(document.createElement("canvas"), { width: size, height: size, role: "img" });
-      canvas.ariaLabel = name;
-      return canvas;
-    });
-    this.pictures.replaceChildren(
-      ...this.canvases.map((canvas, k) => {
-        const figure = Object.assign(document.createElement("figure"), { title: hints[names[k]] ?? "" });
-        figure.append(canvas, Object.assign(document.createElement("figcaption"), { textContent: names[k] }));
-        return figure;
-      }),
-    );
-    this.cells = Object.keys(figures).map(() => document.createElement("dd"));
-    this.figures.replaceChildren(
-      ...Object.keys(figures).map((name, k) => {
-        const row = Object.assign(document.createElement("div"), { title: hints[name] ?? "" });
-        row.append(Object.assign(document.createElement("dt"), { textContent: name }), this.cells[k]);
-        return row;
-      }),
-    );
-    this.drawn = null;
+    this.canvases = names.map((ariaLabel) => element("canvas", { width, height, role: "img", ariaLabel }));
+    const captioned = (canvas, k) =>
+      element("figure", { title: hints[names[k]] ?? "" }, canvas, element("figcaption", {}, names[k]));
+    this.pictures.replaceChildren(...this.canvases.map(captioned));
+    this.cells = Object.keys(figures).map(() => element("dd"));
+    const named = (name, k) => element("div", { title: hints[name] ?? "" }, element("dt", {}, name), this.cells[k]);
+    this.figures.replaceChildren(...Object.keys(figures).map(named));
   }
 
   draw() {
     this.frame = null;
     if (!this.image) return;
-    const { size, frames, figures, silent } = this.data;
+    const { height, width, frames, figures, silent, line } = this.data;
     const silenced = Boolean(silent) && this.live.style !== null;
     this.silent.hidden = !silenced;
-    this.box.classList.toggle("silenced", silenced);
-    const at = column(this.live.angle, frames);
-    if (at === this.drawn) return;
-    this.drawn = at;
+    this.turntable.classList.toggle("silenced", silenced);
+    const at = column(this.live.angle, frames, line);
     this.canvases.forEach((canvas, row) => {
       const pen = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
-      pen.drawImage(this.image, at * size, row * size, size, size, 0, 0, size, size);
+      pen.drawImage(this.image, at * width, row * height, width, height, 0, 0, width, height);
     });
     Object.values(figures).forEach((values, k) => (this.cells[k].textContent = values[at].toFixed(4)));
   }
 
   destroy() {
-    cancelAnimationFrame(this.frame);
-    this.live?.listeners.delete(this.watch);
+    leave(this);
   }
 }
 
-export default mount((root) => new Turntable(root));
+export default mount((root, data) => new Turntable(root, data));

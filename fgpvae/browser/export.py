@@ -1,0 +1,300 @@
+"""A model, and what it believes of one digit, in the form that the browser can evaluate.
+
+Every model of this package makes an image as decoder(code(w)), and every code is a Fourier series
+in the angle: code(w) = C (1, cos kw, sin kw). So the browser needs the decoder's layers once, a
+small matrix C a digit, and which entries of the code are the style that sliders may move. On a line
+there is no such series, and C is a table of the code at points close to each other.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from fgpvae.errors import UserError
+from fgpvae.models import Model
+from fgpvae.networks.moving import MARGIN, MovingDecoder
+from fgpvae.networks.paper import UpConv
+from fgpvae.networks.standard import AngleEncoder, Decoder, ProductDecoder
+
+MAX_HARMONICS = 256
+POINTS = 64  # of a table, in a length scale: straight lines between them are about 3e-5 off
+MOST_POINTS = 2048
+NEGLIGIBLE = 1e-7  # of the largest coefficient; harmonics beyond which all are smaller are not sent
+
+
+_networks: "WeakKeyDictionary[Model, tuple[int, Network]]" = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Network:
+    """A decoder as the browser gets it: a JSON description of its layers, then their weights."""
+
+    id: str  # changes with the weights
+    blob: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One digit as a model sees it from some of its views."""
+
+    network: Network
+    code: np.ndarray  # [inputs, 2 H + 1] on 1, cos(k f w), sin(k f w); a table on a line
+    frequency: float  # f, 1 unless the kernel's period is not 2π
+    variance: np.ndarray | None  # [2 V + 1] posterior over prior variance, mean of local channels
+    styles: np.ndarray  # [G] which inputs are the style
+    own: np.ndarray  # [G] the digit's own style
+    angles: np.ndarray  # [Q] radians, of the views
+    observed: np.ndarray  # [Q] bool
+    line: bool = False  # w is a place from -1 to 1
+
+    def at(self, w: float | np.ndarray, style: np.ndarray | None = None) -> np.ndarray:
+        """The decoder's input [..., inputs] at angles [...], as the browser computes it."""
+        code = self._curves(self.code, np.asarray(w, dtype=np.float64))
+        if style is not None:
+            code[..., self.styles] = style
+        return code
+
+    def unknown(self, w: float | np.ndarray) -> np.ndarray:
+        """The share of the prior variance that the views have left at angles [...]: 0 to 1."""
+        w = np.asarray(w, dtype=np.float64)
+        if self.variance is None:
+            return np.zeros_like(w)
+        return np.clip(self._curves(self.variance[None], w)[..., 0], 0, 1)
+
+    def _curves(self, values: np.ndarray, w: np.ndarray) -> np.ndarray:
+        return table(values, w) if self.line else series(values, w * self.frequency)
+
+
+def _points(model: Model) -> int:
+    """Of a table of codes on a line: so many that straight lines between them will do."""
+    return max(min(round(2 * POINTS / model.config.length_scale), MOST_POINTS) + 1, 3)
+
+
+@torch.no_grad()
+def scene(
+    model: Model,
+    views: Tensor | np.ndarray,
+    angles: Tensor | np.ndarray,
+    observed: Tensor | np.ndarray | None = None,
+    ids: Tensor | None = None,
+) -> Scene:
+    """What `model` believes of one digit given its views [Q, H, W] at angles [Q] radians.
+
+    Only views that are `observed` [Q] count; the others are angles at which one could look.
+    `ids` [1] says which training digit it is, for a model that knows no others.
+    """
+    images = torch.as_tensor(views, dtype=torch.float32)[None]
+    w = torch.as_tensor(angles, dtype=torch.float64)[None]
+    mask = torch.ones(w.shape, dtype=torch.bool)
+    if observed is not None:
+        mask = torch.as_tensor(observed, dtype=torch.bool)[None]
+    harmonics = model.harmonics()
+    posterior = model.infer(images, w, mask, ids)
+    period = model.config.period
+    if harmonics is None:
+        grid = torch.linspace(-1, 1, _points(model), dtype=torch.float64)
+    else:
+        # the variance has twice the harmonics of the mean
+        count = 4 * min(harmonics, MAX_HARMONICS) + 4
+        grid = torch.arange(count, dtype=torch.float64) * (period / count)
+    code = _array(posterior.mean(grid[None])[0])
+    code = code.T if harmonics is None else _coefficients(code)
+    variance = None
+    if model.tells_certainty:
+        left = _array(posterior.unknown(grid[None])[0])
+        variance = left if harmonics is None else _coefficients(left[:, None])[0]
+    if not (np.isfinite(code).all() and (variance is None or np.isfinite(variance).all())):
+        raise UserError("What this model makes of the digit is not made of finite numbers.")
+    styles = np.asarray(model.styles, dtype=int)
+    return Scene(
+        network=network(model),
+        code=code,
+        frequency=math.tau / period,
+        variance=variance,
+        styles=styles,
+        own=code[styles, 0],
+        angles=_array(w[0]),
+        observed=mask[0].numpy(),
+        line=harmonics is None,
+    )
+
+
+def table(values: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Curves [inputs, points] on an even grid from -1 to 1, at places [...] -> [..., inputs]."""
+    last = values.shape[1] - 1
+    place = (np.clip(w, -1, 1) + 1) / 2 * last
+    left = np.minimum(np.floor(place).astype(int), last - 1)
+    share = (place - left)[..., None]
+    return (1 - share) * values.T[left] + share * values.T[left + 1]
+
+
+def series(coefficients: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Fourier series [inputs, 2 H + 1] at angles [...] -> [..., inputs]."""
+    modes = np.arange(1, coefficients.shape[1] // 2 + 1)
+    phase = w[..., None] * modes
+    basis = np.concatenate([np.ones_like(w)[..., None], np.cos(phase), np.sin(phase)], -1)
+    return basis @ coefficients.T
+
+
+def _coefficients(values: np.ndarray) -> np.ndarray:
+    """Values [N, inputs] on an even grid over one period -> series [inputs, 2 H + 1]."""
+    transform = np.fft.rfft(values, axis=0) / len(values)  # [N / 2 + 1, inputs]
+    size = np.abs(transform).max(-1)
+    last = int(np.flatnonzero(size > NEGLIGIBLE * max(size.max(), 1e-30)).max(initial=0))
+    last = min(last, (len(values) - 1) // 2)
+    waves = 2 * transform[1 : last + 1]
+    # a cos + b sin, with transform = (a - i b) / 2
+    return np.concatenate([transform[:1].real, waves.real, -waves.imag]).T
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().double().numpy()
+
+
+# --- the decoder ------------------------------------------------------------------------------
+
+
+def network(model: Model) -> Network:
+    """The decoder of a model, packed once as long as its weights do not change."""
+    version = sum(each._version for each in (*model.parameters(), *model.buffers()))
+    packed, found = _networks.get(model, (-1, None))
+    if found is None or packed != version:
+        found = pack(model.get_submodule("decoder"), model.config.network.shape)
+        _networks[model] = version, found
+    return found
+
+
+def pack(decoder: nn.Module, shape: tuple[int, int, int]) -> Network:
+    """Blob: header length as 4 bytes, JSON header padded to a multiple of 4, weights.
+
+    Everything little-endian; an array is named in the header by its offset and length in numbers.
+    These are float32, or float16 where that says the same, as of most models that are shipped.
+    """
+    arrays: list[np.ndarray] = []
+
+    def store(tensor: Tensor) -> list[int]:
+        offset = sum(map(len, arrays))
+        arrays.append(tensor.detach().float().contiguous().numpy().reshape(-1).astype("<f4"))
+        return [offset, len(arrays[-1])]
+
+    with torch.no_grad():
+        header: dict[str, Any] = {"shape": shape, "layers": layers(decoder, store)}
+    numbers = np.concatenate(arrays)
+    with np.errstate(over="ignore"):
+        halves = numbers.astype("<f2")
+    header["half"] = bool((halves == numbers).all())
+    weights = (halves if header["half"] else numbers).tobytes()
+    text = json.dumps(header, separators=(",", ":")).encode()
+    header["id"] = hashlib.sha256(text + weights).hexdigest()[:20]
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    return Network(header["id"], len(text).to_bytes(4, "little") + text + weights)
+
+
+Store = Callable[[Tensor], list[int]]
+
+
+@singledispatch
+def layers(module: nn.Module, store: Store) -> list[dict[str, Any]]:
+    """The browser's operations that do what `module` does."""
+    raise UserError(f"The live view cannot run a layer of type {type(module).__name__}.")
+
+
+@layers.register
+def _(module: Decoder, store: Store) -> list[dict[str, Any]]:
+    gate = [{"op": "gate", "local": module.local}] if module.local else []
+    return gate + layers(module.layers, store)
+
+
+@layers.register
+def _(module: ProductDecoder, store: Store) -> list[dict[str, Any]]:
+    branches = {"style": layers(module.style, store), "turn": layers(module.turn, store)}
+    return [{"op": "product", "local": module.channels, **branches}, *layers(module.image, store)]
+
+
+@layers.register
+def _(module: AngleEncoder, store: Store) -> list[dict[str, Any]]:
+    parts = {"first": module.first, "local": module.local, "style": module.style}
+    if not isinstance(module.residual, nn.Identity):
+        raise UserError("The browser cannot run an encoder with a residual block.")
+    angle = {"op": "angle", "harmonics": int(module.modes.max()) + 1}
+    return [angle | {name: layers(part, store) for name, part in parts.items()}]
+
+
+@layers.register
+def _(module: MovingDecoder, store: Store) -> list[dict[str, Any]]:
+    place = module.place  # p = centre + exp(log_reach) tanh z
+    move = {"op": "move", "shape": [*module.shape], "margin": MARGIN}
+    move |= {"centre": store(place.centre), "log_reach": store(place.log_reach)}
+    return [move | {"look": layers(module.look, store)}]
+
+
+@layers.register
+def _(module: nn.Sequential, store: Store) -> list[dict[str, Any]]:
+    return [operation for child in module for operation in layers(child, store)]
+
+
+@layers.register
+def _(module: nn.Linear, store: Store) -> list[dict[str, Any]]:
+    dense = {"op": "dense", "inputs": module.in_features, "outputs": module.out_features}
+    return [dense | {"weight": store(module.weight), "bias": store(module.bias)}]
+
+
+@layers.register
+def _(module: nn.ELU, store: Store) -> list[dict[str, Any]]:
+    return [{"op": "elu"}]
+
+
+@layers.register
+def _(module: nn.Tanh, store: Store) -> list[dict[str, Any]]:
+    return [{"op": "tanh"}]
+
+
+@layers.register
+def _(module: nn.SiLU, store: Store) -> list[dict[str, Any]]:
+    return [{"op": "silu"}]
+
+
+@layers.register(nn.Dropout)
+@layers.register(nn.Flatten)
+@layers.register(nn.Identity)
+def _(module: nn.Module, store: Store) -> list[dict[str, Any]]:
+    return []
+
+
+@layers.register
+def _(module: nn.Unflatten, store: Store) -> list[dict[str, Any]]:
+    return [{"op": "map", "shape": list(module.unflattened_size)}]
+
+
+@layers.register
+def _(module: UpConv, store: Store) -> list[dict[str, Any]]:
+    crop = 0 if module.same else 1
+    return [_double(module.transposed_weight(), module.bias, store, crop), {"op": "elu"}]
+
+
+@layers.register
+def _(module: nn.ConvTranspose2d, store: Store) -> list[dict[str, Any]]:
+    if (module.kernel_size, module.stride, module.padding) != ((4, 4), (2, 2), (1, 1)):
+        raise UserError("The live view runs transposed convolutions of 4 x 4, stride 2, padding 1.")
+    return [_double(module.weight, module.bias, store, crop=0)]
+
+
+def _double(weight: Tensor, bias: Tensor | None, store: Store, crop: int) -> dict[str, Any]:
+    """A transposed convolution [in, out, 4, 4] of stride 2 as four 2x2 convolutions."""
+    # large row 2m + p receives small rows m + p - 1 and m + p through these taps
+    taps = torch.tensor([[3, 1], [2, 0]])
+    phases = weight[:, :, taps[:, :, None, None], taps]  # [in, out, p, u, q, v]
+    inputs, outputs = weight.shape[:2]
+    bias = torch.zeros(outputs) if bias is None else bias
+    operation = {"op": "double", "inputs": inputs, "outputs": outputs, "crop": crop}
+    return operation | {"weight": store(phases.permute(2, 4, 1, 0, 3, 5)), "bias": store(bias)}

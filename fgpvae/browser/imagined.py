@@ -1,0 +1,238 @@
+"""What one model makes of one subject: images anywhere, samples, doubt, style."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from fgpvae.browser import export
+from fgpvae.browser.export import Scene
+from fgpvae.data.collections import Subject
+from fgpvae.errors import UserError
+from fgpvae.models import Model, Posterior
+from fgpvae.networks.moving import MOVES, MovingDecoder
+
+SAMPLES = 24  # pictures that the doubt about a pixel is measured on
+
+Images = NDArray[np.float32]
+Array = NDArray[np.float64]
+Style = Sequence[float] | np.ndarray | None  # None is the subject's own
+
+
+@dataclass(frozen=True, eq=False)
+class Imagined:
+    """A subject of which a model is shown the observed views.
+
+    >>> import fgpvae
+    >>> from fgpvae.data.collections import Digits
+    >>> three = Digits((3,)).first()
+    >>> seen = fgpvae.imagine(fgpvae.load_pretrained("paper"), three, [0, 4, 8, 12])
+    >>> seen.images([0.0, 0.5]).shape, seen.samples([0.0], 3).shape
+    ((2, 28, 28), (3, 1, 28, 28))
+    """
+
+    model: Model
+    subject: Subject
+    observed: NDArray[np.bool_]  # [Q]
+
+    @cached_property
+    def scene(self) -> Scene | None:
+        """What a browser draws it from; None if only the server can."""
+        try:
+            return export.scene(
+                self.model, self.subject.images, self.subject.w, self.observed, self._ids
+            )
+        except UserError:
+            return None
+
+    @property
+    def own(self) -> Array:
+        """The subject's own style, [G]; empty for a model without one."""
+        return np.zeros(0) if self.scene is None else self.scene.own
+
+    @torch.no_grad()
+    def images(self, w: ArrayLike, style: Style = None) -> Images:
+        """Pictures at places [S], in the subject's own style or another: [S, H, W]."""
+        at = np.asarray(w, dtype=np.float64)
+        if self.scene is not None:
+            return self.decode(self.scene.at(at, None if style is None else np.asarray(style)))
+        views, angles, observed = self._given
+        images = self.model.generate(
+            views, angles, torch.as_tensor(at)[None], observed, ids=self._ids
+        )
+        return images[0].numpy()
+
+    @torch.no_grad()
+    def samples(self, w: ArrayLike, count: int, seed: int = 0) -> Images:
+        """Pictures of `count` posterior samples at places [S]: [count, S, H, W].
+
+        Each is one subject that moves: its places belong together. A seed gives the same samples.
+        """
+        return self.decode(self.sampled_codes(w, count, seed))
+
+    @torch.no_grad()
+    def sampled_codes(self, w: ArrayLike, count: int, seed: int = 0) -> Array:
+        """Posterior samples of all channels at places [S]: [count, S, L]."""
+        at = torch.as_tensor(np.asarray(w, dtype=np.float64))[None]
+        generator = torch.Generator().manual_seed(seed)
+        drawn = [self.posterior.sample(at, generator) for _ in range(count)]
+        return torch.cat(drawn).double().numpy()
+
+    @torch.no_grad()
+    def doubt(self, w: ArrayLike, style: Style = None) -> Array | None:
+        """Root mean squared error of a pixel to be expected at places [S], from samples.
+
+        Calibrated on digits kept back where the model is; None for a model that does not say.
+        """
+        if not self.model.tells_certainty:
+            return None
+        mean, sd = self.channels(w, style)  # [S, L]
+        seed = torch.Generator().manual_seed(0)
+        draws = torch.randn(SAMPLES, 1, mean.shape[1], generator=seed).numpy()
+        # a sample is one subject: its global channels are the same at all places
+        codes = torch.as_tensor(mean + sd * draws)  # [SAMPLES, S, L]
+        drawn = self.model.decode(codes, self.model.divides_channels).flatten(2)
+        variance = drawn.var(dim=0).mean(dim=1).numpy()  # [S]
+        known = self.model.calibration
+        return np.sqrt(variance) if known is None else known.picture_sd(variance)
+
+    @torch.no_grad()
+    def channels(self, w: ArrayLike, style: Style = None) -> tuple[Array, Array]:
+        """Mean and standard deviation of each channel at places [S]; a chosen style is sure."""
+        at = torch.as_tensor(np.asarray(w, dtype=np.float64))[None]
+        mean = self.posterior.mean(at)[0].double().numpy()
+        variance = self.posterior.variance(at)[0].double().numpy()
+        if style is not None:
+            mean[:, self.model.styles], variance[:, self.model.styles] = style, 0
+        return mean, np.sqrt(variance)
+
+    @torch.no_grad()
+    def trails(self, w: ArrayLike, count: int, seed: int = 0) -> Array | None:
+        """Paths through the picture at places [S]: the mean and `count` samples, [1 + count, S, 2].
+
+        Shares of its width and height; None for a model whose channels are no places.
+        """
+        network = self.model.get_submodule("decoder.layers")
+        if not isinstance(network, MovingDecoder):
+            return None
+        codes = np.concatenate([self.channels(w)[0][None], self.sampled_codes(w, count, seed)])
+        shift = network.place(torch.as_tensor(codes[..., :MOVES], dtype=torch.float32))
+        _, height, width = network.shape
+        return 0.5 + shift.double().numpy() / np.array([width, height])
+
+    def truth(self, w: ArrayLike) -> Images | None:
+        """True views at places [S]; None where only recorded views are known."""
+        return self.subject.truth_at(np.asarray(w, dtype=np.float64))
+
+    @torch.no_grad()
+    def decode(self, codes: ArrayLike) -> Images:
+        """Codes [..., L] -> pictures [..., H, W], or [..., 3, H, W] in colour."""
+        return self.model.decode(torch.as_tensor(np.asarray(codes))).float().numpy()
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The distribution of codes given the observed views."""
+        views, angles, observed = self._given
+        return self.model.infer(views, angles, observed, self._ids)
+
+    @property
+    def _given(self) -> tuple[Tensor, Tensor, Tensor]:
+        return (
+            torch.as_tensor(self.subject.images)[None],
+            torch.as_tensor(self.subject.w)[None],
+            torch.as_tensor(self.observed)[None],
+        )
+
+    @property
+    def _ids(self) -> Tensor | None:
+        return torch.tensor([self.subject.row]) if self.subject.row >= 0 else None
+
+
+def imagine(model: Model, subject: Subject, views: Sequence[int] | np.ndarray) -> Imagined:
+    """What `model` makes of a subject from some of its views, given by their indices.
+
+    >>> import fgpvae
+    >>> from fgpvae.data.collections import Digits
+    >>> seen = fgpvae.imagine(fgpvae.load_pretrained("best"), Digits().first(), [0])
+    >>> seen.own.shape
+    (80,)
+    """
+    return Imagined(model, subject, np.isin(np.arange(len(subject.w)), list(views)))
+
+
+def remembered(model: Model, subject: Subject) -> list[int] | None:
+    """The views that a model has stored of a training subject; None if it stores none."""
+    found = model.stored_views(torch.tensor([subject.row])) if subject.row >= 0 else None
+    if found is None:
+        return None
+    angles, observed = found
+    stored = angles[0][observed[0]].numpy()
+    apart = np.abs(np.exp(1j * stored[:, None]) - np.exp(1j * subject.w))  # [S, Q]
+    return sorted(set(apart.argmin(1).tolist()))
+
+
+def swapped(a: Imagined, b: Imagined, w: ArrayLike) -> Images:
+    """The style of A where B is: B's local channels with A's global ones at places [S]."""
+    return b.images(w, a.own)
+
+
+def morphed(a: Imagined, b: Imagined, w: float, steps: int) -> tuple[Array, Images]:
+    """Styles [steps, G] on the way from A's own to B's, and A with each of them [steps, H, W]."""
+    shares = np.linspace(0, 1, steps)[:, None]
+    styles = (1 - shares) * a.own + shares * b.own
+    return styles, np.concatenate([a.images([w], style) for style in styles])
+
+
+class Nothing(Subject):
+    """No view at all: what a model makes of it is its prior."""
+
+    def __init__(self, shape: tuple[int, ...], seed: int) -> None:
+        super().__init__(f"random-{seed}", "random subject")
+        self.shape = shape
+
+    @property
+    def images(self) -> Images:
+        return np.zeros((1, *self.shape), dtype=np.float32)
+
+    @property
+    def w(self) -> Array:
+        return np.zeros(1)
+
+
+@torch.no_grad()
+def prior(model: Model, seed: int) -> tuple[Imagined, list[float]]:
+    """No subject at all, and a style drawn from the prior.
+
+    A mean function, or being told the angle, makes the style move. Without either the local
+    channels would stay at zero, so these are drawn from their prior, too.
+    """
+    if not model.separates_style:
+        raise UserError(f"The {model.title} keeps no style apart from the angle, so none is drawn.")
+    random = torch.Generator().manual_seed(seed)
+    channels, *size = model.config.network.shape
+    shape = tuple(size) if channels == 1 else (channels, *size)
+    seen = Imagined(model, Nothing(shape, seed), np.zeros(1, dtype=bool))
+    scene = seen.scene
+    if scene is None:
+        raise UserError(f"The {model.title} cannot draw a random subject in the browser.")
+    style = torch.randn(len(scene.styles), generator=random).tolist()
+    if "local" in model.blocks and not model.tells_angle:
+        object.__setattr__(seen, "scene", _with_local_sample(model, scene, random))
+    return seen, style
+
+
+def _with_local_sample(model: Model, scene: Scene, random: torch.Generator) -> Scene:
+    """The local rows of a code drawn from the GP prior: φ(w)·a with a ~ N(0, I), as a series."""
+    j = model.config.local
+    kernel = model.config.build_kernel()
+    weights = kernel.coefficients(kernel.harmonics()).detach().numpy() ** 0.5  # [H + 1]
+    draws = torch.randn(2 * len(weights) - 1, j, generator=random, dtype=torch.float64).numpy()
+    basis = np.concatenate([weights, weights[1:]])[:, None] * draws  # [2 H + 1, J]
+    code = np.zeros((len(scene.code), len(basis)))
+    code[:, 0] = scene.code[:, 0]
+    code[:j] = basis.T
+    return replace(scene, code=code)

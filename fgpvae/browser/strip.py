@@ -1,0 +1,125 @@
+"""A subject as a model imagines it: a strip or a moving picture in a file."""
+
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from fgpvae import files, images
+from fgpvae.browser.imagined import imagine
+from fgpvae.data.collections import Collection, Digits, PictureSubject, Subject
+from fgpvae.data.track import Track
+from fgpvae.errors import UserError
+from fgpvae.evaluation.metrics import mse
+from fgpvae.models import Model
+from fgpvae.orientation import several_views
+from fgpvae.orientation.picture_scores import as_seen
+from fgpvae.runs.checkpoints import config_of, load_objects, load_pretrained
+from fgpvae.training.configs import OBJECTS
+from fgpvae.training.sources import collection_of
+
+MOST_IMAGES = 720  # in a strip or GIF
+LARGEST_PICTURE = 2**26  # bytes
+PICTURES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".gif": "GIF"}
+
+
+def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[str, Any]:
+    """Write what a model makes of a subject: a picture of a digit, moves of cubes, a film.
+
+    `given` are the places that the model sees, `to` those that are asked for, in the unit of the
+    collection; the angle of a picture is inferred if it is not given.
+    """
+    if out.suffix.lower() not in PICTURES:
+        raise UserError(f"'{out}' must end in .png, .jpg, .jpeg, .webp or .gif.")
+    model, collection = load_pretrained(name), _collection(name)
+    if not (model.takes_new_digits and model.knows_angles):
+        raise UserError(f"A {model.title} cannot turn a {collection.words.one} that is new to it.")
+    subject: Subject
+    if isinstance(collection, Digits):
+        subject, result = _picture(model, Path(what), given)
+        views = subject.first_views
+    else:
+        found = collection.find(what)
+        if found is None:
+            raise UserError(f"There is no {collection.words.one} '{what[:60]}'.")
+        subject, views, result = found, found.first_views, {}
+        if given is not None:
+            at = collection.track.to_w(np.array(_numbers(given)))
+            views = nearest_views(collection.track, found.w, at)
+    seen = imagine(model, subject, views)
+    w = collection.track.grid(60)
+    if to != "all":
+        w = np.asarray(collection.track.to_w(np.array(_numbers(to))), dtype=np.float64)
+    frames, truth = seen.images(w), seen.truth(w)
+    if truth is not None:
+        result["mse"] = mse(frames, truth)
+        frames = np.concatenate([truth, frames], 2 if out.suffix.lower() == ".gif" else 1)
+    gif = out.suffix.lower() == ".gif"
+    content = images.to_gif(frames) if gif else _encoded(images.strip(frames), out)
+    files.write(out, content)
+    shown = [round(float(v), 4) for v in np.asarray(collection.track.to_view(subject.w[views]))]
+    return result | {"views": shown, "images": len(frames), "out": str(out)}
+
+
+def _collection(name: str) -> Collection:
+    """What a model was trained on; a file of weights alone does not say, so these are digits."""
+    if Path(name).suffix == ".safetensors":
+        return Digits()
+    config = config_of(name)
+    own = load_objects(Path(name)) if config.data.split == OBJECTS else None
+    return collection_of(config.data, own, config.seed)
+
+
+def _picture(
+    model: Model, picture: Path, angle: str | None
+) -> tuple[PictureSubject, dict[str, Any]]:
+    """The digit in a picture, and what was found in it."""
+    if model.config.on_a_line or model.config.network.shape != (1, 28, 28):
+        raise UserError("This model was trained on other objects than digits.")
+    if angle is None and not model.tells_angle:
+        raise UserError("This model cannot tell the angle of a picture; give it with --angle.")
+    normalised = images.normalise(files.read(picture, LARGEST_PICTURE))
+    if angle is None:
+        radians = float(several_views.place(model, [normalised.digit], upright=True).angles[0])
+    else:
+        radians = math.radians(_numbers(angle)[0])
+    view = as_seen(normalised.digit, radians)
+    found = {"notes": list(normalised.notes), "angle": math.degrees(radians)}
+    if angle is None:
+        found["angle_inferred"] = True
+    return PictureSubject(picture.name, view[None], np.array([radians])), found
+
+
+def _encoded(picture: Image.Image, out: Path) -> bytes:
+    buffer, suffix = io.BytesIO(), out.suffix.lower()
+    try:
+        picture.save(buffer, PICTURES[suffix])
+    except (OSError, ValueError):
+        raise UserError(
+            f"A strip of {picture.width} pixels is too wide for {suffix}; ask for fewer angles or "
+            "write a .png."
+        ) from None
+    return buffer.getvalue()
+
+
+def _numbers(text: str) -> list[float]:
+    """Parse comma-separated numbers."""
+    parts = text.split(",")
+    if len(parts) > MOST_IMAGES:
+        raise UserError(f"At most {MOST_IMAGES} places can be asked for at a time.")
+    try:
+        values = [float(part) for part in parts]
+    except ValueError:
+        raise UserError(f"'{text[:60]}' is not a list of numbers.") from None
+    if not all(map(math.isfinite, values)):
+        raise UserError(f"'{text[:60]}' is not a list of finite numbers.")
+    return values
+
+
+def nearest_views(track: Track, w: np.ndarray, at: np.ndarray) -> list[int]:
+    """The views at w [Q] nearest to each place [S], each once."""
+    apart = np.asarray(track.apart(np.asarray(at)[:, None], w))
+    return sorted(set(apart.argmin(1).tolist()))

@@ -1,0 +1,41 @@
+"""Everything that has views along one coordinate: digits, cube figures, films, own objects.
+
+>>> from fgpvae.data.collections import Digits
+>>> digits = Digits((3, 8))
+>>> subject = digits.first()
+>>> subject.name, subject.images.shape, digits.track.text(90.0)
+('three', (16, 28, 28), '90°')
+"""
+
+from .base import MEAN, NEAREST, Collection, Subject, Words, nearest, views_of
+from .cubes import CubeFigure, Cubes
+from .digits import NAMES, ROTATION, Digit, Digits, rotated
+from .films import Films, FilmSubject
+from .own import Own, OwnObject
+from .pictures import PictureSubject
+
+# by the split of a config that trains on one; digits and own objects need their settings
+COLLECTIONS: dict[str, type[Collection]] = {"cubes": Cubes, "films": Films}
+
+__all__ = [
+    "COLLECTIONS",
+    "MEAN",
+    "NAMES",
+    "NEAREST",
+    "ROTATION",
+    "Collection",
+    "CubeFigure",
+    "Cubes",
+    "Digit",
+    "Digits",
+    "FilmSubject",
+    "Films",
+    "Own",
+    "OwnObject",
+    "PictureSubject",
+    "Subject",
+    "Words",
+    "nearest",
+    "rotated",
+    "views_of",
+]

@@ -1,0 +1,140 @@
+"""Handwritten digits that turn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..digits import DIGITS_PER_CLASS, TRAIN_DIGITS, UNSEEN_PER_CLASS, embedded, unseen
+from ..rotation import ANGLES, HELD_OUT_INDEX, rotate
+from ..splits import task
+from ..track import Track
+from ..views import Views
+from .base import MEAN, Collection, Images, Places, Subject, Words, nearest
+
+NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+PLAIN = {0: 3, 1: 2, 2: 27, 3: 2, 4: 4, 5: 18, 6: 11, 7: 30, 8: 4, 9: 8}  # easy to recognise
+# all views but the held-out one, each in a gap of those before it
+ORDER = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 15)
+ROTATION = "geometric rotation"
+TRACK = Track(360.0)
+QUARTERS = ANGLES[::4]  # views of training digits that styles are learnt from
+
+
+class Digit(Subject):
+    """Digit `number` of a class, of the MNIST test file or of the embedded digits."""
+
+    def __init__(
+        self,
+        label: int,
+        number: int,
+        test_file: bool = True,
+        new: bool | None = True,
+        row: int = -1,
+    ) -> None:
+        id = f"{'new-' if test_file else ''}{label}-{number}"
+        super().__init__(id, NAMES[label], label, new, row, (HELD_OUT_INDEX,))
+        self.label: int = label
+        self.number, self.test_file = number, test_file
+
+    @cached_property
+    def images(self) -> Images:
+        return rotate(self.thumbnail[None], ANGLES)[0]
+
+    @property
+    def w(self) -> Places:
+        return ANGLES
+
+    @property
+    def thumbnail(self) -> Images:
+        return _upright(self.label, self.test_file)[self.number]
+
+    @property
+    def order(self) -> list[int]:
+        return list(ORDER)
+
+    def truth_at(self, w: Places) -> Images:
+        return rotate(self.thumbnail[None], w)[0]
+
+
+@dataclass(frozen=True)
+class Digits(Collection):
+    """Digits of some classes, of which a model was trained on the first `trained` of each.
+
+    >>> from fgpvae.data.collections import Digits
+    >>> three = Digits((3,)).find("new-3-2")
+    >>> three.images.shape, three.new
+    ((16, 28, 28), True)
+    """
+
+    classes: tuple[int, ...] = tuple(range(10))
+    trained: int = TRAIN_DIGITS
+    unsure: bool = False  # which of the others it was trained on, only the run knew
+
+    name = "digits"
+    group = "Digits"
+    fills_disc = True
+    track = TRACK
+    words = Words("digit", "digits", "angle", "views", "Rotate a digit", "Turn a digit of your own")
+
+    def subjects(self, new: bool, label: int | None = None) -> Sequence[Digit]:
+        count = UNSEEN_PER_CLASS if new else self.trained
+        labels = self.classes if label is None else (label,)
+        return [self.digit(each, number, new) for each in labels for number in range(count)]
+
+    def digit(self, label: int, number: int, test_file: bool = True) -> Digit:
+        """One digit, with what the model knows of it."""
+        if test_file or label not in self.classes or number >= self.trained:
+            return Digit(label, number, test_file)
+        row = self.classes.index(label) * DIGITS_PER_CLASS + number
+        return Digit(label, number, test_file, None if self.unsure else False, row)
+
+    def find(self, text: str) -> Digit | None:
+        new = text.startswith("new-")
+        label, _, number = text.removeprefix("new-").partition("-")
+        if not (label.isdecimal() and number.isdecimal() and len(label) == 1 and len(number) < 4):
+            return None
+        count = UNSEEN_PER_CLASS if new else DIGITS_PER_CLASS
+        return self.digit(int(label), int(number), new) if int(number) < count else None
+
+    def first(self, label: int | None = None) -> Digit:
+        if label not in self.classes:
+            label = 3 if 3 in self.classes else self.classes[0]
+        return self.digit(label, PLAIN[label])
+
+    def training_views(self, label: int | None = None, count: int = TRAIN_DIGITS) -> Views:
+        classes = self.classes if label not in self.classes else (label,)
+        each = min(max(count // len(classes), 1), TRAIN_DIGITS)
+        rows = np.concatenate([k * DIGITS_PER_CLASS + np.arange(each) for k in range(len(classes))])
+        return task(embedded(classes)[rows], QUARTERS, QUARTERS[:1]).context
+
+    def mean_at(self, w: Places, label: int | None = None) -> Images:
+        labels = self.classes if label is None else (label,)
+        mean = np.mean([_upright(each, False)[:TRAIN_DIGITS].mean(0) for each in labels], axis=0)
+        return rotate(mean[None].astype(np.float32), w)[0]  # a rotation is linear
+
+    def swapped(self, a: Subject, b: Subject, w: Places) -> Images | None:
+        return a.truth_at(w)  # where B is, is its angle
+
+    def references(
+        self, subject: Subject, observed: NDArray[np.bool_], w: Places
+    ) -> dict[str, Images]:
+        """The nearest view turned as a picture, which knows what a rotation is; the mean image."""
+        return {ROTATION: rotated(subject, observed, w), MEAN: self.mean_at(w, subject.label)}
+
+
+def rotated(subject: Subject, observed: NDArray[np.bool_], w: Places) -> Images:
+    """The observed view nearest to each of the angles [S], turned as a picture: [S, H, W]."""
+    chosen = nearest(TRACK, subject, observed, w)
+    turned = np.empty((len(w), *subject.images.shape[1:]), np.float32)
+    for view in set(chosen.tolist()):
+        here = chosen == view
+        turned[here] = rotate(subject.images[[view]], w[here] - subject.w[view])[0]
+    return turned
+
+
+@cache
+def _upright(label: int, test_file: bool) -> Images:
+    return (unseen if test_file else embedded)((label,)).images

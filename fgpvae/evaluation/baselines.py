@@ -1,0 +1,110 @@
+"""Answers that need no model, to hold a model's against: images in, images out."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, Digits, Task, Views, circular_error, rotate
+from fgpvae.data.track import Track
+from fgpvae.evaluation.metrics import mse
+
+Array = NDArray[np.float64]
+
+
+def mean_image(upright: ArrayLike, angles: ArrayLike) -> Array:
+    """The mean of upright digits [P, 28, 28] at angles [S]: [S, 28, 28].
+
+    A rotation is linear: the mean, rotated, is the mean of the rotated digits.
+    """
+    mean = np.asarray(upright).mean(0, dtype=np.float64)
+    return rotate(mean[None], angles)[0].astype(np.float64)
+
+
+def class_means(upright: Digits, labels: Tensor, at: Tensor) -> Tensor:
+    """The mean upright digit of each label [P], turned to angles [P, S]: [P, S, 28, 28]."""
+    means = torch.empty(*at.shape, *upright.images.shape[1:])
+    for label in labels.unique().tolist():
+        mine, known = labels == label, torch.as_tensor(upright.labels) == label
+        angles, which = at[mine].unique(return_inverse=True)
+        mean = mean_image(upright.images[known.numpy()], angles.numpy())
+        means[mine] = torch.from_numpy(mean).float()[which]
+    return means
+
+
+def mean_view(train: Views, at: Tensor, track: Track) -> Tensor:
+    """The mean over training objects of the view of each nearest to w, for w in `at` [...]."""
+    rows = torch.arange(len(train))
+    means = [
+        train.images[rows, _nearest(train, w.expand(len(train), 1), track)[:, 0]].mean(0)
+        for w in at.reshape(-1)
+    ]
+    return torch.stack(means).reshape(*at.shape, *train.images.shape[2:])
+
+
+def nearest_view(task: Task, track: Track) -> Tensor:
+    """The view of the context that is nearest to each w asked for, [P, S, H, W]."""
+    nearest = _nearest(task.context, task.at, track)
+    return task.context.images[torch.arange(len(task))[:, None], nearest]
+
+
+def rotated_view(task: Task) -> Array:
+    """The nearest view of the context, turned as a picture to the one angle asked for: [P, 28, 28].
+
+    It knows what a rotation is, which no model is told.
+    """
+    views, rows = task.context, np.arange(len(task))
+    angles, w = views.angles.numpy(), task.at.numpy()  # [P, Q], [P, 1]
+    nearest = np.where(views.observed.numpy(), circular_error(angles, w), np.inf).argmin(1)
+    turn = w - angles[rows, nearest][:, None]  # [P, 1]
+    return rotate(views.images.numpy()[rows, nearest], turn)[:, 0].astype(np.float64)
+
+
+def trivial_predictions(
+    upright: ArrayLike, train: ArrayLike, test: ArrayLike, components: Sequence[int] = (8, 16, 32)
+) -> tuple[dict[str, Array], Array]:
+    """What needs no model, for `test` digits at 157.5 degrees: ({name: [T, 28, 28]}, the truth).
+
+    `upright` [P, 28, 28] are the digits at angle 0; `train` and `test` index them.
+
+    zeros; mean_image, of the training digits at the test angle; mean_of_neighbours, the same
+    digit's views one step before and after; pca_C, the *test* images themselves through their own
+    first C principal components (in-sample, so it has seen the answer); rotated_neighbour, the
+    view one step before turned by one step (the oracle, which knows what a rotation is; the view
+    after the held-out angle is at 180 degrees, free of interpolation, and would flatter it).
+    """
+    from sklearn.decomposition import PCA
+
+    upright = np.asarray(upright, dtype=np.float64)
+    train, test = np.asarray(train), np.asarray(test)
+    angle, step = ANGLES[HELD_OUT_INDEX], ANGLES[1]
+    around = np.array([angle - step, angle, angle + step])
+    before, truth, after = np.moveaxis(rotate(upright[test], around).astype(np.float64), 1, 0)
+    mean = mean_image(upright[train], [angle])
+    predictions = {
+        "zeros": np.zeros_like(truth),
+        "mean_image": np.broadcast_to(mean, truth.shape),
+        "mean_of_neighbours": (before + after) / 2,
+    }
+    rows = truth.reshape(len(test), -1)
+    for C in components:
+        pca = PCA(min(C, *rows.shape), svd_solver="full").fit(rows)
+        restored = pca.inverse_transform(pca.transform(rows))
+        predictions[f"pca_{C}"] = restored.reshape(truth.shape)
+    predictions["rotated_neighbour"] = rotate(before, [step])[:, 0].astype(np.float64)
+    return predictions, truth
+
+
+def trivial_predictors(upright: ArrayLike, train: ArrayLike, test: ArrayLike) -> dict[str, float]:
+    """Mean squared error of each of `trivial_predictions` at the held-out angle."""
+    predictions, truth = trivial_predictions(upright, train, test)
+    return {name: mse(predicted, truth) for name, predicted in predictions.items()}
+
+
+def _nearest(views: Views, at: Tensor, track: Track) -> Tensor:
+    """Which observed view of each row is nearest to each w of `at` [P, S]: [P, S]."""
+    apart = torch.as_tensor(track.apart(at[:, :, None], views.angles[:, None]))  # [P, S, Q]
+    return apart.masked_fill(~views.observed[:, None], math.inf).argmin(-1)

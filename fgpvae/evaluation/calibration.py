@@ -1,0 +1,325 @@
+"""Calibrate the doubt of a model on subjects that it was not trained on.
+
+Bands of pixels and beliefs about an angle are stated only as far as they held there.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from PIL import Image
+from scipy.optimize import minimize
+from scipy.special import ndtri
+from torch import Tensor
+
+from fgpvae import data
+from fgpvae.data import ANGLES, TRAIN_DIGITS, Digits, Task, Views, circular_error, cubes, films
+from fgpvae.data.digits import DIGITS_PER_CLASS
+from fgpvae.errors import UserError
+from fgpvae.evaluation.protocol import views_task
+from fgpvae.images import normalise
+from fgpvae.models import Calibration, Model
+from fgpvae.networks.angle_classifier import centred
+from fgpvae.orientation.picture_scores import score
+
+VIEWS = (1, 4, 11)  # numbers of views at which the bands are fitted
+SAMPLES = 64
+DOUBTED = 40  # digits on which the doubt of pictures is fitted
+DRAWN = 24  # samples of a picture, as many as the pages draw
+PAPER = 140  # side of a picture that a digit is drawn on
+STEPS = 120  # angles of a turn that a belief is fitted on
+WITHIN = math.radians(15)  # an angle this near is right
+SURE = 0.95  # a belief that is stated as sure
+MARGIN = 0.965  # of those stated as sure, so many must be right where they are fitted
+MOST_SCALINGS = 40
+AT_ONCE = 8  # subjects whose samples are held at once
+FIGURES_EACH = 8  # every eighth copy of a shape
+RISE = 0.05  # share by which a stated error must rise to count
+STEEP = 1e-3  # a pixel of a band that has next to no width is background, and no test of it
+INKED = 0.05  # a pixel with so much ink, true or imagined, is one that a band is about
+
+
+def kept_back(classes: Sequence[int]) -> Digits:
+    """Digits 360..399 of each class: of the training file, and never trained on."""
+    digits = data.embedded(classes)
+    return digits[np.arange(len(digits)) % DIGITS_PER_CLASS >= TRAIN_DIGITS]
+
+
+def fit(model: Model, digits: Digits) -> Calibration:
+    """Fit bands, doubt and, where it tells angles, beliefs of a model to digits new to it."""
+    found = [residuals(model, views_task(digits, views)) for views in VIEWS]
+    angle = (0.0, 0.0, 0.0)
+    if model.tells_angle:
+        angle = _fit_weights(*(_angle_scores(model, digits, seed) for seed in (1, 2)))
+    some = digits[:: max(len(digits) // DOUBTED, 1)]
+    turned_views = data.task(some, ANGLES, ANGLES[:1]).context
+    return _bands(found, VIEWS, angle, fit_doubt(model, turned_views, VIEWS))
+
+
+def fit_pictures(
+    model: Model, digits: Digits, taken: tuple[Tensor, Tensor] | None = None
+) -> tuple[float, float, float]:
+    """Fit the belief about people's pictures to upright digits new to a model.
+
+    It is made modest on `taken` as well: photographs and drawings [P, H, W], and their angles [P].
+    """
+    # every other digit is enough, as to read a picture takes long
+    halves = [pictures(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
+    first, again = (_picture_scores(model, *half) for half in halves)
+    if taken is not None:
+        scores, true = _picture_scores(model, *taken)
+        again = torch.cat([again[0], scores]), torch.cat([again[1], true])
+    return _fit_weights(first, again)
+
+
+def fit_cubes(model: Model) -> Calibration:
+    """Fit bands to figures of the validation shapes; no view says in which quarter one stands."""
+    size = model.config.network.shape[1]
+    copies = cubes.turned_copies(cubes.splits().validation)[::FIGURES_EACH]
+    images = cubes.views_of(copies, size)
+    found = [cube_residuals(model, images, given) for given in cubes.GIVEN]
+    doubt = fit_doubt(model, cubes.task(images, cubes.ANGLES).context, cubes.GIVEN)
+    return _bands(found, cubes.GIVEN, (0.0, 0.0, 0.0), doubt)
+
+
+def fit_films(model: Model) -> Calibration:
+    """Fit bands and doubt to films of validation digits."""
+    looks, path = films.films(DOUBTED, "validation")
+    images = films.draw(looks, path(films.times()))
+    found = [residuals(model, films.task(images, given)) for given in films.GIVEN]
+    doubt = fit_doubt(model, films.task(images, films.FRAMES).context, films.GIVEN)
+    return _bands(found, films.GIVEN, (0.0, 0.0, 0.0), doubt)
+
+
+def fit_doubt(model: Model, views: Views, counts: Sequence[int]) -> tuple[float, float]:
+    """Slope and floor of the squared error of a picture over its variance; see `Calibration`.
+
+    By the Gamma deviance Σ log m + e/m of errors e with means m = slope v̄ + floor, each number of
+    views alike: small errors count as much as large ones.
+    """
+    found = []
+    for count in counts:
+        variance, error = picture_doubt(model, views, count)
+        asked = np.isfinite(error)
+        found.append((variance[asked], error[asked]))
+    scale = np.mean([error.mean() for _, error in found])
+
+    def deviance(logs: np.ndarray) -> float:
+        slope, floor = np.exp(logs)
+        total = 0.0
+        for variance, error in found:
+            mean = slope * variance + scale * floor
+            total += float((np.log(mean) + error / mean).mean())
+        return total
+
+    slope, floor = np.exp(minimize(deviance, [0.0, 0.0], method="Nelder-Mead").x)
+    return float(slope), float(scale * floor)
+
+
+@torch.no_grad()
+def picture_doubt(
+    model: Model, views: Views, count: int, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Variance over samples and squared error of pictures, means over their pixels, [P, Q] each.
+
+    The first `count` views of each subject, in a random order of its own, are given: the fewer are
+    among the more. NaN where a view is given or missing.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    order = torch.rand(views.observed.shape, generator=generator).masked_fill(~views.observed, 2.0)
+    rank = order.argsort(-1).argsort(-1)  # [P, Q]
+    found = []
+    for part, mine in zip(_chunks(views), torch.split(rank, AT_ONCE), strict=True):
+        w, asked = part.angles, part.observed & (mine >= count)
+        posterior = model.infer(part.images, w, part.observed & (mine < count))
+        codes = (posterior.sample(w, generator) for _ in range(DRAWN))
+        drawn = torch.stack([model.decode(z, model.divides_channels) for z in codes])
+        error = (model.decode(posterior.mean(w), model.divides_channels) - part.images).square()
+        both = torch.stack([drawn.var(0), error]).flatten(3).mean(-1).double()  # [2, p, Q]
+        found.append(both.masked_fill(~asked, math.nan))
+    variance, squares = torch.cat(found, 1).numpy()
+    return variance, squares
+
+
+def doubt(model: Model, views: Views, counts: Sequence[int]) -> dict[int, dict[str, float]]:
+    """The root mean squared error of pictures that a model states, and the actual one, by views.
+
+    `rises`: the share of pictures whose stated error is higher than from fewer of these views, by
+    more than RISE. Empty for a model without a calibration.
+    """
+    known, found, before = model.calibration, {}, None
+    if known is None:
+        return {}
+    for count in counts:
+        variance, error = picture_doubt(model, views, count)
+        stated = known.picture_sd(variance)  # [P, Q], NaN where a view is given
+        found[count] = {
+            "stated": float(np.sqrt(np.nanmean(stated**2))),
+            "actual": float(np.sqrt(np.nanmean(error))),
+        }
+        if before is not None:
+            asked = np.isfinite(stated)
+            found[count]["rises"] = float((stated > (1 + RISE) * before)[asked].mean())
+        before = stated
+    return found
+
+
+def coverage(
+    model: Model, residuals: tuple[np.ndarray, np.ndarray], views: int
+) -> dict[str, float]:
+    """Share of true pixels inside the central 50 % and 90 % bands, given so many views.
+
+    Residuals are the errors of pixels and their variance over posterior samples. `latent` bands
+    come from these samples alone, `calibrated` ones are those that the pages show, where the model
+    was calibrated.
+    """
+    error, variance = residuals
+    shares, known = {}, model.calibration
+    sd = np.maximum(np.sqrt(variance), STEEP)
+    for level in (50, 90):
+        # |e| <= Phi^-1((1 + level) / 2) s
+        inside = np.abs(error) <= ndtri((1 + level / 100) / 2) * sd
+        shares[f"latent_coverage_{level}"] = float(inside.mean())
+    if known is not None:
+        sd = np.sqrt(variance + known.pixel_variance)
+        for level in (50, 90):
+            inside = np.abs(error) <= known.band(level, views) * sd
+            shares[f"calibrated_coverage_{level}"] = float(inside.mean())
+    return shares
+
+
+def _chunks(views: Views) -> list[Views]:
+    return [views[start : start + AT_ONCE] for start in range(0, len(views), AT_ONCE)]
+
+
+def cube_residuals(model: Model, images: Tensor, given: int) -> tuple[np.ndarray, np.ndarray]:
+    """`residuals` of figures [P, 24, H, W] from some of their views, some first at 0, 15 or 30."""
+    parts = []
+    for k, part in enumerate(torch.split(images, AT_ONCE)):
+        parts.append(residuals(model, cubes.task(part, given, k % 3), seed=k))
+    error, variance = zip(*parts, strict=True)
+    return np.concatenate(error), np.concatenate(variance)
+
+
+def _bands(
+    found: list[tuple[np.ndarray, np.ndarray]],
+    views: tuple[int, ...],
+    angle: tuple[float, float, float],
+    image: tuple[float, float],
+) -> Calibration:
+    # the noise of a pixel that its variance over samples leaves unexplained, from many views
+    error, variance = found[-1]
+    pixel_variance = max(float((error**2 - variance).mean()), 1e-6)
+    half, most = [], []
+    for error, variance in found:
+        relative = np.abs(error) / np.sqrt(variance + pixel_variance)
+        half.append(float(np.quantile(relative, 0.5)))
+        most.append(float(np.quantile(relative, 0.9)))
+    return Calibration(pixel_variance, views, tuple(half), tuple(most), angle, image)
+
+
+@torch.no_grad()
+def residuals(model: Model, task: Task, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Error and variance over posterior samples of every pixel that has ink, [N] each."""
+    generator = torch.Generator().manual_seed(seed)
+    context = task.context
+    posterior = model.infer(context.images, context.angles, context.observed)
+    drawn = torch.stack(
+        [model.decode(posterior.sample(task.at, generator)) for _ in range(SAMPLES)]
+    )
+    centre, variance = drawn.mean(0), drawn.var(0)
+    inked = (task.targets.abs() > INKED) | (centre.abs() > INKED)
+    error = (task.targets - centre)[inked].double().numpy()
+    return error, variance[inked].double().numpy()
+
+
+def turned(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+    """Each digit turned by an angle of its own: images [P, H, W] and angles [P]."""
+    generator = torch.Generator().manual_seed(seed)
+    true = 2 * math.pi * torch.rand(len(digits), 1, dtype=torch.float64, generator=generator)
+    return torch.from_numpy(data.rotate(digits.images, true.numpy()))[:, 0], true[:, 0]
+
+
+def stated(belief: Tensor, grid: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
+    """The share of each belief [P, G] within 15 degrees of its peak, and whether that is right."""
+    peak = grid[belief.argmax(-1)]
+    near = circular_error(grid.numpy()[None], peak.numpy()[:, None]) <= WITHIN
+    right = circular_error(peak.numpy(), true.numpy()) <= WITHIN
+    return (belief * torch.as_tensor(near)).sum(-1), torch.as_tensor(right)
+
+
+def pictures(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+    """Each digit as a person's picture of it, turned and read by `images.normalise`.
+
+    Images [P, H, W] and angles [P]; pictures that are refused are left out.
+    """
+    turns = 2 * math.pi * np.random.default_rng(seed).random(len(digits))
+    read, angles = [], []
+    for image, angle in zip(digits.images, turns, strict=True):
+        sheet = Image.fromarray(np.uint8(255 - 255 * image)).resize(
+            (PAPER, PAPER), Image.Resampling.BICUBIC
+        )
+        try:
+            picture = normalise(
+                sheet.rotate(math.degrees(angle), Image.Resampling.BICUBIC, fillcolor=255)
+            )
+        except UserError:
+            continue
+        read.append(torch.from_numpy(picture.digit))
+        angles.append(angle)
+    return torch.stack(read), torch.tensor(angles, dtype=torch.float64)
+
+
+def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+    """Scores [2 P, STEPS, 3] of turned digits, and their angles [2 P].
+
+    Each digit where MNIST puts it, and centred, as a person's picture is.
+    """
+    images, true = turned(digits, seed)
+    images, true = torch.cat([images, centred(images)]), torch.cat([true, true])
+    views = model.given(images[:, None], torch.zeros(len(true), 1))
+    return torch.stack(model.angle_scores(views, _grid()), -1), true
+
+
+def _picture_scores(model: Model, images: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
+    """Scores [P, STEPS, 3] of pictures of digits, and their angles [P]."""
+    return torch.stack([score(model, image, _grid()).stacked() for image in images]), true
+
+
+def _grid() -> Tensor:
+    return torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
+
+
+def _fit_weights(
+    first: tuple[Tensor, Tensor], again: tuple[Tensor, Tensor]
+) -> tuple[float, float, float]:
+    """The weights of three scores that make the true angles likeliest, then made modest.
+
+    They are scaled down until, of the beliefs stated at 95 % on the same digits turned anew, as
+    many are right.
+    """
+    scores, true = first
+    scores = scores - scores.max(1, keepdim=True).values
+    nearest = (true / (2 * math.pi) * STEPS).round().long() % STEPS
+    log_weights = torch.tensor([1.0, -2.0, -2.0], dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([log_weights], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        value = torch.nn.functional.cross_entropy(scores @ log_weights.exp(), nearest)
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    weights = log_weights.detach().exp()
+    scores, true = again
+    for _ in range(MOST_SCALINGS):
+        share, right = stated((scores @ weights).softmax(-1), _grid(), true)
+        right = right[share >= SURE]
+        # Laplace's rule of succession: few that are all right do not show that nearly all are
+        if not len(right) or (int(right.sum()) + 1) / (len(right) + 2) >= MARGIN:
+            break
+        weights = 0.95 * weights
+    a, b, c = weights.tolist()
+    return a, b, c

@@ -1,0 +1,189 @@
+"""Model cards: what a model does well and badly, measured on digits it never saw where it can."""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fgpvae import data, evaluation
+from fgpvae.data import ANGLES, Digits, Task, cubes
+from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
+from fgpvae.evaluation import calibration, metrics
+from fgpvae.evaluation.baselines import class_means
+from fgpvae.evaluation.disentanglement import disentanglement_scores
+from fgpvae.evaluation.protocol import one_view_task, score, views_task
+from fgpvae.models import Model
+from fgpvae.orientation import one_view
+from fgpvae.training.configs import CUBES, FILMS, RunConfig
+
+CONTEXTS = (1, 2, 4, 8, 11, 15)
+DISENTANGLED = 100  # digits that angle and style are read from
+BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
+GRID = 720  # angles at which an orientation is scored
+PICTURES = 125  # digits that are read as people's pictures, which takes long
+
+
+def measure(model: Model, config: RunConfig, others: Digits | None = None) -> dict[str, Any]:
+    """Every figure that the model can be asked for.
+
+    At the benchmark's held-out angle where there is one; on `data.unseen()` errors by class and by
+    number of views; orientation and calibration of a factorized model. `others` are further digits
+    of the MNIST test file, which no page and no test has ever shown.
+    """
+    measured: dict[str, Any] = {}
+    tasks: dict[str, Task] = {}
+    if config.data.split != "continuous":
+        tasks = evaluation.benchmark_tasks(config.data, config.seed, new_digits=False)
+        measured[TEST] = score(model, tasks)[TEST].mse
+    compared = dict(measured)
+    if model.takes_new_digits:
+        digits = data.unseen(config.data.classes)
+        measured |= _measure_unseen(model, digits, others)
+        tasks |= {EXTRAPOLATION: views_task(digits), ONE_VIEW: one_view_task(digits)}
+        compared[EXTRAPOLATION] = measured["eleven_views_mse"]["all"]
+        compared |= {ONE_VIEW: measured["one_view_mse"]["all"], "gp_share": measured["gp_share"]}
+    compared["references"] = evaluation.digit_references(tasks, config.data.classes)
+    return measured | {"verdict": evaluation.verdict(compared)}
+
+
+def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict[str, Any]:
+    task = one_view_task(digits)
+    one = score(model, {1: task})[1]
+    # the mean image of the right class and angle, over these very digits: it cheats
+    mean = class_means(digits, task.context.labels, task.at)
+    by_views = score(model, {views: views_task(digits, views) for views in CONTEXTS})
+    measured: dict[str, Any] = {
+        "digits": len(digits),
+        "one_view_mse": {"all": one.mse} | one.by_class,
+        "eleven_views_mse": {"all": by_views[11].mse} | by_views[11].by_class,
+        "mse_by_views": {views: each.mse for views, each in by_views.items()},
+        "mean_image_mse": metrics.mse(mean.numpy(), task.targets.numpy()),
+        "gp_share": evaluation.gp_share(model, views_task(digits).context),
+    }
+    if others is not None:
+        tasks = {"one": one_view_task(others), "eleven": views_task(others)}
+        found = {name: each.mse for name, each in score(model, tasks).items()}
+        measured["others"] = {"digits": len(others), **found}
+    if model.tells_angle:
+        measured["orientation"] = orientation(model, digits)
+        measured["orientation_pictures"] = picture_orientation(model, _some(digits, PICTURES))
+    if model.divides_channels:
+        measured["disentanglement"] = disentanglement(model, digits)
+    if model.tells_certainty:
+        measured["coverage"] = {
+            n: calibration.coverage(model, calibration.residuals(model, views_task(digits, n)), n)
+            for n in BANDS
+        }
+        some = data.task(_some(digits, calibration.DOUBTED), ANGLES, ANGLES[:1]).context
+        measured["doubt"] = calibration.doubt(model, some, BANDS)
+    return measured
+
+
+def measure_cubes(model: Model) -> dict[str, Any]:
+    """Errors by number of views, references, and whether the bands hold."""
+    measured = evaluation.evaluate_cubes(model)
+    if model.tells_certainty:
+        images = evaluation.unseen_figures(model.config.network.shape[1])
+        images = images[:: calibration.FIGURES_EACH]
+        measured["coverage"] = {
+            n: calibration.coverage(model, calibration.cube_residuals(model, images, n), n)
+            for n in cubes.GIVEN
+        }
+        views = cubes.task(images, cubes.ANGLES).context
+        measured["doubt"] = calibration.doubt(model, views, cubes.GIVEN)
+    return measured
+
+
+def about(model: Model, config: RunConfig) -> dict[str, str]:
+    """What the model is and how it was trained."""
+    data_, training = config.data, config.training
+    cubes = data_.split == CUBES
+    source = "the MNIST training file" if data_.source != "embedded" else "the embedded digits"
+    angles = (
+        "angles drawn anew all around the circle"
+        if data_.split == "continuous"
+        else (f"the *{data_.split}* split of the benchmark, without 157.5°")
+    )
+    if data_.split == FILMS:
+        angles = "one film in ten of a shape instead, on paths and at times drawn anew"
+    extra = ""
+    if data_.source == "openml":
+        extra = " --set data.source=openml"
+    elif data_.source != "embedded" and not cubes:  # a directory, wherever the reader keeps it
+        extra = f" --data DIR --set data.views={data_.views}"
+        if data_.split == FILMS:
+            extra = " --set data.source=DIR"
+    weights = sum(p.numel() for p in model.parameters())
+    channels = f"L = {model.config.latents}"
+    if "local" in model.blocks:
+        channels += f", J = {model.config.local}"
+    first = f" from the weights of `{training.start}`" if training.start else ""
+    return {
+        "model": f"{model.title}, {channels}, {model.config.network.kind} networks, "
+        f"{weights:,} parameters",
+        "data": "figures of cubes: all copies of 160 shapes of ten cubes in four arms, "
+        f"and {data_.figures:,} other figures of 2 to 10 cubes"
+        if cubes
+        else f"{source}, classes {', '.join(map(str, data_.classes))}, {angles}",
+        "training": f"{training.epochs} epochs{first}, seed {config.seed}: `python -m fgpvae train "
+        f"--preset {config.preset} --seed {config.seed}{extra} --run-dir runs/{config.preset}`",
+    }
+
+
+def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[str, Any]]:
+    """Error of the inferred angle of unseen digits, each turned by an angle of its own."""
+    images, true = calibration.turned(digits, seed)
+    grid = torch.arange(GRID, dtype=torch.float64) * (2 * math.pi / GRID)
+    belief = model.orientation(images, grid)  # [P, G]
+    scores: dict[str, dict[str, Any]] = {"all": _angle_errors(belief, grid, true)}
+    if model.calibration is not None:
+        scores["stated"] = _sure(belief, grid, true)
+    labels = torch.as_tensor(digits.labels)
+    for label in labels.unique().tolist():
+        mine = labels == label
+        scores[str(label)] = _angle_errors(belief[mine], grid, true[mine])
+    return scores
+
+
+def picture_orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, Any]:
+    """Error of the angle of people's pictures of digits, read as the pages read them."""
+    images, true = calibration.pictures(digits, seed)
+    grid = torch.as_tensor(one_view.grid())
+    read = [one_view.belief(model, image) for image in images.numpy()]
+    belief = torch.as_tensor(np.stack([each for each in read if each is not None]))
+    scores: dict[str, Any] = {"pictures": len(images)} | _angle_errors(belief, grid, true)
+    known = model.calibration is not None and model.calibration.picture
+    return scores | _sure(belief, grid, true) if known else scores
+
+
+def _angle_errors(belief: Tensor, grid: Tensor, true: Tensor) -> dict[str, float]:
+    return metrics.orientation_scores(grid[belief.argmax(-1)].numpy(), true.numpy())
+
+
+def _sure(belief: Tensor, grid: Tensor, true: Tensor) -> dict[str, float | None]:
+    """The share of beliefs stated as sure, and of these the share that is right."""
+    stated, right = (x.numpy() for x in calibration.stated(belief, grid, true))
+    sure = stated >= calibration.SURE
+    return {
+        "sure_share": float(sure.mean()),
+        "sure_right": float(right[sure].mean()) if sure.any() else None,
+    }
+
+
+def _some(digits: Digits, count: int) -> Digits:
+    """About so many of them, evenly."""
+    return digits[:: max(len(digits) // count, 1)]
+
+
+@torch.no_grad()
+def disentanglement(model: Model, digits: Digits) -> dict[str, float | None]:
+    """How well angle and style are kept apart, in the encodings of single views of some digits."""
+    some = _some(digits, DISENTANGLED)
+    views = data.task(some, ANGLES, ANGLES[:1]).context
+    mu, _ = model.encode(views.images, views.angles, views.observed)
+    z, local = mu.double().numpy(), model.blocks["local"].stop
+    scores = disentanglement_scores(z[..., :local], z[..., local:], views.angles.numpy())
+    kept = ("angle_error_local_degrees", "angle_error_global_degrees", "invariance_ratio_global")
+    return {"digits": len(some)} | {name: scores[name] for name in (*kept, "dci_disentanglement")}

@@ -1,0 +1,253 @@
+"""Models side by side: the same digits through each of them, and what needs no model at all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fgpvae import data
+from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT_INDEX, TRAIN_DIGITS, Task
+from fgpvae.data.collections import Collection, Subject
+from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
+from fgpvae.errors import UserError
+from fgpvae.evaluation.baselines import mean_image, rotated_view
+from fgpvae.evaluation.protocol import Progress, benchmark_tasks, predictions, score
+from fgpvae.models import Model
+from fgpvae.training.configs import DataConfig
+
+Images = NDArray[np.float32]
+Errors = NDArray[np.float64]
+
+TRAINING, UNSEEN, UPRIGHT = "training", "unseen", "upright"
+VIEWS = (1, 2, 4, 8, 11, 15)
+TABLE = (TEST, f"{TEST}_sampled", EXTRAPOLATION, ONE_VIEW)
+MEAN_IMAGE, ROTATED_VIEW = "mean image", "rotated view"
+GIVEN = (1, 2, 4, 8)  # views given of a subject that is no digit
+SUBJECTS = 24  # new subjects that models are compared on
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which digits, what is known of them, and at which angle they are asked for.
+
+    `training`: digits 0..269 of a class at the held-out angle. `unseen`: digits 360..399 at the
+    same angle. `upright`: those digits at any other angle, from their upright view alone.
+    """
+
+    kind: str = UNSEEN
+    views: int = 11  # Q, views given of each digit
+    angle: int = HELD_OUT_INDEX  # index into ANGLES; only `upright` has a choice
+    label: int = 3
+
+    def __post_init__(self) -> None:
+        if self.kind not in (TRAINING, UNSEEN, UPRIGHT):
+            raise UserError(f"There is no question '{self.kind}'.")
+        if self.kind == UPRIGHT and not 1 <= self.angle < len(ANGLES):
+            raise UserError("From the upright view, one of the 15 other angles can be asked for.")
+        if self.kind != UPRIGHT and self.angle != HELD_OUT_INDEX:
+            raise UserError("These digits are asked for at the held-out angle only.")
+
+    def task(self) -> Task:
+        return _task(self)
+
+
+@lru_cache(maxsize=32)
+def _task(question: Question) -> Task:
+    classes = (question.label,)
+    if question.kind == TRAINING:
+        return data.interpolation(data.factorized(classes, views=question.views))
+    if question.kind == UNSEEN:
+        return data.extrapolation(classes, views=question.views)
+    task, column = data.one_view(classes), question.angle - 1
+    return Task(task.context, task.targets[:, [column]], task.at[:, [column]])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one model, or none, makes of the digits or figures of a question."""
+
+    images: Images  # [P, H, W]
+    errors: Errors  # [P] mean squared error of each image
+    differences: Images  # [P, H, W] image - truth
+
+    @property
+    def mse(self) -> float:
+        return float(self.errors.mean())
+
+
+def truth(question: Question) -> Images:
+    """[P, H, W]."""
+    return question.task().targets[:, 0].numpy()
+
+
+def numbers(question: Question) -> list[int]:
+    """Which of the 400 digits of the class they are."""
+    return [int(i) % DIGITS_PER_CLASS for i in question.task().context.ids]
+
+
+def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> Answer:
+    """A model's images of the digits; `classes` are those it was trained on, in their order.
+
+    Every model is given the same views, but a joint GP takes those that it was trained on.
+    """
+    if question.kind != TRAINING and not model.takes_new_digits:
+        raise UserError(f"The {model.title} knows its training digits only.")
+    task = question.task()
+    if question.label in classes:
+        # ids count through all classes of a training set
+        first = DIGITS_PER_CLASS * list(classes).index(question.label)
+        task = replace(task, context=replace(task.context, ids=task.context.ids + first))
+    elif not model.takes_new_digits:
+        raise UserError(f"The {model.title} was not trained on class {question.label}.")
+    else:
+        nobody = torch.full_like(task.context.ids, -1)
+        task = replace(task, context=replace(task.context, ids=nobody))
+    images = torch.cat([part for part, _ in predictions(model, task)])
+    return _answer(images[:, 0].numpy(), truth(question))
+
+
+def references(question: Question) -> dict[str, Answer]:
+    """Without a model: the mean image at the angle, and the nearest view turned geometrically."""
+    task = question.task()
+    upright = data.embedded((question.label,)).images[:TRAIN_DIGITS]
+    mean = mean_image(upright, ANGLES[[question.angle]]).astype(np.float32)  # [1, 28, 28]
+    return {
+        MEAN_IMAGE: _answer(mean.repeat(len(task), 0), truth(question)),
+        ROTATED_VIEW: _answer(rotated_view(task).astype(np.float32), truth(question)),
+    }
+
+
+def compared(collection: Collection, count: int = SUBJECTS) -> Sequence[Subject]:
+    """New subjects of a collection, the same for every model."""
+    return list(collection.subjects(True))[:count]
+
+
+@torch.no_grad()
+def subject_answer(model: Model, collection: Collection, given: int, view: int) -> Answer:
+    """A model's pictures of new subjects at one of their views, from the first `given` others."""
+    if not model.takes_new_digits:
+        raise UserError(f"The {model.title} knows its training {collection.words.many} only.")
+    images = [
+        _redraw(model, each, _others(each, given, view), [view])[0] for each in compared(collection)
+    ]
+    return _subject_answer(np.stack(images), collection, view)
+
+
+def subject_references(collection: Collection, given: int, view: int) -> dict[str, Answer]:
+    """The same without a model."""
+    found: dict[str, list[Images]] = {}
+    for each in compared(collection):
+        observed = np.isin(np.arange(len(each.w)), _others(each, given, view))
+        for name, images in collection.references(each, observed, each.w[[view]]).items():
+            found.setdefault(name, []).append(images[0])
+    return {
+        name: _subject_answer(np.stack(images), collection, view) for name, images in found.items()
+    }
+
+
+@torch.no_grad()
+def subject_mse_by_views(
+    model: Model,
+    collection: Collection,
+    counts: Sequence[int] = GIVEN,
+    progress: Progress = lambda share: None,
+) -> dict[int, float]:
+    """MSE of new subjects at all views not given, against the number of views given of each."""
+    found = {}
+    subjects = compared(collection)
+    for done, given in enumerate(counts, start=1):
+        squares, pixels = 0.0, 0
+        for each in subjects:
+            seen = each.order[:given]
+            rest = [view for view in range(len(each.w)) if view not in seen] or seen
+            error = _redraw(model, each, seen, rest) - each.images[rest]
+            squares, pixels = squares + float((error.astype(float) ** 2).sum()), pixels + error.size
+        found[given] = squares / pixels
+        progress(done / len(counts))
+    return found
+
+
+def _others(subject: Subject, given: int, view: int) -> list[int]:
+    """The first `given` views in the order that helps, without the one that is asked for."""
+    return [each for each in subject.order if each != view][:given]
+
+
+def _redraw(model: Model, subject: Subject, seen: Sequence[int], asked: Sequence[int]) -> Images:
+    """Pictures of a subject at some of its views from others."""
+    images, w = torch.as_tensor(subject.images), torch.as_tensor(subject.w)
+    seen, asked = list(seen), list(asked)
+    ids = torch.tensor([subject.row]) if subject.row >= 0 else None
+    made = model.generate(images[seen][None], w[seen][None], w[asked][None], ids=ids)
+    return made[0].numpy()
+
+
+def _subject_answer(images: Images, collection: Collection, view: int) -> Answer:
+    return _answer(images, np.stack([each.images[view] for each in compared(collection)]))
+
+
+def _answer(images: Images, truth: Images) -> Answer:
+    difference = (images - truth).astype(np.float32)
+    errors = (difference.astype(np.float64) ** 2).reshape(len(truth), -1).mean(1)
+    return Answer(images, errors, difference)
+
+
+def by_error(errors: Errors) -> NDArray[np.int64]:
+    """Digits, those with the largest error first."""
+    return np.argsort(-errors, kind="stable")
+
+
+def by_difference(first: Errors, second: Errors) -> NDArray[np.int64]:
+    """Digits, those first on which the errors of two models differ most, whichever is better."""
+    return by_error(np.abs(first - second))
+
+
+def table_label(classes: Sequence[int]) -> int:
+    """The class on which a model is compared: the paper's threes if it was trained on them."""
+    return 3 if 3 in classes else classes[0]
+
+
+def table_figures(
+    model: Model, config: DataConfig, seed: int = 0, progress: Progress = lambda share: None
+) -> dict[str, float | None]:
+    """The paper's table for one model: as `evaluation.evaluate`, on the digits of one class.
+
+    So a model of several classes is scored on the same images as the others. One that was trained
+    on the whole circle has seen the held-out angle of its training digits and has no `test_mse`.
+    """
+    classes = (label := table_label(config.classes),)
+    tasks: dict[str, Task] = {}
+    if config.split != "continuous":
+        test = benchmark_tasks(config, seed, new_digits=False)[TEST]
+        tasks[TEST] = test[test.context.labels == label]
+    if model.takes_new_digits:
+        tasks[EXTRAPOLATION] = data.extrapolation(classes, seed)
+        tasks[ONE_VIEW] = data.one_view(classes)
+    found: dict[str, float | None] = dict.fromkeys(TABLE)
+    scores = score(model, tasks, sampled=(TEST,), progress=progress)
+    found |= {name: each.mse for name, each in scores.items()}
+    if TEST in scores:
+        found[f"{TEST}_sampled"] = scores[TEST].sampled
+    return found
+
+
+def mse_by_views(
+    model: Model,
+    label: int = 3,
+    views: Sequence[int] = VIEWS,
+    progress: Progress = lambda share: None,
+) -> dict[int, float]:
+    """MSE of the unseen digits at the held-out angle against the number of views given of each."""
+    tasks = {count: Question(views=count, label=label).task() for count in views}
+    return {count: each.mse for count, each in score(model, tasks, progress=progress).items()}
+
+
+def reference_by_views(label: int = 3, views: Sequence[int] = VIEWS) -> dict[str, dict[int, float]]:
+    """The same for what needs no model."""
+    found: dict[str, dict[int, float]] = {MEAN_IMAGE: {}, ROTATED_VIEW: {}}
+    for count in views:
+        for name, each in references(Question(views=count, label=label)).items():
+            found[name][count] = each.mse
+    return found

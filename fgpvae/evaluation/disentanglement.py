@@ -1,0 +1,316 @@
+"""How well angle and style are kept apart: what local and global channels tell of each.
+
+Latents are the encoder's estimates, view by view and before any pooling over a digit's views:
+`z` is [P, Q, D], a row is a digit. `angles` is [P, Q] (or [Q]) in radians.
+"""
+
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial.distance import cdist, pdist
+from scipy.special import logsumexp
+
+from fgpvae.data import circular_error
+from fgpvae.errors import UserError
+from fgpvae.evaluation.metrics import mse
+
+CHANCE_DEGREES = 90.0
+ANGLE_BINS = 16
+PROBE_ROWS = 1000
+PROBE_WIDTHS = (0.3, 1.0, 3.0)
+PROBE_RIDGES = (1e-4, 1e-2, 1.0)
+FOLDS = 4
+TEMPERATURES = tuple(np.geomspace(0.01, 10, 13))
+
+FACTORS = ("angle", "digit")
+BLOCKS = ("local", "global")
+SCORES = (
+    *(f"angle_error_{block}_degrees" for block in (*BLOCKS, "chance")),
+    *(f"digit_retrieval_{block}" for block in (*BLOCKS, "chance")),
+    *(f"invariance_ratio_{block}" for block in BLOCKS),
+    *(f"importance_{block}_{factor}" for block in BLOCKS for factor in FACTORS),
+    *(f"information_{block}_{factor}" for block in BLOCKS for factor in FACTORS),
+    *(f"dci_{name}" for name in ("disentanglement", "completeness", "informativeness")),
+    *("mig_angle", "mig_digit", "mig"),
+)
+
+Array = NDArray[np.float64]
+
+
+class Retrieval(NamedTuple):
+    """Share of right answers, and the share that a blind guess would get."""
+
+    share: float
+    chance: float
+
+
+def angle_probe(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> float:
+    """How well the angle can be read from z: mean absolute circular error in degrees (chance 90).
+
+    Kernel ridge regression with a Gaussian kernel predicts (cos w, sin w), and the angle of that
+    vector is the estimate. The digits are split into folds: each is scored by a regressor that
+    saw only the other digits, at most PROBE_ROWS of their views. Kernel width (in units of the
+    median distance), ridge, and whether channels are brought to unit variance are chosen on one
+    of the other folds, so that neither dead channels nor small ones need care by the caller.
+    """
+    rows, digit, w, P = _views(z, angles)
+    folds = min(FOLDS, P)
+    if folds < 3:
+        raise UserError(f"The angle probe needs 3 folds of digits at least, not {folds}.")
+    rng = np.random.default_rng(seed)
+    fold = (rng.permutation(P) % folds)[digit]  # [N]
+    target = np.stack([np.cos(w), np.sin(w)], axis=1)  # [N, 2]
+    settings = _settings(rows)
+    errors = np.zeros(len(rows))
+    for held_out in range(folds):
+        test = np.flatnonzero(fold == held_out)
+        known = rng.permutation(np.flatnonzero(fold != held_out))[:PROBE_ROWS]
+        valid = fold[known] == (held_out + 1) % folds
+        fit, check = known[~valid], known[valid]
+        losses = [mse(_kernel_ridge(target, fit, check, *s), target[check]) for s in settings]
+        best = settings[int(np.argmin(losses))]
+        cos, sin = _kernel_ridge(target, known, test, *best).T
+        errors[test] = circular_error(np.arctan2(sin, cos), w[test])
+    return float(np.degrees(errors.mean()))
+
+
+def digit_retrieval(z: ArrayLike, angles: ArrayLike) -> Retrieval:
+    """How well the digit can be read from z: nearest-neighbour retrieval across angles.
+
+    For each view, the nearest (Euclidean) of all views of all digits at *other* angles: is it of
+    the same digit? Returns the share of views for which it is, and the share expected from a
+    random neighbour. Ties count by the share of the tied neighbours that are right.
+    """
+    rows, digit, w, _ = _views(z, angles)
+    right, chance = [], []
+    for chunk in np.array_split(np.arange(len(rows)), max(1, len(rows) // 256)):
+        other_angle = circular_error(w[chunk, None], w) > 1e-6  # [n, N]
+        if not other_angle.any(axis=1).all():
+            raise UserError("Retrieval across angles needs views at two different angles at least.")
+        distance = np.where(other_angle, cdist(rows[chunk], rows), np.inf)
+        nearest = distance <= distance.min(axis=1, keepdims=True) * (1 + 1e-9)
+        same = digit[chunk, None] == digit
+        right.append((nearest & same).sum(axis=1) / nearest.sum(axis=1))
+        chance.append((other_angle & same).sum(axis=1) / other_angle.sum(axis=1))
+    return Retrieval(float(np.concatenate(right).mean()), float(np.concatenate(chance).mean()))
+
+
+def invariance_ratio(z: ArrayLike) -> float:
+    """Within-digit variance over total variance, summed over the channels of z.
+
+    0: the code is constant over a digit's views. 1: it says nothing of the digit (all digits have
+    the same mean code, up to chance). Both variances are unbiased, and the ratio is cut at 1.
+    NaN when the code is constant altogether.
+    """
+    z = np.asarray(z, dtype=np.float64)
+    P, Q, _ = z.shape
+    if Q == 1:
+        raise UserError("The invariance ratio needs two views of a digit at least.")
+    # sum_pq |z_pq - mean_p|^2 / (N - P)  over  sum_pq |z_pq - mean|^2 / (N - 1)
+    within = ((z - z.mean(axis=1, keepdims=True)) ** 2).sum() / (P * Q - P)
+    total = ((z - z.mean(axis=(0, 1))) ** 2).sum() / (P * Q - 1)
+    if total <= 1e-20 * max(1.0, (z**2).mean()):
+        return float("nan")
+    return float(min(within / total, 1.0))
+
+
+def importance(angle_error_degrees: float, retrieval: Retrieval) -> Array:
+    """What one block alone tells of (angle, digit): [2], each from 0 (chance) to 1 (perfect).
+
+    Angle: 1 - e / 90 with e the error of `angle_probe`. Digit: (s - c) / (1 - c) with share s
+    and chance c of `digit_retrieval`. Below zero counts as zero.
+    """
+    angle = 1 - angle_error_degrees / CHANCE_DEGREES
+    digit = (retrieval.share - retrieval.chance) / (1 - retrieval.chance)
+    return np.clip([angle, digit], 0.0, 1.0)
+
+
+def dci(importances: ArrayLike, views: int) -> dict[str, float]:
+    """Block-wise disentanglement, completeness, informativeness (after Eastwood & Williams 2018).
+
+    `importances` R is [block, factor] = [(local, global), (angle, digit)], see `importance`.
+    Entropies of noise would look like structure, so R becomes S = max(0, R - c) / (1 - c) with
+    c = 4 / sqrt(3 N) for N views: four standard errors of 1 - e / 90 when each angle is guessed
+    (about three of the probe's own on a random code).
+    Disentanglement: 1 - H_2(S[b, :] / sum) of a block, blocks weighted by their sums (1: each
+    block knows one factor). Completeness: 1 - H_2(S[:, f] / sum) of a factor, averaged over
+    the factors (1: each factor is known to one block). H_2 is the entropy in bits; a row or column
+    of zeros scores 0. Informativeness: max_b R[b, f], averaged over the factors. As in the
+    original, blocks that trade places score the same: the importances tell which is which.
+    """
+    R = np.asarray(importances, dtype=np.float64)
+    # a guess errs uniformly between 0 and 180 degrees: sd(e / 90) = 2 / sqrt(12) = 1 / sqrt(3)
+    c = 4 / np.sqrt(3 * views)
+    if c >= 1:
+        raise UserError(f"{views} views are too few to tell structure from chance.")
+    S = np.maximum(0, R - c) / (1 - c)  # [block, factor]
+    weights = S.sum(axis=1) / max(S.sum(), 1e-12)
+    return {
+        "dci_disentanglement": float(weights @ [_purity(block) for block in S]),
+        "dci_completeness": float(np.mean([_purity(factor) for factor in S.T])),
+        "dci_informativeness": float(R.max(axis=0).mean()),
+    }
+
+
+def information(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> Array:
+    """Mutual information of a block with (angle, digit), as shares of the factor's entropy: [2].
+
+    I(z; f) >= H(f) - CE for the cross-entropy CE of any classifier p(f | z) on views that it was
+    not trained on; so (H - CE) / H, and 0 where that is negative. The classifier is the kernel
+    ridge probe of `angle_probe` on indicators of the classes, with a temperature; see
+    `_cross_entropy`. The angle has 16 classes centred on 0, 22.5, ... degrees and is read from
+    other digits than those trained on; the digit is read from other views of the same digits. At
+    most PROBE_ROWS views are looked at, of whole digits.
+    """
+    rows, digit, w, P = _views(z, angles)
+    rng = np.random.default_rng(seed)
+    most = max(FOLDS, PROBE_ROWS * P // len(rows))
+    some = np.isin(digit, rng.permutation(P)[:most])
+    rows, (_, digit) = rows[some], np.unique(digit[some], return_inverse=True)
+    angle = np.round(w[some] * ANGLE_BINS / (2 * np.pi)).astype(int) % ANGLE_BINS  # [N]
+    by_digit = rng.permutation(digit.max() + 1)[digit] % FOLDS
+    shuffled = rng.permutation(len(rows))  # views of a digit, one after the other into each fold
+    by_view = np.empty_like(shuffled)
+    by_view[shuffled[np.argsort(digit[shuffled], kind="stable")]] = np.arange(len(rows)) % FOLDS
+    shares = []
+    for factor, fold in ((angle, by_digit), (digit, by_view)):
+        classes = np.eye(factor.max() + 1)[factor]  # [N, classes]
+        mean = classes.mean(axis=0)
+        entropy = -(mean[mean > 0] * np.log(mean[mean > 0])).sum()
+        shares.append(max(0.0, 1 - _cross_entropy(rows, classes, fold) / max(entropy, 1e-12)))
+    return np.array(shares)
+
+
+def mig(informations: ArrayLike) -> dict[str, float]:
+    """Block-wise mutual information gap (after Chen et al. 2018), for angle, digit, and the mean.
+
+    `informations` is [block, factor] = [(local, global), (angle, digit)], see `information`:
+    already divided by the factor's entropy. The gap of a factor is the better informed block's
+    share minus the other's: 1 when one block knows all and the other nothing.
+    """
+    # gap_f = max_b I[b, f] / H_f - min_b I[b, f] / H_f
+    angle, digit = np.ptp(np.asarray(informations, dtype=np.float64), axis=0)
+    return {"mig_angle": float(angle), "mig_digit": float(digit), "mig": float(angle + digit) / 2}
+
+
+def disentanglement_scores(
+    z_local: ArrayLike, z_global: ArrayLike, angles: ArrayLike, seed: int = 0
+) -> dict[str, float | None]:
+    """Every figure in one flat dict, by block where a block has channels.
+
+    z_local [P, Q, J], z_global [P, Q, L - J]. A block without channels (a VAE has J = 0) has None
+    for its figures, and so do DCI's disentanglement and completeness and the MIG, which compare
+    two blocks. A few seconds for 270 digits of 16 views.
+
+    The keys are SCORES.
+    """
+    blocks = dict(zip(BLOCKS, map(np.asarray, (z_local, z_global)), strict=True))
+    present = {block: z for block, z in blocks.items() if z.shape[-1] > 0}
+    if not present:
+        raise UserError("Disentanglement needs latents: neither block has a channel.")
+    scores: dict[str, float] = {"angle_error_chance_degrees": CHANCE_DEGREES}
+    for block, z in present.items():
+        scores |= _block_scores(block, z, angles, seed)
+    importances, informations = (
+        [[scores[f"{kind}_{block}_{factor}"] for factor in FACTORS] for block in present]
+        for kind in ("importance", "information")
+    )
+    scores |= dci(importances, views=z.shape[0] * z.shape[1])
+    if len(present) == 2:
+        scores |= mig(informations)
+    else:
+        del scores["dci_disentanglement"], scores["dci_completeness"]
+    return {
+        name: scores[name] if np.isfinite(scores.get(name, np.nan)) else None for name in SCORES
+    }
+
+
+def _views(z: ArrayLike, angles: ArrayLike) -> tuple[Array, NDArray[np.int64], Array, int]:
+    """The views as rows: z [N, D], digit [N], angle [N]; and P, the number of digits."""
+    z = np.asarray(z, dtype=np.float64)
+    if z.ndim != 3 or z.shape[2] == 0:
+        raise UserError(f"Latents must be [P, Q, D] with a channel at least, not {z.shape}.")
+    P, Q, D = z.shape
+    angles = np.asarray(angles, dtype=np.float64)
+    if angles.shape not in ((P, Q), (Q,)):
+        raise UserError(f"Latents {z.shape} need angles of shape {(P, Q)}, not {angles.shape}.")
+    if not (np.isfinite(z).all() and np.isfinite(angles).all()):
+        raise UserError("A view has a latent or an angle that is not a finite number.")
+    w = np.broadcast_to(angles, (P, Q)).reshape(P * Q)
+    return z.reshape(P * Q, D), np.repeat(np.arange(P), Q), w, P
+
+
+def _block_scores(block: str, z: Array, angles: ArrayLike, seed: int) -> dict[str, float]:
+    """The figures of one block, and the chance of retrieval, which is the same for both."""
+    error = angle_probe(z, angles, seed)
+    retrieval = digit_retrieval(z, angles)
+    known = importance(error, retrieval)
+    told = information(z, angles, seed)
+    scores = {
+        f"angle_error_{block}_degrees": error,
+        f"digit_retrieval_{block}": retrieval.share,
+        "digit_retrieval_chance": retrieval.chance,
+        f"invariance_ratio_{block}": invariance_ratio(z),
+    }
+    for f, factor in enumerate(FACTORS):
+        scores[f"importance_{block}_{factor}"] = float(known[f])
+        scores[f"information_{block}_{factor}"] = float(told[f])
+    return scores
+
+
+def _kernel_ridge(
+    target: Array, fit: NDArray[Any], check: NDArray[Any], z: Array, width: float, ridge: float
+) -> Array:
+    """Gaussian kernel ridge regression of the target, trained on `fit`, predicted on `check`."""
+    scale = width * (np.median(pdist(z[fit[:200]])) or 1.0)
+    mean = target[fit].mean(axis=0)
+    # k(a, b) = exp(-|a - b|^2 / (2 s^2)), prediction = k_* (K + ridge I)^-1 (y - mean) + mean
+    K = np.exp(-cdist(z[fit], z[fit], "sqeuclidean") / (2 * scale**2))
+    k = np.exp(-cdist(z[check], z[fit], "sqeuclidean") / (2 * scale**2))
+    factor = cho_factor(K + ridge * np.eye(len(fit)), lower=True)
+    return k @ cho_solve(factor, target[fit] - mean) + mean
+
+
+def _purity(weights: Array) -> float:
+    """1 - entropy in bits of two weights, and 0 if there is no weight at all."""
+    if weights.sum() == 0:
+        return 0.0
+    share = weights[weights > 0] / weights.sum()
+    # 1 + sum p log2 p
+    return float(1 + (share * np.log2(share)).sum())
+
+
+def _cross_entropy(rows: Array, classes: Array, fold: NDArray[Any]) -> float:
+    """Cross-entropy in nats of classes [N, C], each fold read by a probe fitted to the others.
+
+    The probe regresses indicators; its posterior is the softmax of the scores over a temperature.
+    Settings and temperature have the lowest cross-entropy on one of the other folds.
+    """
+    losses = np.zeros(len(rows))
+    for held_out in range(FOLDS):
+        known = np.flatnonzero(fold != held_out)
+        valid = fold[known] == (held_out + 1) % FOLDS
+        fit, check, test = known[~valid], known[valid], np.flatnonzero(fold == held_out)
+        tried = []
+        for setting in _settings(rows):
+            scores = _kernel_ridge(classes, fit, check, *setting)
+            for temperature in TEMPERATURES:
+                loss = _log_losses(scores / temperature, classes[check]).mean()
+                tried.append((loss, temperature, setting))
+        _, temperature, setting = min(tried, key=lambda each: each[0])
+        scores = _kernel_ridge(classes, known, test, *setting)
+        losses[test] = _log_losses(scores / temperature, classes[test])
+    return float(losses.mean())
+
+
+def _log_losses(logits: Array, classes: Array) -> Array:
+    return logsumexp(logits, axis=1) - (logits * classes).sum(axis=1)
+
+
+def _settings(rows: Array) -> list[tuple[Array, float, float]]:
+    """Rows as they are or with channels of unit variance, kernel width, ridge."""
+    standardised = rows / np.where(rows.std(axis=0) > 0, rows.std(axis=0), 1)
+    return list(product((rows, standardised), PROBE_WIDTHS, PROBE_RIDGES))

@@ -1,0 +1,200 @@
+"""Every figure about a model of films: pictures, paths, doubt, swaps, and what needs no model."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fgpvae.data import Task, films
+from fgpvae.evaluation.calibration import doubt
+from fgpvae.gp.kernels import SquaredExponential
+from fgpvae.models import Model, Posterior
+from fgpvae.networks.moving import MovingDecoder
+
+FILMS = 200
+SAMPLES = 64  # films whose mean is the predictive mean
+PLACES = 256  # sampled places, of which the 90 % region is made
+REGION = 0.9
+STATED = 40  # films on which the stated error is compared with the actual one
+FITTED = 300  # films on which places are read from the local channels
+GIVEN = (*films.GIVEN, films.FRAMES)
+
+
+@dataclass(frozen=True)
+class PlaceMap:
+    """Least squares from local channels to pixels, and the covariance of what it leaves."""
+
+    model: Model
+    weights: Tensor  # [F, 2]
+    residual: Tensor  # [2, 2] pixels²
+
+    @classmethod
+    @torch.no_grad()
+    def fit(cls, model: Model, count: int = FITTED) -> "PlaceMap":
+        """Fit on validation films, of digits that no model learns from, with all frames given."""
+        looks, path = films.films(count, "validation")
+        t = films.times().expand(count, -1)
+        posterior = model.infer(films.draw(looks, path(t)), t)
+        known = _features(model, posterior.mean(t)).flatten(0, 1)
+        places = path(t).flatten(0, 1)
+        weights = torch.linalg.lstsq(known, places).solution
+        left = places - known @ weights
+        return cls(model, weights, left.mT @ left / len(left))
+
+    @torch.no_grad()
+    def __call__(self, codes: Tensor) -> Tensor:
+        """Codes [..., L] -> places [..., 2] in pixels."""
+        return _features(self.model, codes) @ self.weights
+
+
+def _features(model: Model, codes: Tensor) -> Tensor:
+    """What places are read from: the local channels, and where the decoder puts them."""
+    local = codes[..., model.blocks["local"]]
+    parts = [local, torch.ones_like(local[..., :1])]
+    if isinstance(layers := model.decoder.layers, MovingDecoder):
+        parts.append(layers.place(local[..., :2].to(model.dtype)).to(local))
+    return torch.cat(parts, -1).double()
+
+
+@torch.no_grad()
+def film_scores(
+    model: Model,
+    count: int = FILMS,
+    split: str = "unseen",
+    samples: int = SAMPLES,
+    progress: Callable[[float], None] = lambda share: None,
+) -> dict[str, Any]:
+    """Score a model on films of digits that it has not seen, by the number of frames given.
+
+    `mse`: squared error at the frames not given (at all frames if all are given) of the film at
+    the posterior mean, of the mean of so many sampled films, and of the samples themselves. For a
+    model with local channels also, in pixels at the same frames: `path_error`, of the posterior
+    mean, root mean square of a coordinate; `spread`, the standard deviation of sampled places;
+    `coverage`, the share of true places inside the ellipse that holds 90 % of the sampled ones;
+    and `swap`, by the frames given: the error of the look of B on the path of A over that of B's
+    own film.
+    """
+    started = time.perf_counter()
+    looks, path = films.films(count, split)
+    places = path(films.times())
+    images = films.draw(looks, places)
+    local = "local" in model.blocks
+    reader = PlaceMap.fit(model) if local else None
+    scores: dict[str, Any] = {"mse": {}}
+    for done, given in enumerate(GIVEN):
+        task = films.task(images, given)
+        posterior = model.infer(task.context.images, task.context.angles)
+        scores["mse"][str(given)] = _errors(model, posterior, task, samples)
+        if reader is not None:
+            asked = torch.isin(films.times(), task.at[0])
+            for name, value in _paths(reader, posterior, task.at, places[:, asked]).items():
+                scores.setdefault(name, {})[str(given)] = value
+        if model.divides_channels and given >= films.GIVEN[-1]:
+            swapped = _swap(model, posterior, looks, places)
+            scores.setdefault("swap", {})[str(given)] = swapped
+        progress((done + 1) / len(GIVEN))
+    if local and isinstance(kernel := getattr(model, "kernel", None), SquaredExponential):
+        scores["length_scale"] = float(kernel.length_scale)
+        scores["amplitude"] = float(kernel.amplitude)
+    some = films.task(images[:STATED], films.FRAMES).context
+    return scores | {
+        "doubt": doubt(model, some, films.GIVEN),
+        "split": split,
+        "films": count,
+        "samples": samples,
+        "references": references(looks, places),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "seconds": time.perf_counter() - started,
+    }
+
+
+def _errors(model: Model, posterior: Posterior, task: Task, samples: int) -> dict[str, float]:
+    generator = torch.Generator().manual_seed(0)
+    shares = model.divides_channels
+    total, sampled = torch.zeros_like(task.targets), 0.0
+    mean, sd = posterior.mean(task.at), posterior.variance(task.at).sqrt()  # [P, S, L]
+    for _ in range(samples):
+        # frames are scored one by one, so that the posterior of each is enough
+        film = model.decode(mean + sd * torch.randn(mean.shape, generator=generator), shares)
+        total += film
+        sampled += _mse(film, task.targets) / samples
+    at_mean = model.decode(mean, shares)
+    return {
+        "posterior_mean": _mse(at_mean, task.targets),
+        "predictive_mean": _mse(total / samples, task.targets),
+        "sample": sampled,
+    }
+
+
+def _paths(reader: PlaceMap, posterior: Posterior, at: Tensor, true: Tensor) -> dict[str, float]:
+    """Errors and doubt about places [P, S, 2]."""
+    generator = torch.Generator().manual_seed(1)
+    local = reader.model.blocks["local"]  # the first channels: the reader needs no others
+    mean, sd = posterior.mean(at)[..., local], posterior.variance(at)[..., local].sqrt()
+    drawn = reader(mean + sd * torch.randn(PLACES, *mean.shape, generator=generator))
+    root = torch.linalg.cholesky(reader.residual)
+    drawn = drawn + torch.randn(drawn.shape, dtype=drawn.dtype, generator=generator) @ root.mT
+    centre = drawn.mean(0)  # [P, S, 2]
+    apart = drawn - centre
+    covariance = torch.einsum("npsi,npsj->psij", apart, apart) / PLACES
+    inverse = torch.linalg.inv(covariance)
+
+    def distance(x: Tensor) -> Tensor:
+        return torch.einsum("...psi,psij,...psj->...ps", x, inverse, x)
+
+    inside = distance(true - centre) <= distance(apart).quantile(REGION, dim=0)
+    error = (reader(mean) - true).square().mean(-1)  # [P, S]
+    spread = apart.square().mean((0, -1))
+    return {
+        "path_error": float(error.mean().sqrt()),
+        "spread": float(spread.mean().sqrt()),
+        "coverage": float(inside.double().mean()),
+    }
+
+
+def _swap(model: Model, posterior: Posterior, looks: Tensor, places: Tensor) -> dict[str, float]:
+    """Give each film the look of the next one; errors over all 24 frames."""
+    t = films.times().expand(len(looks), -1)
+    codes, local = posterior.mean(t), model.blocks["local"]
+    swapped = codes.roll(-1, 0)
+    swapped[..., local] = codes[..., local]
+    own = _mse(model.decode(codes, True), films.draw(looks, places))
+    other = _mse(model.decode(swapped, True), films.draw(looks.roll(-1, 0), places))
+    return {"own": own, "swapped": other, "ratio": other / own}
+
+
+def references(looks: Tensor, places: Tensor) -> dict[str, dict[str, float]]:
+    """Errors by frames given of what learns nothing, at the frames not given.
+
+    `nearest_frame` and `blend`, of the two frames around a time by their distance. `straight_line`
+    knows geometry: the true look, pasted along straight lines between the true places.
+    """
+    images = films.draw(looks, places)
+    found: dict[str, dict[str, float]] = {"nearest_frame": {}, "blend": {}, "straight_line": {}}
+    for given in films.GIVEN:
+        frames = films.given_frames(given)
+        asked = ~torch.isin(torch.arange(films.FRAMES), frames)
+        nearest = frames[(torch.arange(films.FRAMES)[:, None] - frames).abs().argmin(1)]
+        weights = _between(frames)
+        film = {
+            "nearest_frame": images[:, nearest],
+            "blend": torch.einsum("sg,pghw->pshw", weights.to(images), images[:, frames]),
+            "straight_line": films.draw(looks, weights @ places[:, frames]),
+        }
+        for name, made in film.items():
+            found[name][str(given)] = _mse(made[:, asked], images[:, asked])
+    return found
+
+
+def _between(frames: Tensor) -> Tensor:
+    """Weights [24, G] of linear interpolation between frames; constant beyond the outer ones."""
+    at, eye = np.arange(films.FRAMES), np.eye(len(frames))
+    return torch.from_numpy(np.stack([np.interp(at, frames, row) for row in eye], -1))
+
+
+def _mse(a: Tensor, b: Tensor) -> float:
+    return float((a - b).square().mean())

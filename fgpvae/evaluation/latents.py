@@ -1,0 +1,346 @@
+"""What a model keeps of some digits: encodings, posteriors, projections, traversals.
+
+The FGP-VAE divides its channels into local ones, which turn with the digit, and global ones, which
+stay. Other models have no such division, and say so through `blocks`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from fgpvae import data
+from fgpvae.data import ANGLES, DIGITS_PER_CLASS, TRAIN_DIGITS, UNSEEN_PER_CLASS, Views
+from fgpvae.errors import UserError
+from fgpvae.gp.posterior import global_posterior
+from fgpvae.models import Model
+
+Array = NDArray[np.float64]
+
+DIGITS = 60  # that the pages look at, or as many as a class has to offer
+RIDGE = 0.01  # of the mean variance of a channel
+STEPS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # standard deviations of the prior of a channel
+PLACES = 48  # at which subjects are compared
+
+
+def digits(
+    classes: tuple[int, ...], new: bool = True, count: int = DIGITS, angles: Array = ANGLES
+) -> Views:
+    """About `count` digits at all sixteen angles, or others, equally many of each class.
+
+    New digits are of the MNIST test file, and no model has been trained on them: their ids are -1.
+    Otherwise they are the first training digits, with their ids.
+    """
+    classes = tuple(classes)
+    each = min(max(count // len(classes), 1), UNSEEN_PER_CLASS if new else TRAIN_DIGITS)
+    every = UNSEEN_PER_CLASS if new else DIGITS_PER_CLASS
+    found = data.unseen(classes) if new else data.embedded(classes)
+    rows = np.concatenate([k * every + np.arange(each) for k in range(len(classes))])
+    views = data.task(found[rows], angles, angles[:1]).context
+    return views if new else replace(views, ids=torch.as_tensor(rows))
+
+
+@dataclass(frozen=True)
+class Latents:
+    """The channels of P digits at Q angles; `mu` and `var` of each view alone, by the encoder."""
+
+    mu: Array  # [P, Q, L]
+    var: Array  # [P, Q, L]
+    pooled: Array | None  # [P, Q, L] the posterior mean given all views of a digit
+    blocks: dict[str, slice]
+
+    def channels(self, block: str, pooled: bool = False) -> Array:
+        """[P, Q, channels of the block]."""
+        z = self.pooled if pooled and self.pooled is not None else self.mu
+        return z[..., self.blocks[block]]
+
+
+@torch.no_grad()
+def latents(model: Model, views: Views) -> Latents:
+    """Encodings of all views, and what they say together where the model can tell."""
+    mu, var = encodings(model, views)
+    pooled = None
+    if "joint" not in model.blocks and not model.decoder_takes_angle:
+        posterior = model.posterior(mu, var, views.angles, views.observed)
+        pooled = _array(posterior.mean(views.angles))
+    return Latents(_array(mu), _array(var), pooled, model.blocks)
+
+
+@torch.no_grad()
+def encodings(model: Model, views: Views) -> tuple[Tensor, Tensor]:
+    """q̃(z | y) of each view: mean and variance [P, Q, L]."""
+    return model.encode(views.images, views.angles, views.observed)
+
+
+def evenly(views: Views, count: int) -> NDArray[np.int64]:
+    """Rows of `count` digits, or of all if there are fewer, spread evenly over the views."""
+    count = min(count, len(views))
+    return np.arange(count) * len(views) // count
+
+
+def parts(found: Latents, rows: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Local channels and the others of some digits, each view alone: [P, Q, J], [P, Q, L - J].
+
+    Where channels are not divided, all are in the second part.
+    """
+    J = found.blocks["local"].stop if "local" in found.blocks else 0
+    return found.mu[rows, :, :J], found.mu[rows, :, J:]
+
+
+@torch.no_grad()
+def gp_share(model: Model, views: Views) -> float | None:
+    """The share of the local channels' variance that differs between subjects at the same w.
+
+    Of the posterior means z(w) given the views of each subject: the variance across subjects,
+    averaged over w, over the variance across subjects and w. Near 0 all subjects follow one curve,
+    the prior mean; the Gaussian process then adds nothing of a subject's own. None for a model
+    without local channels.
+    """
+    if "local" not in model.blocks:
+        return None
+    if model.config.on_a_line:
+        w = torch.linspace(-1, 1, PLACES, dtype=torch.float64)
+    else:
+        w = model.config.period / PLACES * torch.arange(PLACES, dtype=torch.float64)
+    at = w.expand(len(views), -1)  # [P, S]
+    posterior = model.infer(views.images, views.angles, views.observed, views.ids)
+    z = posterior.mean(at)[..., model.blocks["local"]].double()  # [P, S, J]
+    between = z.var(0, correction=0).mean(0).sum()
+    total = z.flatten(0, 1).var(0, correction=0).sum()
+    return float(between / total) if float(total) > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Some channels, over all views of all digits, along orthogonal directions."""
+
+    points: Array  # [P, Q, D]
+    shares: Array  # [D] of the variance that each direction explains
+    mean: Array  # [C]
+    directions: Array  # [C, D]
+
+    def onto(self, codes: Array) -> Array:
+        """Other codes [..., C] along the same directions: [..., D]."""
+        return (codes - self.mean) @ self.directions
+
+
+def project(z: Array, dimensions: int = 3, angles: Array | None = None) -> Projection:
+    """PCA of channels [P, Q, C]; with fewer than D channels the other dimensions are 0.
+
+    With `angles` [Q] the plane in which they are read best comes first, PCA of the rest after it.
+    """
+    from sklearn.decomposition import PCA
+
+    P, Q, C = z.shape
+    mean = z.reshape(P * Q, C).mean(0)
+    rows = z.reshape(P * Q, C) - mean
+    directions, shares = np.zeros((C, dimensions)), np.zeros(dimensions)
+    if float(np.ptp(rows, axis=0).max(initial=0)) > 0:
+        known = 0
+        if angles is not None and C > 1:
+            known = 2
+            directions[:, :2] = _angle_plane(rows, np.tile(angles, P))
+        rest = rows - rows @ directions @ directions.T
+        D = min(dimensions, C, P * Q)
+        if known < D:
+            directions[:, known:D] = PCA(D - known, svd_solver="full").fit(rest).components_.T
+        shares = (rows @ directions).var(0) / rows.var(0).sum()
+    return Projection((rows @ directions).reshape(P, Q, dimensions), shares, mean, directions)
+
+
+def _angle_plane(rows: Array, w: Array) -> Array:
+    """Two directions [C, 2] in which ridge regression reads (-sin w, cos w) from rows [N, C].
+
+    Angles are in this plane where the dial has them: counter-clockwise from the top.
+    """
+    N, C = rows.shape
+    ridge = RIDGE * N * (rows**2).mean() * np.eye(C)
+    read = np.linalg.solve(rows.T @ rows + ridge, rows.T @ np.stack([-np.sin(w), np.cos(w)], 1))
+    plane, factor = np.linalg.qr(read)
+    return plane * np.sign(np.diag(factor))
+
+
+def laid_over(paths: Array, points: Array) -> Array:
+    """Paths [P, S, 2] mapped to points [P, S, D] by the one affine map of least squares."""
+    rows = np.pad(paths, ((0, 0), (0, 0), (0, 1)), constant_values=1.0).reshape(-1, 3)
+    best = np.linalg.lstsq(rows, points.reshape(len(rows), -1), rcond=None)[0]
+    return (rows @ best).reshape(points.shape)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Posterior of every channel of one digit over the angle, given some of its views."""
+
+    mean: Array  # [S, L]
+    sd: Array  # [S, L]
+
+
+@torch.no_grad()
+def curves(
+    model: Model,
+    mu: Array,
+    var: Array,
+    given: NDArray[np.bool_],
+    grid: Array,
+    angles: Array = ANGLES,
+) -> Curves:
+    """Posterior on a grid [S] of angles from encodings [Q, L] at `angles` [Q], of the `given` [Q].
+
+    Local channels are GPs over the angle; global ones are constant.
+    """
+    w = torch.as_tensor(angles)[None]
+    at = torch.as_tensor(grid, dtype=torch.float64)[None]
+    posterior = model.posterior(
+        torch.as_tensor(mu)[None], torch.as_tensor(var)[None], w, torch.as_tensor(given)[None]
+    )
+    return Curves(_array(posterior.mean(at)[0]), _array(posterior.variance(at)[0].sqrt()))
+
+
+def product(mu: Array, var: Array) -> tuple[Array, Array]:
+    """A global channel's mean and sd [Q + 1, C] as views [Q, C] arrive, from the prior on."""
+    Q = len(mu)
+    arrived = torch.ones(Q + 1, Q, dtype=torch.bool).tril(-1)  # row n has the first n views
+    means, variances, _ = global_posterior(
+        torch.as_tensor(mu).expand(Q + 1, -1, -1),
+        torch.as_tensor(var).expand(Q + 1, -1, -1),
+        arrived,
+    )
+    return _array(means), _array(variances.sqrt())
+
+
+@torch.no_grad()
+def effects(model: Model, z: Array, channels: Sequence[int] | None = None) -> Array:
+    """Mean absolute change of a pixel when a channel moves one unit up and down: codes [N, L].
+
+    Of all channels, or of some, [C].
+    """
+    codes = torch.as_tensor(z)[:, None, None]  # [N, 1, 1, L]
+    unit = torch.eye(z.shape[-1], dtype=codes.dtype)[:, None]  # [C, 1, L]
+    unit = unit if channels is None else unit[list(channels)]
+    both = torch.tensor([-1.0, 1.0], dtype=codes.dtype)[:, None]
+    images = model.decode(codes + unit * both)  # [N, C, 2, H, W]
+    return _array((images[:, :, 1] - images[:, :, 0]).abs().flatten(2).mean((0, 2)) / 2)
+
+
+@torch.no_grad()
+def traverse(model: Model, z: Array, channels: list[int], values: Array) -> NDArray[np.float32]:
+    """Images [C, V, H, W] of one code [L] with one channel at a time set to each value."""
+    codes = torch.as_tensor(z).repeat(len(channels), len(values), 1)  # [C, V, L]
+    for row, channel in enumerate(channels):
+        codes[row, :, channel] = torch.as_tensor(np.asarray(values), dtype=codes.dtype)
+    return model.decode(codes).numpy()
+
+
+@torch.no_grad()
+def turn(model: Model, z: Array, view: int) -> NDArray[np.float32]:
+    """Images [1 + J, Q, H, W] of one digit's codes [Q, L], turned channel by channel.
+
+    In the first row all local channels follow the angle; in row 1 + j only channel j does, while
+    the others stay where they are at `view`.
+    """
+    J = model.config.local
+    moving = torch.as_tensor(z)  # [Q, L]
+    codes = moving[view].expand(1 + J, len(z), -1).clone()  # [1 + J, Q, L]
+    codes[0] = moving
+    for j in range(J):
+        codes[1 + j, :, j] = moving[:, j]
+    return model.decode(codes).numpy()
+
+
+def channel_correlation(z: Array) -> Array:
+    """Correlations [C, C] of channels [P, Q, C] over all views; 0 where a channel never moves."""
+    rows = z.reshape(-1, z.shape[-1])
+    rows = rows - rows.mean(0)
+    length = np.linalg.norm(rows, axis=0)
+    rows = rows / np.where(length > 0, length, 1)
+    return rows.T @ rows
+
+
+def angle_correlation(z: Array) -> Array:
+    """Correlations [Q, Q] between angles, over digits and channels [P, Q, C], about zero.
+
+    About zero, because that is where the prior has its mean: for draws from a zero-mean prior
+    this estimates k(w, w') / σ².
+    """
+    each = z.transpose(1, 0, 2).reshape(z.shape[1], -1)  # [Q, P C]
+    second = each @ each.T
+    length = np.sqrt(np.diag(second))
+    length = np.where(length > 0, length, 1)
+    return second / np.outer(length, length)
+
+
+@torch.no_grad()
+def about_prior_mean(model: Model, z: Array, angles: Array = ANGLES) -> Array:
+    """Local channels [P, Q, J] at angles [Q] less the prior mean m(w), where there is one."""
+    nothing = torch.zeros(1, 1, *model.image_shape)
+    prior = model.infer(nothing, torch.zeros(1, 1), torch.zeros(1, 1, dtype=torch.bool))
+    mean = _array(prior.mean(torch.as_tensor(angles)[None])[0])  # [Q, L]
+    return z - mean[:, : z.shape[-1]]
+
+
+@torch.no_grad()
+def prior_gram(model: Model, angles: Array = ANGLES) -> Array:
+    """The local kernel's correlations k(w, w') / σ² [Q, Q]."""
+    w = torch.as_tensor(angles)
+    return _array(model.kernel.gram(w, w) / model.kernel.amplitude**2)
+
+
+NEAR = 0.3  # noise of a drawn style, in standard deviations of real ones
+KEPT = 96  # digits whose styles are kept to draw from
+
+
+@dataclass(frozen=True, eq=False)
+class Styles:
+    """A density over the G global channels around the styles of real digits of one kind.
+
+    A style is drawn near that of a digit: the noise around each has the covariance of all styles,
+    `near` times as wide, and the digit's own is drawn towards the mean so that the whole is as wide
+    as they are.
+    """
+
+    mean: Array  # [G]
+    factor: Array  # [R, G], a row a digit: its style less the mean, over √(R - 1)
+    digits: int  # that the mean is of
+    near: float = NEAR
+
+    def draw(self, row: NDArray[np.int64], noise: Array) -> Array:
+        """Styles [..., G] near the digits of these rows [...], from normal noise [..., R]."""
+        own = np.sqrt((1 - self.near**2) * (len(self.factor) - 1)) * self.factor[row]
+        return self.mean + own + self.near * noise @ self.factor
+
+
+def own_styles(model: Model, views: Views) -> Array:
+    """Posterior means [P, G] of the global channels of digits, from all of their views."""
+    found = latents(model, views)
+    if "global" not in found.blocks or len(views) < 2:
+        raise UserError(f"The {model.title} keeps no style apart from the angle, so none is drawn.")
+    return found.channels("global", pooled=True).mean(1)
+
+
+def styles(model: Model, views: Views, own: Array | None = None) -> Styles:
+    """A density of the styles of digits; `own` [P, G] are theirs if they are known.
+
+    The prior holds more possible than digits, and so does a Gaussian fitted to them: a draw from
+    either is often none. One near a digit nearly always is.
+    """
+    own = own_styles(model, views) if own is None else own
+    mean, some = own.mean(0), own[evenly(views, KEPT)]
+    return Styles(mean, (some - mean) / np.sqrt(len(some) - 1), len(own))
+
+
+@torch.no_grad()
+def generated(model: Model, views: Views, given: NDArray[np.bool_] | None = None) -> Tensor:
+    """Views [P, Q, H, W] of digits at their own angles, from all of them or the `given` [Q]."""
+    if not len(views):
+        raise UserError("There is no digit to look at.")
+    observed = views.observed
+    if given is not None:
+        observed = observed & torch.as_tensor(given)
+    return model.generate(views.images, views.angles, views.angles, observed, ids=views.ids)
+
+
+def _array(tensor: Tensor) -> Array:
+    return tensor.detach().double().numpy()

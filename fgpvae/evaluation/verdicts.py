@@ -1,0 +1,46 @@
+"""One sentence about a model that is worse than an answer that needs no model."""
+
+from collections.abc import Mapping
+from typing import Any
+
+ANSWERS = {"nearest_view": "copying the nearest given view", "mean_image": "the mean image"}
+# what is asked, and what to try where the answer is worse than one without a model
+OTHER_MODEL = "take a model that keeps view and style apart, such as the FGP-VAE"
+QUESTIONS = {
+    "test_mse": (
+        "views kept back of what it was trained on",
+        "train longer (--resume --epochs), or with a larger model.amplitude and model.local and a "
+        "shorter model.length_scale",
+    ),
+    "extrapolation_mse": (
+        "subjects that it was not trained on",
+        "train on more subjects, which is what it needs to know new ones",
+    ),
+    "one_view_mse": (
+        "a subject from a single view",
+        "train on more subjects, with a prior mean (model.mean_function=true), or give more views",
+    ),
+}
+
+
+def verdict(figures: Mapping[str, Any]) -> str | None:
+    """Say where a model is worse than copying or than the mean image, and what to try.
+
+    `figures` are those of `evaluate`, `evaluate_objects` or `evaluate_cubes`, with their
+    `references`. None where it is better at everything.
+
+    >>> from fgpvae import evaluation
+    >>> known = {"test_mse": {"nearest_view": 0.01, "mean_image": 0.03}}
+    >>> evaluation.verdict({"test_mse": 0.005, "references": known}) is None
+    True
+    """
+    for name, (what, remedy) in QUESTIONS.items():
+        error, known = figures.get(name), figures.get("references", {}).get(name)
+        if error is None or not isinstance(known, Mapping):
+            continue
+        better = {answer: known[answer] for answer in ANSWERS if known.get(answer, error) < error}
+        if better:
+            beaten = " and ".join(f"{ANSWERS[each]} ({better[each]:.4f})" for each in better)
+            advice = remedy if figures.get("gp_share") is not None else OTHER_MODEL
+            return f"Of {what} it is worse ({error:.4f}) than {beaten}: {advice}."
+    return None

@@ -1,0 +1,119 @@
+"""The moving ball, by the protocol of the field: is the path found in two channels?
+
+Pearce (2019) and others after him: 35 new films every epoch, one hidden layer of 500 units, two
+channels, Bernoulli pixels. With every channel local the FGP-VAE is Pearce's model.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fgpvae import models
+from fgpvae.data import moving_ball
+from fgpvae.errors import UserError
+from fgpvae.experiments.common import Experiment, spread
+from fgpvae.gp import gaussian
+from fgpvae.models import FGPVAE, FGPVAEConfig, Model, ModelConfig, VAEConfig
+from fgpvae.models.vae import kl_to_prior
+from fgpvae.networks.standard import NetworkConfig
+
+EPOCHS, TESTS = 2000, 10  # epochs of one step; batches of 35 test films
+RATE = 1e-3
+NETWORK = NetworkConfig("dense", widths=(500,), shape=(1, moving_ball.SIZE, moving_ball.SIZE))
+GP = FGPVAEConfig(
+    latents=2,
+    local=2,
+    kernel="squared-exponential",
+    length_scale=moving_ball.length_scale(),
+    network=NETWORK,
+)
+PLAIN = VAEConfig(latents=2, period=4.0, network=NETWORK)
+
+
+def ball(experiment: Experiment) -> dict[str, Any]:
+    """Squared error of the path, summed over a film, after one least squares fit a batch."""
+    epochs = _epochs(experiment.changes)
+    errors: dict[str, list[float]] = {"fgpvae": [], "encoder": [], "vae": []}
+    for seed in range(experiment.seeds):
+        experiment.progress(f"training the FGP-VAE, seed {seed}")
+        model = train(GP, seed, epochs)
+        errors["fgpvae"].append(path_error(model, smooth=True))
+        errors["encoder"].append(path_error(model, smooth=False))
+        experiment.progress(f"training the VAE, seed {seed}")
+        errors["vae"].append(path_error(train(PLAIN, seed, epochs), smooth=False))
+    titles = {
+        "fgpvae": "FGP-VAE, J = L = 2",
+        "encoder": "its encoder alone, frame by frame",
+        "vae": "VAE",
+    }
+    rows = [
+        {"preset": name, "model": titles[name], "path_error": spread(values)}
+        for name, values in errors.items()
+    ]
+    return experiment.provenance("ball") | {"rows": rows, "epochs": epochs, "tests": TESTS}
+
+
+def train(config: ModelConfig, seed: int, epochs: int) -> Model:
+    """Adam on minus the evidence lower bound with Bernoulli pixels; 35 new films a step."""
+    torch.manual_seed(seed)
+    model = models.build(config)
+    optimizer = torch.optim.Adam(model.parameters(), RATE)
+    generator = torch.Generator().manual_seed(seed)
+    t = moving_ball.times().expand(moving_ball.FILMS, -1)
+    seen = torch.ones(t.shape, dtype=torch.bool)
+    for _ in range(epochs):
+        images = moving_ball.draw(moving_ball.random_paths(moving_ball.FILMS, generator))
+        z, kl = draw(model, images, t, seen, generator)
+        pixels = torch.nn.functional.binary_cross_entropy_with_logits(
+            model.decode(z), images, reduction="sum"
+        )
+        loss = (pixels + kl) / moving_ball.FILMS
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model.eval()
+
+
+def draw(
+    model: Model, images: Tensor, t: Tensor, seen: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """A code of each frame [P, Q, 2] from the posterior, and the KL divergence of all."""
+    mu, var = model.encode(images, t, seen)
+    if isinstance(model, FGPVAE):
+        z, kl = model.draw(mu, var, t, seen, generator)
+        return z, kl.sum()
+    z = gaussian.sample(mu, var, generator)
+    return z, kl_to_prior(mu, var).sum()
+
+
+@torch.no_grad()
+def path_error(model: Model, smooth: bool) -> float:
+    """Mean over test batches of Σ |path - codes W|² / 35; W is fitted to the whole batch.
+
+    `smooth`: codes are posterior means of the GP; otherwise the encoder's means.
+    """
+    generator, errors = torch.Generator().manual_seed(2**31), []
+    t = moving_ball.times().expand(moving_ball.FILMS, -1)
+    seen = torch.ones(t.shape, dtype=torch.bool)
+    for _ in range(TESTS):
+        paths = moving_ball.random_paths(moving_ball.FILMS, generator)
+        images = moving_ball.draw(paths)
+        codes = model.encode(images, t, seen)[0]
+        if smooth:
+            codes = model.infer(images, t).mean(t)
+        codes, true = codes.double().flatten(0, 1), paths.flatten(0, 1)
+        known = torch.cat([codes, torch.ones_like(codes[:, :1])], -1)
+        left = true - known @ torch.linalg.lstsq(known, true).solution
+        errors.append(float(left.square().sum()) / moving_ball.FILMS)
+    return sum(errors) / TESTS
+
+
+def _epochs(changes: tuple[str, ...]) -> int:
+    """The only setting of this experiment: training.epochs."""
+    for change in changes:
+        name, _, value = change.partition("=")
+        if name != "training.epochs" or not value.isdigit():
+            raise UserError(f"The only setting of this experiment is training.epochs: '{change}'.")
+        return int(value)
+    return EPOCHS

@@ -1,0 +1,130 @@
+"""Speed on this machine, in one run: what `python -m fgpvae bench` prints."""
+
+import json
+import subprocess
+import sys
+import time
+import timeit
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+import torch
+
+from fgpvae import data, evaluation
+from fgpvae.data import Views, rotate_fast
+from fgpvae.evaluation.metrics import fitted_exponent
+from fgpvae.gp.kernels import Periodic
+from fgpvae.gp.posterior import FourierPosterior
+from fgpvae.runs.memory import peak_mb
+from fgpvae.training.batches import FixedViews
+from fgpvae.training.presets import PRESETS
+from fgpvae.training.sources import build_source
+from fgpvae.training.trainer import Trainer
+
+VIEWS = (8, 16, 64, 128, 256, 512)  # Q
+PUBLISHED_MSE = 0.0284  # on the test views, of the paper's FGP-VAE
+PUBLISHED_SECONDS = 1.6  # an epoch of the published program, timed once on two cores elsewhere
+
+
+def seconds_an_epoch(views: Views, batch: int, epochs: int = 3) -> float:
+    """Median over epochs, with the paper's networks, after one epoch to warm up."""
+    config = PRESETS["paper"]
+    config = replace(config, training=replace(config.training, batch=batch))
+    source = FixedViews(views, batch, config.seed)
+    trainer = Trainer(config, source)
+    times = timeit.repeat(trainer.advance, number=source.steps, repeat=epochs + 1)
+    return median(times[1:])
+
+
+def seconds_until_published(preset: str, every: int = 5) -> float | None:
+    """Processor seconds of training until the test error is below the paper's, if it ever is.
+
+    The error is measured after every few epochs, which is not counted.
+    """
+    config = PRESETS[preset]
+    trainer = Trainer(config, build_source(config)[0])
+    task = evaluation.benchmark_tasks(config.data, config.seed)["test_mse"]
+    spent, epochs = 0.0, config.training.epochs
+    for done in range(0, epochs, every):
+        started = time.process_time()
+        for _ in range(min(every, epochs - done) * trainer.source.steps):
+            trainer.advance()
+        spent += time.process_time() - started
+        scores = evaluation.score(trainer.result(), {"test_mse": task})
+        if scores["test_mse"].mse < PUBLISHED_MSE:
+            return spent
+    return None
+
+
+def many_views(Q: int, images: int = 4096) -> Views:
+    """Digits at Q angles, `images` images in all; each digit has from half of its views to all."""
+    digits = data.embedded()
+    rows = torch.arange(max(images // Q, 1)) % len(digits.labels)
+    angles = torch.rand(len(rows), Q, dtype=torch.float64) * 2 * torch.pi
+    turned = rotate_fast(torch.as_tensor(digits.images)[rows], angles)
+    observed = torch.arange(Q) < torch.randint((Q + 1) // 2, Q + 1, (len(rows), 1))
+    turned *= observed[..., None, None]
+    return Views(turned, angles, observed, rows, torch.full((len(rows),), 3))
+
+
+def peak_memory_by_views(views: tuple[int, ...] = VIEWS) -> dict[int, float]:
+    """MB that the posterior of 20 digits, 8 channels, needs with its gradient at Q views.
+
+    In a process of its own, whose peak is read after each Q, so they have to ascend.
+    """
+    command = [
+        sys.executable,
+        "-c",
+        f"from fgpvae.experiments import bench; bench._print_peaks({views})",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    before, *peaks = json.loads(done.stdout)
+    return {Q: peak - before for Q, peak in zip(views, peaks, strict=True)}
+
+
+def _print_peaks(views: tuple[int, ...]) -> None:
+    peaks = []
+    for Q in (views[0], *views):  # once more at first, for all that is loaded on the way
+        mu = torch.zeros(20, Q, 8, requires_grad=True)
+        var = torch.full((20, Q, 8), 0.1, requires_grad=True)
+        w = torch.rand(20, Q, dtype=torch.float64)
+        observed = torch.arange(Q) < torch.randint((Q + 1) // 2, Q + 1, (20, 1))
+        mean, v, kl = FourierPosterior(Periodic(), w, mu, var, observed).at_views()
+        (mean.sum() + v.sum() + kl.sum()).backward()
+        peaks.append(peak_mb())
+    print(json.dumps(peaks))
+
+
+def bench(
+    progress: Callable[[str], None] = lambda what: None, learning: bool = True
+) -> dict[str, Any]:
+    """All figures of the bench, each measured anew; those of learning take minutes."""
+    progress("an epoch with the paper's networks")
+    epoch = seconds_an_epoch(data.factorized(), 20)
+    by_q = {}
+    for Q in VIEWS:
+        progress(f"{Q} views a digit")
+        many = many_views(Q)
+        seconds = seconds_an_epoch(many, max(512 // Q, 1))
+        by_q[Q] = 1000 * seconds / int(many.observed.sum())
+    progress("memory of many views")
+    memory = peak_memory_by_views()
+    large = VIEWS[-3:]  # of less the allocator says little
+    result: dict[str, Any] = {
+        "threads": torch.get_num_threads(),
+        "seconds_an_epoch": epoch,
+        "times_faster_than_published_timed_elsewhere": PUBLISHED_SECONDS / epoch,
+        "milliseconds_an_image_by_Q": by_q,
+        "posterior_mb_by_Q": memory,
+        # a digit's cost is that of Q images: linear in Q is an exponent of 1
+        "exponent_of_seconds_in_Q": fitted_exponent(VIEWS, [Q * by_q[Q] for Q in VIEWS]),
+        "exponent_of_memory_in_Q": fitted_exponent(large, [memory[Q] for Q in large]),
+    }
+    if learning:
+        result["cpu_seconds_until_published_mse"] = {}
+        for preset in ("quick", "paper"):
+            progress(f"until {preset} is better than the paper")
+            result["cpu_seconds_until_published_mse"][preset] = seconds_until_published(preset)
+    return result

@@ -1,0 +1,405 @@
+"""Encoders and decoders. Images are [N, C, H, W]; a code is [N, L]."""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from fgpvae.errors import UserError
+from fgpvae.networks.moving import MARGIN, MOVES, MovingDecoder, MovingEncoder
+from fgpvae.networks.paper import PaperDecoder, PaperEncoder
+from fgpvae.settings import check, setting
+
+VARIANCE_FLOOR = 1e-6
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Kind and size of encoder and decoder.
+
+    `paper` is the table in appendix A to the letter, whatever else is set. `convolutional` has
+    two strided 4x4 convolutions, one hidden dense layer, and the mirror image of both as its
+    decoder. `dense` has dense layers of the given widths, SiLU between them, and their mirror
+    image.
+
+    >>> from fgpvae import NetworkConfig
+    >>> NetworkConfig("dense", widths=(64,)).shape
+    (1, 28, 28)
+    >>> NetworkConfig("deep")
+    Traceback (most recent call last):
+    fgpvae.settings.SettingError: kind must be one of paper, convolutional, dense, not 'deep'.
+    """
+
+    kind: str = setting(
+        "paper",
+        "Networks",
+        "The paper's networks, larger convolutions, or dense layers.",
+        choices={
+            "paper": "the paper's",
+            "convolutional": "larger convolutions",
+            "dense": "dense layers",
+        },
+    )
+    filters: tuple[int, int] = setting(
+        (16, 32),
+        "Filters",
+        "Filters of the two convolutions.",
+        bounds=(1, 512),
+        needs="kind=convolutional",
+    )
+    hidden: int = setting(
+        256,
+        "Hidden units",
+        "Units of the dense layer.",
+        bounds=(1, 4096),
+        needs="kind=convolutional",
+    )
+    widths: tuple[int, ...] = setting(
+        (768, 256), "Widths", "Units of each dense layer.", bounds=(1, 4096), needs="kind=dense"
+    )
+    dropout: float = setting(
+        0.0,
+        "Dropout",
+        "Share of units switched off in a step, against overfitting.",
+        bounds=(0.0, 0.99),
+        needs="kind=convolutional|dense",
+    )
+    gated: bool = setting(
+        False,
+        "Gated decoder",
+        "Give the decoder the products of local and global channels, too.",
+        needs="model.local",
+    )
+    product: bool = setting(
+        False, "Product decoder", "Multiply features of style and view.", needs="kind=dense"
+    )
+    harmonics: int = setting(
+        0,
+        "Harmonics",
+        "Fourier modes of the angle given to the encoder; 0: it sees the image alone.",
+        bounds=(0, 64),
+        needs="model.local",
+    )
+    residual: int = setting(
+        0,
+        "Residual block",
+        "Units of an extra block in the encoder of the style; 0: none.",
+        bounds=(0, 4096),
+        needs="model.local, harmonics",
+    )
+    moving: bool = setting(
+        False,
+        "Moving",
+        "Two channels are the place of the subject, the others its look.",
+        needs="kind=dense",
+    )
+    recogniser: int = setting(
+        0,
+        "Recogniser",
+        "Filters of the network that reads the angle of an image; 0: none.",
+        bounds=(0, 64),
+        needs="model.mean_function, harmonics",
+    )
+    shape: tuple[int, int, int] = (1, 28, 28)  # channels, height, width of an image
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "filters", tuple(self.filters))
+        object.__setattr__(self, "shape", tuple(self.shape))
+        object.__setattr__(self, "widths", tuple(self.widths))
+        check(self)
+        if self.kind == "paper" and self.shape != (1, 28, 28):
+            raise UserError(
+                "The paper's networks take grey images of 28 x 28 pixels; use convolutional ones."
+            )
+        channels, height, width = self.shape
+        if channels not in (1, 3) or not (1 <= height <= 64 and 1 <= width <= 64):
+            raise UserError("Images must be grey or colour, with sides of at most 64 pixels.")
+        halved_twice = min(height, width) >= 8 and height % 4 == width % 4 == 0
+        if self.kind == "convolutional" and not halved_twice:
+            raise UserError(
+                "Convolutional networks take images with sides from 8 to 64 pixels divisible by 4; "
+                "use dense for other sizes."
+            )
+        if not 1 <= len(self.widths) <= 8:
+            raise UserError("A dense network has from 1 to 8 layers.")
+        if self.product and self.kind == "convolutional":
+            raise UserError("A product decoder is made of dense layers: choose dense networks.")
+        if self.product and self.gated:
+            raise UserError("A decoder is gated or a product, not both.")
+        if self.moving and (
+            self.kind != "dense" or self.product or self.gated or self.harmonics or self.dropout
+        ):
+            raise UserError("Networks for moving subjects are dense, with no other option.")
+        if self.moving and min(height, width) <= 2 * MARGIN:
+            raise UserError(f"Moving subjects need pictures wider than {2 * MARGIN} pixels.")
+        if (self.harmonics or self.product) and self.features % 2:
+            raise UserError("Features that are multiplied come in pairs: choose an even size.")
+
+    @property
+    def features(self) -> int:
+        """The size of the layer next to the image, of encoder and decoder."""
+        return self.widths[0] if self.kind == "dense" else self.hidden
+
+
+class ConvolutionalEncoder(nn.Sequential):
+    def __init__(self, config: NetworkConfig, outputs: int, inputs: int) -> None:
+        first, second = config.filters
+        _, height, width = config.shape
+        super().__init__(
+            nn.Conv2d(inputs, first, 4, stride=2, padding=1),
+            nn.ELU(),
+            nn.Conv2d(first, second, 4, stride=2, padding=1),
+            nn.ELU(),
+            nn.Flatten(),
+            nn.Dropout(config.dropout),
+            nn.Linear(second * (height // 4) * (width // 4), config.hidden),
+            nn.ELU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.hidden, outputs),
+        )
+
+
+class ConvolutionalDecoder(nn.Sequential):
+    def __init__(self, config: NetworkConfig, inputs: int) -> None:
+        first, second = config.filters
+        channels, height, width = config.shape
+        small = (second, height // 4, width // 4)
+        super().__init__(
+            nn.Linear(inputs, config.hidden),
+            nn.ELU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.hidden, small[0] * small[1] * small[2]),
+            nn.ELU(),
+            nn.Unflatten(1, small),
+            nn.ConvTranspose2d(second, first, 4, stride=2, padding=1),
+            nn.ELU(),
+            nn.ConvTranspose2d(first, channels, 4, stride=2, padding=1),
+        )
+
+
+class DenseEncoder(nn.Sequential):
+    def __init__(self, config: NetworkConfig, outputs: int, inputs: int) -> None:
+        _, height, width = config.shape
+        sizes = (inputs * height * width, *config.widths, outputs)
+        super().__init__(nn.Flatten(), *_dense(sizes, config.dropout))
+
+
+class DenseDecoder(nn.Sequential):
+    def __init__(self, config: NetworkConfig, inputs: int) -> None:
+        sizes = (inputs, *reversed(config.widths), math.prod(config.shape))
+        super().__init__(*_dense(sizes, config.dropout), nn.Unflatten(1, config.shape))
+
+
+def _dense(
+    sizes: tuple[int, ...], dropout: float, activation: type[nn.Module] = nn.SiLU
+) -> list[nn.Module]:
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes[:-1]):
+        layers += [nn.Linear(inputs, outputs), activation(), nn.Dropout(dropout)]
+    return [*layers, nn.Linear(sizes[-2], sizes[-1])]
+
+
+def memory_format(config: NetworkConfig) -> torch.memory_format:
+    """The layout in which torch's convolutions take half the time on a CPU."""
+    return torch.channels_last if config.kind == "convolutional" else torch.contiguous_format
+
+
+def device_of(network: nn.Module) -> torch.device:
+    """The device of a network; inputs may be on any other, and outputs return to it."""
+    return next(network.parameters()).device
+
+
+def complex_product(a: Tensor, b: Tensor) -> Tensor:
+    """Products of C complex numbers [..., 2 C], their real parts first."""
+    (a_re, a_im), (b_re, b_im) = a.chunk(2, -1), b.chunk(2, -1)
+    return torch.cat([a_re * b_re - a_im * b_im, a_re * b_im + a_im * b_re], -1)
+
+
+class Residual(nn.Module):
+    """A residual block of two layers, initialised to zero, so that a trained model is unchanged."""
+
+    def __init__(self, features: int, hidden: int) -> None:
+        super().__init__()
+        last = nn.Linear(hidden, features)
+        nn.init.zeros_(last.weight)
+        nn.init.zeros_(last.bias)
+        self.layers = nn.Sequential(nn.SiLU(), nn.Linear(features, hidden), nn.SiLU(), last)
+
+    def forward(self, features: Tensor) -> Tensor:
+        return features + self.layers(features)
+
+
+class AngleEncoder(nn.Module):
+    """Images and the phases of their views -> local channels from the image alone, global ones
+    from the image and its phase.
+
+    Both see the same first features. For the global channels these are taken as complex numbers,
+    and number k is multiplied by exp(i m_k w), m_k = k mod the number of harmonics. On a picture
+    that was turned by w this undoes the turn where the features are circular harmonics; for other
+    views it is a gate by Fourier features of the coordinate.
+    """
+
+    modes: Tensor
+
+    def __init__(self, config: NetworkConfig, latents: int, local: int, inputs: int) -> None:
+        super().__init__()
+        _, height, width = config.shape
+        features = config.features
+        activation: type[nn.Module] = nn.SiLU if config.kind == "dense" else nn.ELU
+        hidden = (config.widths[1:] or config.widths) if config.kind == "dense" else (features,)
+        if config.kind == "dense":
+            self.first = nn.Sequential(nn.Flatten(), nn.Linear(inputs * height * width, features))
+        else:
+            self.first = nn.Sequential(*list(ConvolutionalEncoder(config, latents, inputs))[:-3])
+
+        def head(outputs: int) -> nn.Sequential:
+            sizes = (features, *hidden, outputs)
+            layers = _dense(sizes, config.dropout, activation)
+            return nn.Sequential(activation(), nn.Dropout(config.dropout), *layers)
+
+        self.local, self.style = head(2 * local), head(2 * (latents - local))
+        self.residual = Residual(features, config.residual) if config.residual else nn.Identity()
+        # not by arithmetic, which would load torch's compiler on the device `meta`
+        modes = torch.tensor([float(k % config.harmonics) for k in range(features // 2)])
+        self.register_buffer("modes", modes, persistent=False)
+
+    def forward(self, images: Tensor, phase: Tensor) -> Tensor:
+        """[N, C, H, W] and [N] -> means and log variances [N, 2 L]."""
+        features = self.first(images).to(self.modes.dtype)  # [N, F]
+        angle = phase[:, None].to(self.modes) * self.modes  # [N, F / 2]
+        turned = complex_product(features, torch.cat([angle.cos(), angle.sin()], -1))
+        local_mean, local_log_var = self.local(features).chunk(2, -1)
+        mean, log_var = self.style(self.residual(turned)).chunk(2, -1)
+        return torch.cat([local_mean, mean, local_log_var, log_var], -1)
+
+
+class ProductDecoder(nn.Module):
+    """Complex features of the style times complex features of the view, then the image.
+
+    The features of a style are the same at every angle: they are computed once a digit.
+    """
+
+    def __init__(self, config: NetworkConfig, latents: int, local: int) -> None:
+        super().__init__()
+        *hidden, features = reversed(config.widths)
+        turn = hidden or [features]
+        self.style = nn.Sequential(*_dense((latents - local, *hidden, features), config.dropout))
+        # bounded, as the cosines and sines of an angle are: a product of two unbounded layers grew
+        # without end in training
+        turned = _dense((local, *turn, features), config.dropout)
+        self.turn = nn.Sequential(*turned, nn.Tanh())
+        self.image = nn.Sequential(
+            nn.Linear(features, math.prod(config.shape)), nn.Unflatten(1, config.shape)
+        )
+        self.channels = local
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Codes [N, L], or [P, Q, L] where a digit's views share the style of the first."""
+        if z.ndim == 2:
+            z = z[:, None]
+        style = self.style(z[:, :1, self.channels :])  # [P, 1, F]
+        turn = self.turn(z[..., : self.channels])  # [P, Q, F]
+        return self.image(complex_product(style, turn).flatten(0, 1))
+
+
+class Encoder(nn.Module):
+    """Images [N, C, H, W], with `extra` planes where a model adds some -> mean and variance [N, L].
+
+    A variance is never below VARIANCE_FLOOR. If it `takes_angle`, the phase of each view [N] is a
+    second input: its angle on a circle, or π/2 times its place on a line.
+    """
+
+    def __init__(
+        self, config: NetworkConfig, latents: int, extra: int = 0, local: int | None = None
+    ) -> None:
+        super().__init__()
+        inputs = config.shape[0] + extra
+        self.inputs = (inputs, *config.shape[1:])
+        self.takes_angle = (
+            bool(config.harmonics)
+            and config.kind != "paper"
+            and local is not None
+            and local < latents
+        )
+        self.layers: nn.Module
+        if config.moving:
+            if extra or latents <= MOVES:
+                raise UserError(
+                    "Networks for moving subjects need a place and a look, and no other input."
+                )
+            self.layers = MovingEncoder(config.shape, config.widths, latents)
+        elif self.takes_angle:
+            self.layers = AngleEncoder(config, latents, local or 0, inputs)
+        else:
+            self.layers = {
+                "paper": lambda: PaperEncoder(2 * latents, inputs),
+                "convolutional": lambda: ConvolutionalEncoder(config, 2 * latents, inputs),
+                "dense": lambda: DenseEncoder(config, 2 * latents, inputs),
+            }[config.kind]()
+        self.format = memory_format(config)
+        self.to(memory_format=self.format)  # type: ignore[call-overload]
+
+    def forward(self, images: Tensor, phase: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        images_here = images.to(device_of(self)).contiguous(memory_format=self.format)
+        code = self.layers(images_here, phase) if self.takes_angle else self.layers(images_here)
+        mean, log_var = code.to(images).chunk(2, -1)
+        return mean, log_var.clamp(-20, 20).exp() + VARIANCE_FLOOR
+
+
+class Decoder(nn.Module):
+    """Codes [N, L] -> images [N, C, H, W].
+
+    With `gated`, the first layer also receives z_j z_g for every local j and global g: how a style
+    shows then depends on the angle through weights instead of through depth. With `product`, the
+    last hidden layer is a product of features of the style and of the local channels.
+    """
+
+    def __init__(self, config: NetworkConfig, latents: int, local: int) -> None:
+        super().__init__()
+        self.latents, self.local = latents, local if config.gated else 0
+        inputs = latents + self.local * (latents - self.local)
+        self.layers: nn.Module = (
+            MovingDecoder(config.shape, config.widths, latents)
+            if config.moving
+            else ProductDecoder(config, latents, local)
+            if config.product and config.kind == "dense" and 0 < local < latents
+            else {
+                "paper": lambda: PaperDecoder(inputs),
+                "convolutional": lambda: ConvolutionalDecoder(config, inputs),
+                "dense": lambda: DenseDecoder(config, inputs),
+            }[config.kind]()
+        )
+        self.to(memory_format=memory_format(config))  # type: ignore[call-overload]
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Codes [N, L]; or [P, Q, L] of digits whose style is the same in all Q views."""
+        if self.local:
+            products = z[..., : self.local, None] * z[..., None, self.local :]
+            z = torch.cat([z, products.flatten(-2)], -1)
+        if not isinstance(self.layers, ProductDecoder | MovingDecoder):
+            z = z.flatten(0, -2)
+        return self.layers(z.to(device_of(self))).to(z)
+
+
+def share_place(encoder: nn.Module, decoder: nn.Module) -> None:
+    """Share the map between channels and places between networks for moving subjects."""
+    if isinstance(encoder, Encoder) and isinstance(encoder.layers, MovingEncoder):
+        encoder.layers.place = decoder.layers.place  # type: ignore[union-attr, assignment]
+
+
+def numbers_held(network: nn.Module, *inputs: Tensor) -> int:
+    """Count the numbers that autograd saves when a network sees these inputs, weights excepted."""
+    weights = {weight.data_ptr() for weight in network.parameters()}
+    saved: dict[int, int] = {}
+
+    def save(x: Tensor) -> Tensor:
+        if x.data_ptr() not in weights:
+            saved[x.data_ptr()] = x.numel()
+        return x.detach()  # an output that its own graph holds would never be freed
+
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(save, lambda x: x):
+        result = network(*inputs)
+    del result  # until here, so that no address is used twice
+    return sum(saved.values())

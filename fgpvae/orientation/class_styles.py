@@ -1,0 +1,62 @@
+"""Gaussians of the styles of each class of digits, for a model that separates style from angle."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fgpvae import data
+from fgpvae.data import DIGITS_PER_CLASS, TRAIN_DIGITS
+from fgpvae.models import Model
+
+CLASSES = range(10)
+SHRUNK = 0.5  # share of the covariance that all classes share
+TEMPERED = 0.2  # exponent of the densities, whose channels are not independent
+
+
+@dataclass(frozen=True)
+class ClassStyles:
+    """A Gaussian for the styles of each class."""
+
+    means: Tensor  # [C, S]
+    covariances: Tensor  # [C, S, S]
+
+    @cached_property
+    def _factors(self) -> Tensor:
+        return torch.linalg.cholesky(self.covariances)
+
+    def log_density(self, styles: Tensor) -> Tensor:
+        """log p(style | class), tempered: [..., S] -> [..., C]."""
+        S = styles.shape[-1]
+        flat = styles.reshape(-1, 1, S).to(self.means) - self.means  # [N, C, S]
+        white = torch.linalg.solve_triangular(self._factors, flat.permute(1, 2, 0), upper=False)
+        log_det = self._factors.diagonal(dim1=-2, dim2=-1).log().sum(-1)  # [C]
+        log_p = -0.5 * (white.square().sum(1).T + S * math.log(2 * math.pi)) - log_det
+        return TEMPERED * log_p.reshape(*styles.shape[:-1], -1)
+
+
+def fit(styles: Tensor, labels: np.ndarray) -> ClassStyles:
+    """Gaussians of styles [P, S], the covariance of each shrunk towards that of all classes."""
+    known = [styles[torch.as_tensor(labels == label)].double() for label in CLASSES]
+    own = torch.stack([torch.cov(each.T) for each in known])
+    shared = SHRUNK * own.mean(0) + (1 - SHRUNK) * own
+    return ClassStyles(torch.stack([each.mean(0) for each in known]), shared)
+
+
+_FITTED: "WeakKeyDictionary[Model, ClassStyles]" = WeakKeyDictionary()
+
+
+@torch.no_grad()
+def of_model(model: Model) -> ClassStyles:
+    """Fit Gaussians to the styles of the package's upright training digits; cached per model."""
+    if model not in _FITTED:
+        digits = data.embedded(CLASSES)
+        digits = digits[np.arange(len(digits)) % DIGITS_PER_CLASS < TRAIN_DIGITS]
+        views = torch.from_numpy(digits.images)[:, None]
+        style, _ = model.infer(views, torch.zeros(len(digits), 1)).style()
+        _FITTED[model] = fit(style, digits.labels)
+    return _FITTED[model]

@@ -1,0 +1,119 @@
+"""Scores of an uploaded picture of a digit as a view at each of some angles.
+
+MNIST scales the box of an upright digit to 20 pixels and puts its centre of mass half a pixel
+beside the point about which views are turned. `images.normalise` cannot know which way is up: it
+puts any picture where an upright digit lies, and its size is a guess. So a picture is placed and
+scaled anew for each angle, as MNIST would have done with the digit that stands upright if that is
+its angle. Where it lies and how large it is then say nothing about the angle.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import grid_sample, interpolate
+
+from fgpvae import arrays
+from fgpvae.models import Model
+from fgpvae.orientation import class_styles
+
+BESIDE = 0.5  # pixels of MNIST's centre of mass to the right of and below the middle
+BOX = 20.5  # longer side of the box of an upright digit of MNIST, by `spans`
+INK = 0.3  # threshold of ink there
+SMALLEST, LARGEST = 0.75, 1.35  # bounds of the scale of a picture
+FOLD = 4  # enlargement at which a box is measured
+
+
+@dataclass(frozen=True)
+class PictureScores:
+    """Scores of one picture at each of some angles [G]."""
+
+    angles: Tensor  # [G]
+    styles: Tensor  # [G, S]
+    error: Tensor  # [G] root of the squared error of the picture, encoded and decoded there
+    density: Tensor  # [G, C] of its style among those of each class, log and tempered
+    angle_log_density: (
+        Tensor  # [G] what the picture says of its angle without being decoded, log density
+    )
+
+    def stacked(self) -> Tensor:
+        """The three log scores of each angle, [G, 3]."""
+        typical = self.density.logsumexp(-1)
+        return torch.stack([-self.error, typical, self.angle_log_density], -1).double()
+
+
+@torch.no_grad()
+def score(model: Model, image: Any, w: Tensor) -> PictureScores:
+    """Score a picture [H, W] at angles [G], by a model that infers angles and a style."""
+    picture = torch.as_tensor(image).to(model.dtype)
+    scale = scales(picture, w)
+    views = placed(picture, w, scale)[:, None]  # [G, 1, H, W]
+    posterior = model.infer(views, w[:, None])
+    style, _ = posterior.style()
+    made = model.decode(posterior.mean(w[:, None]), model.divides_channels)
+    # with the ink in the middle pictures differ by their size alone: four angles have the same
+    sizes, which = scale.round(decimals=9).unique(return_inverse=True)
+    upright = torch.zeros_like(sizes)
+    middle = model.given(placed(picture, upright, sizes, 0.0)[:, None], upright[:, None])
+    alone = model.angle_log_density(middle, w)  # [sizes, G]
+    return PictureScores(
+        angles=w,
+        styles=style,
+        # in pixels of the picture, or the angle at which it is small would seem best
+        error=(made - views).square().flatten(1).sum(-1).sqrt().double() / scale,
+        density=class_styles.of_model(model).log_density(style),
+        angle_log_density=alone[which, torch.arange(len(w))],
+    )
+
+
+def as_seen(image: Any, angle: float) -> Any:
+    """Place and scale a picture [H, W] as a view of an MNIST digit at an angle.
+
+    Views of one digit then turn about one point and have one size.
+    """
+    picture, w = torch.as_tensor(image), torch.tensor([angle], dtype=torch.float64)
+    return arrays.like(placed(picture, w, scales(picture, w))[0].clamp(0, 1), image)
+
+
+def scales(image: Tensor, w: Tensor) -> Tensor:
+    """Scales [G] that bring the box of the upright digit of a picture [H, W] to MNIST's size."""
+    return (BOX / spans(image, w)).clamp(SMALLEST, LARGEST)
+
+
+def spans(image: Tensor, w: Tensor) -> Tensor:
+    """The longer side of the box of the ink [H, W], turned back from each of some angles: [G]."""
+    large = interpolate(image[None, None].float(), scale_factor=FOLD, mode="bicubic")[0, 0]
+    y, x = (at.double() / FOLD for at in torch.nonzero(large > INK, as_tuple=True))  # [n]
+    if not len(x):
+        return torch.full_like(w, BOX)
+    across = torch.outer(w.cos(), x) - torch.outer(w.sin(), y)  # [G, n]
+    down = torch.outer(w.sin(), x) + torch.outer(w.cos(), y)
+    longer = torch.maximum(across.amax(1) - across.amin(1), down.amax(1) - down.amin(1))
+    return longer + 1 / FOLD
+
+
+def placed(image: Tensor, w: Tensor, scale: Tensor, beside: float = BESIDE) -> Tensor:
+    """A picture [H, W] scaled and where a digit of MNIST would lie at each angle: [G, H, W].
+
+    Angles are counter-clockwise.
+    """
+    height, width = image.shape
+    rows, columns = (torch.arange(side, dtype=torch.float64) for side in (height, width))
+    rows, columns = rows - (height - 1) / 2, columns - (width - 1) / 2
+    ink = image.double().clamp(min=0)
+    total = ink.sum().clamp(min=1e-6)
+    right, down = beside * (w.cos() + w.sin()), beside * (w.cos() - w.sin())
+    # from the pixels of what is made, [G, W] and [G, H], to those of the picture
+    x = (columns - right[:, None]) / scale[:, None] + ink.sum(0) @ columns / total
+    y = (rows - down[:, None]) / scale[:, None] + ink.sum(1) @ rows / total
+    whole = (len(w), height, width)
+    places = torch.stack(
+        [
+            (2 / (width - 1) * x)[:, None].expand(whole),
+            (2 / (height - 1) * y)[..., None].expand(whole),
+        ],
+        -1,
+    )
+    pictures = image.expand(len(w), 1, height, width)
+    return grid_sample(pictures, places.to(image), mode="bicubic", align_corners=True)[:, 0]

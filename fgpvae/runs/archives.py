@@ -1,0 +1,107 @@
+"""A run as an archive, and from one; from whoever it comes, it is data.
+
+Nothing in it is unpickled, no path in it is opened, and no file has more bytes than its kind may.
+"""
+
+import io
+import json
+import time
+import zipfile
+from dataclasses import dataclass
+
+from fgpvae import files, runs
+from fgpvae.data import object_files
+from fgpvae.errors import UserError
+from fgpvae.runs import checkpoints
+from fgpvae.runs.checkpoints import CONFIG, OBJECTS_FILE, WEIGHTS
+from fgpvae.training.configs import OBJECTS, RunConfig
+
+LARGEST = 50 * 2**20  # bytes of an archive
+LIMITS = {  # bytes of each file that an archive may hold
+    CONFIG: files.LARGEST_JSON,
+    WEIGHTS: LARGEST,
+    runs.METRICS: runs.LARGEST_METRICS,
+    OBJECTS_FILE: LARGEST,
+}
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A run that has been checked: its config, and its files by name."""
+
+    config: RunConfig
+    files: dict[str, bytes]
+
+
+def pack(run: runs.Run) -> bytes:
+    """An archive that `load_pretrained` takes: the config, the newest weights, the metrics."""
+    weights = files.read(run.path / WEIGHTS, checkpoints.LARGEST_FILE)
+    checkpoints.parse_model(weights, WEIGHTS)
+    content = {CONFIG: files.read(run.path / CONFIG, files.LARGEST_JSON), WEIGHTS: weights}
+    content[runs.METRICS] = b""  # of a run that was stopped in its first epoch
+    if (run.path / runs.METRICS).exists():
+        content[runs.METRICS] = files.read(run.path / runs.METRICS, runs.LARGEST_METRICS)
+    if run.config.data.split == OBJECTS:
+        content[OBJECTS_FILE] = object_files.pack(checkpoints.load_objects(run.path))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, part in content.items():
+            method = zipfile.ZIP_STORED if name == WEIGHTS else zipfile.ZIP_DEFLATED
+            archive.writestr(zipfile.ZipInfo(name), part, method)
+    return buffer.getvalue()
+
+
+def unpack(content: bytes, name: str) -> Archive:
+    """Check an archive and take it apart; whatever is wrong with it is one sentence."""
+    if len(content) > LARGEST:
+        raise UserError(f"'{name}' is too large: at most {LARGEST >> 20} MB are read.")
+    parts = _parts(content, name)
+    config = checkpoints.parse_config(parts[CONFIG], f"{name}/{CONFIG}")
+    model = checkpoints.parse_model(parts[WEIGHTS], f"{name}/{WEIGHTS}")
+    if model.config != config.model:
+        raise UserError(f"The weights in '{name}' are not of the model that its settings name.")
+    if (config.data.split == OBJECTS) != (OBJECTS_FILE in parts):
+        raise UserError(f"'{name}' must hold {OBJECTS_FILE} just if its run is on own objects.")
+    if OBJECTS_FILE in parts:
+        own = object_files.parse(parts[OBJECTS_FILE], f"{name}/{OBJECTS_FILE}")
+        if own.shape != config.model.network.shape:
+            raise UserError(f"The objects in '{name}' are not those that its model was made for.")
+    epoch = _last_epoch(parts.get(runs.METRICS), config.training.epochs)
+    done = epoch >= config.training.epochs
+    status = {"state": runs.FINISHED if done else runs.STOPPED, "epoch": epoch}
+    parts[runs.STATUS] = json.dumps(status | {"heartbeat": time.time()}).encode()
+    return Archive(config, parts)
+
+
+def _parts(content: bytes, name: str) -> dict[str, bytes]:
+    """The files of an archive, which must be those of a run and no others."""
+    checkpoints.check_archive(content, name)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            found = [entry.filename for entry in archive.infolist()]
+            strange = [each for each in found if each not in LIMITS]
+            if strange:
+                raise UserError(f"'{name}' holds {strange[0][:60]!r}, which is no file of a run.")
+            missing = [each for each in (CONFIG, WEIGHTS) if each not in found]
+            if missing or len(set(found)) != len(found):
+                raise UserError(f"'{name}' must hold one {CONFIG} and one {WEIGHTS}.")
+            parts = {}
+            for each in found:
+                with archive.open(each) as file:
+                    parts[each] = file.read(LIMITS[each] + 1)
+    except UserError:
+        raise
+    except Exception:  # as with tensors: whatever is wrong with it, it cannot be read
+        raise UserError(f"'{name}' is damaged or not an archive of a run.") from None
+    for each, part in parts.items():
+        if len(part) > LIMITS[each]:
+            raise UserError(f"{each} in '{name}' is too large.")
+    return parts
+
+
+def _last_epoch(metrics: bytes | None, epochs: int) -> int:
+    """The last epoch of a run; weights without metrics are taken for those of its end."""
+    if metrics is None:
+        return epochs
+    lines = runs.parse_metrics(metrics)
+    return min(max(int(lines[-1]["epoch"]), 0), epochs) if lines else 0

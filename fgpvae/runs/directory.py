@@ -1,0 +1,187 @@
+"""Run directories: a training run on disk.
+
+config.json        what is trained
+metrics.jsonl      one line an epoch, append only
+objects.npz        a copy of one's own objects, where a run is trained on such
+model.safetensors  the newest weights, ready for inference
+state.pt           everything needed to go on
+status.json        state, progress, heartbeat
+lock               held by the process that trains, so it is free as soon as that process is gone
+stop               asks that process to stop
+log.txt            what a background process had to say
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fgpvae import files
+from fgpvae.data import object_files
+from fgpvae.data.objects import Objects
+from fgpvae.errors import UserError
+from fgpvae.runs.checkpoints import CONFIG, OBJECTS_FILE, WEIGHTS, load_config, save_config
+from fgpvae.training.configs import RunConfig
+
+METRICS, STATE, STATUS = "metrics.jsonl", "state.pt", "status.json"
+LOCK, STOP, LOG = "lock", "stop", "log.txt"
+LARGEST_METRICS = 2**26  # bytes; 100,000 epochs are 20 MB
+LINE = ("epoch", "mse", "kl", "multiplier", "seconds")  # numbers that every line of metrics has
+LOCK_SECONDS = 2.0  # whoever looks at a run holds its lock for an instant: wait this long for it
+
+QUEUED, PREPARING, RUNNING = "queued", "preparing", "running"
+STOPPED, FINISHED, FAILED, INTERRUPTED = "stopped", "finished", "failed", "interrupted"
+
+
+def create(directory: Path, config: RunConfig, objects: Objects | None = None) -> None:
+    """Put a run that has not begun on disk, in the queue, with a copy of its own objects."""
+    with files.explained(directory, "made"):
+        directory.mkdir(parents=True, exist_ok=True)
+    with locked(directory):
+        create_locked(directory, config, objects)
+
+
+def create_locked(directory: Path, config: RunConfig, objects: Objects | None = None) -> None:
+    """`create` for a caller that holds the lock."""
+    if (directory / CONFIG).exists():
+        raise UserError(
+            f"'{directory.name}' already holds a run; resume it or choose another name."
+        )
+    if objects is not None:
+        files.write(directory / OBJECTS_FILE, object_files.pack(objects))
+    files.write_json(directory / STATUS, {"state": QUEUED, "queued": time.time()})
+    save_config(config, directory)
+
+
+def check_state(directory: Path) -> None:
+    """Refuse to go on with a run that has weights but not all that is needed to go on from them."""
+    if (directory / WEIGHTS).exists() and not (directory / STATE).exists():
+        raise UserError(
+            f"'{directory.name}' cannot be trained further: an archive holds its weights, but not "
+            "the state of its training. Start a new run with its settings instead."
+        )
+
+
+@contextmanager
+def locked(directory: Path, handle: int | None = None) -> Iterator[int]:
+    """Only one process at a time changes a run; the lock goes with it, however it ends."""
+    if handle is None:
+        handle = files.try_lock(directory / LOCK, LOCK_SECONDS)
+    if handle is None:
+        raise UserError(f"'{directory.name}' is being trained; stop it first.")
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run directory as it is now."""
+
+    path: Path
+    config: RunConfig
+    state: str  # queued, preparing, running, stopped, finished, failed, interrupted
+    active: bool  # a process is at work on it
+    epoch: float
+    seconds_left: float | None
+    message: str
+    queued: float  # when it was put in the queue
+    findings: dict[str, Any] | None = field(default=None, compare=False)  # see writer.FINDINGS
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """One line an epoch; an epoch that was trained again after a crash counts once."""
+        path = self.path / METRICS
+        try:
+            content = files.read(path, LARGEST_METRICS)
+        except UserError:
+            if path.exists():
+                raise
+            return []  # none yet, or the run was just deleted
+        return parse_metrics(content)
+
+    def summary(self) -> dict[str, Any]:
+        metrics = self.metrics()
+        return {
+            "name": self.name,
+            "model": self.config.model.name,
+            "preset": self.config.preset,
+            "state": self.state,
+            "epoch": round(self.epoch, 2),
+            "epochs": self.config.training.epochs,
+            "seconds_left": self.seconds_left,
+            "message": self.message,
+            "last": metrics[-1] if metrics else None,
+            "findings": self.findings,
+        }
+
+
+def parse_metrics(content: bytes) -> list[dict[str, Any]]:
+    """The lines of a file of metrics, one an epoch, without those that lack a number of LINE."""
+    lines: dict[int, dict[str, Any]] = {}
+    for row in content.splitlines():
+        try:
+            line = json.loads(row)
+        except (ValueError, RecursionError):
+            continue  # a line that was being written when the process died
+        if isinstance(line, dict) and all(_number(line, name) is not None for name in LINE):
+            lines[int(line["epoch"])] = line
+    return [lines[epoch] for epoch in sorted(lines)]
+
+
+def open_run(path: Path) -> Run:
+    config = load_config(path)
+    try:
+        status = files.read_json(path / STATUS)
+    except UserError:
+        status = {}  # lost in a power cut; the run itself is not
+    status = status if isinstance(status, dict) else {}
+    state, active = str(status.get("state")), files.is_locked(path / LOCK)
+    if state not in (QUEUED, STOPPED, FINISHED, FAILED) and not active:
+        state = INTERRUPTED
+    return Run(
+        path,
+        config,
+        state,
+        active,
+        _number(status, "epoch") or 0.0,
+        _number(status, "seconds_left"),
+        str(status.get("message", ""))[:1000],
+        _number(status, "queued") or 0.0,
+        findings if isinstance(findings := status.get("findings"), dict) else None,
+    )
+
+
+def _number(status: dict[str, Any], name: str) -> float | None:
+    value = status.get(name)
+    if isinstance(value, int | float) and abs(value) < 1e15:  # neither infinite nor NaN
+        return float(value)
+    return None
+
+
+def list_runs(root: Path) -> tuple[list[Run], dict[str, str]]:
+    """The runs below a directory, newest first, and a sentence for each that cannot be read."""
+    runs, broken = [], {}
+    if not root.is_dir():
+        return [], {}
+    for path in root.iterdir():
+        hidden = path.name.startswith(".")
+        if hidden or path.is_symlink() or not (path / CONFIG).exists():
+            continue
+        try:
+            runs.append(((path / CONFIG).stat().st_mtime, open_run(path)))
+        except UserError as error:
+            if (path / CONFIG).exists():  # or it was just deleted
+                broken[path.name] = str(error)
+        except OSError:
+            continue  # just deleted
+    runs.sort(key=lambda pair: (-pair[0], pair[1].name))
+    return [run for _, run in runs], broken

@@ -1,0 +1,47 @@
+"""How long a run takes, estimated before it starts."""
+
+import math
+
+from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS
+from fgpvae.data.collections import COLLECTIONS
+from fgpvae.data.objects import UNSEEN
+from fgpvae.training.configs import CUBES, FILMS, MOST_COPIES, RunConfig, network_weights
+from fgpvae.training.sources import MOST_SUBJECTS
+
+# fitted to the seconds of a step of every preset on one core; within a factor of two elsewhere
+STEP = 0.026
+WEIGHT = 7.8e-11  # a weight and image
+NUMBER = 1e-9  # a number that a step holds
+JOINT = 1.5  # times as long where the Gaussian process is over all images
+
+
+def epoch_seconds(config: RunConfig, subjects: int | None = None) -> float:
+    """Estimate the seconds of an epoch from sizes alone; `subjects` is the number of own objects.
+
+    >>> from fgpvae import presets
+    >>> from fgpvae.runs.estimate import epoch_seconds
+    >>> 0.1 < epoch_seconds(presets.preset("paper")) < 10
+    True
+    """
+    batch, views = config.training.batch, config.data.views
+    numbers = config.kind.numbers_in_a_step(config.model, batch, views)
+    step = STEP + WEIGHT * network_weights(config.model) * batch * views + NUMBER * numbers
+    steps = math.ceil(training_subjects(config, subjects) / batch)
+    return steps * step * (JOINT if config.kind.fixed_angles else 1.0)
+
+
+def training_subjects(config: RunConfig, subjects: int | None = None) -> int:
+    """How many digits, figures, or of `subjects` own objects, a run is trained on."""
+    data = config.data
+    if subjects is not None:
+        return subjects - max(1, round(UNSEEN * subjects))
+    if data.split == CUBES:
+        return 4 * MOST_COPIES + data.figures
+    if data.split in COLLECTIONS and data.split != FILMS:
+        return min(len(COLLECTIONS[data.split]().subjects(False)), MOST_SUBJECTS)
+    if data.split not in ("continuous", FILMS):
+        return len(data.classes) * (data.digits - data.validation * (data.keep_back == "digits"))
+    if data.source == "embedded":
+        return len(data.classes) * TRAIN_DIGITS
+    kept_back = DIGITS_PER_CLASS - TRAIN_DIGITS
+    return sum(CLASS_COUNTS[label] - kept_back for label in data.classes)

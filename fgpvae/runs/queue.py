@@ -1,0 +1,382 @@
+"""Training in processes of their own, which outlive the page and the server that started them.
+
+A run that is to be trained is put on disk as queued. Whoever starts or ends one starts as many as
+there is room for; a server that opens the page Train does so once, for runs whose server is gone.
+All that is known about a run is in its directory, so servers come and go.
+"""
+
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from fgpvae import files, runs
+from fgpvae.data.objects import Objects
+from fgpvae.errors import UserError
+from fgpvae.runs.archives import Archive
+from fgpvae.runs.checkpoints import CONFIG, pretrained_names, save_config
+from fgpvae.runs.directory import Run
+from fgpvae.training.configs import RunConfig, network_weights
+
+# limits, each unless FGPVAE_RUNS_... says otherwise; docs/deploy.md tells what they protect
+LARGEST_ROOT = 2048  # LIMIT_MB that all runs may take
+NICE = 10  # NICE: how far training steps back
+MOST_EPOCHS = 5000  # EPOCHS of a run that is started from a page
+MOST_KEPT = 200  # KEPT: runs in a directory
+MOST_QUEUED = 50
+COPIES = 5  # of the weights on the disk: the model, its state, two moments, an average
+NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,59}")
+ROOT_LOCK, DELETED = ".lock", ".deleted-"
+
+
+def root() -> Path:
+    """The directory of the runs: FGPVAE_RUNS, or `runs` in the working directory."""
+    return Path(os.environ.get(files.RUNS_VARIABLE) or "runs")
+
+
+def cores() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def slots() -> int:
+    """How many runs may train at a time: one core is left to everything else."""
+    return _setting("FGPVAE_RUNS_AT_ONCE", max(cores() - 1, 1))
+
+
+def threads(active: int = 0) -> int:
+    """The number of threads of a run beside `active` others."""
+    return max((cores() - 1) // (active + 1), 1)
+
+
+def most_epochs() -> int:
+    """The maximum number of epochs of a run that is started from a page."""
+    return _setting("FGPVAE_RUNS_EPOCHS", MOST_EPOCHS)
+
+
+def check_name(name: str) -> str:
+    if not NAME.fullmatch(name) or ".." in name:
+        raise UserError(
+            "A name has up to 60 letters, digits, dashes, underscores and dots, "
+            "and does not begin with a dot."
+        )
+    return name
+
+
+def check_free(root: Path, name: str) -> None:
+    """Raise a UserError if a run or a shipped model has this name."""
+    if name in pretrained_names():
+        raise UserError(f"'{name}' is the name of a shipped model; choose another name.")
+    if os.path.lexists(root / name):
+        raise UserError(f"There is a run '{name}' already; choose another name.")
+
+
+def tidy_name(name: str) -> str:
+    """A name as it was typed, with dashes for spaces."""
+    return "-".join(name.split())
+
+
+def free_name(root: Path, name: str) -> str:
+    """The name itself, or with the lowest number behind it that no run or shipped model has."""
+    base = re.sub(r"-\d+$", "", check_name(name))[:50]
+    found, number = name, 1
+    while found in pretrained_names() or os.path.lexists(root / found):
+        number += 1
+        found = f"{base}-{number}"
+    return found
+
+
+def find(root: Path, name: str) -> Run:
+    """The run of this name, wherever the name comes from."""
+    path = root / check_name(name)
+    _check_exists(path)
+    return runs.open_run(path)
+
+
+def start(root: Path, name: str, config: RunConfig, own: Objects | None = None) -> Run:
+    """Put a new run in the queue, on one's own objects if given, and start it if there is room."""
+    check_name(name)
+    _check_epochs(config.training.epochs)
+    with _changing(root):
+        _check_room(root / name, config, 0 if own is None else own.images.nbytes)
+        _check_new(root, name)
+        try:
+            runs.create(root / name, config, own)
+        except UserError:
+            shutil.rmtree(root / name, ignore_errors=True)  # a full disk: leave nothing behind
+            raise
+    advance_queue(root)
+    return runs.open_run(root / name)
+
+
+def add(root: Path, name: str, archive: Archive) -> Run:
+    """Put a run that was unpacked beside the others, under a new name."""
+    check_name(name)
+    with _changing(root):
+        _check_new(root, name)
+        _check_limit(root, sum(map(len, archive.files.values())))
+        hidden = root / f"{DELETED}{secrets.token_hex(4)}"  # until it is whole
+        try:
+            with files.explained(hidden, "made"):
+                hidden.mkdir()
+            for file, content in archive.files.items():
+                files.write(hidden / file, content)
+            with files.explained(root / name, "made"):
+                os.rename(hidden, root / name)
+        finally:
+            shutil.rmtree(hidden, ignore_errors=True)
+    return runs.open_run(root / name)
+
+
+def _check_new(root: Path, name: str) -> None:
+    found, broken = runs.list_runs(root)
+    most = _setting("FGPVAE_RUNS_KEPT", MOST_KEPT)
+    if len(found) + len(broken) >= most:
+        raise UserError(f"There are {most} runs already; delete one first.")
+    check_free(root, name)
+
+
+def resume(run: Run, epochs: int | None = None) -> Run:
+    """Put a run that stopped, failed or was interrupted in the queue again; it loses nothing."""
+    config = run.config
+    if epochs is not None:
+        config = replace(config, training=replace(config.training, epochs=epochs))
+    _check_epochs(config.training.epochs)
+    folder = run.path.parent
+    with _changing(folder):
+        _check_room(run.path, config)
+        with _idle(run):
+            now = runs.open_run(run.path)
+            runs.check_state(run.path)
+            if now.state == runs.FINISHED and config.training.epochs <= now.epoch:
+                raise UserError(f"'{run.name}' is finished; give it more epochs to go on.")
+            if config != now.config:
+                save_config(config, run.path)
+            status = {"state": runs.QUEUED, "queued": time.time(), "epoch": now.epoch}
+            files.write_json(run.path / runs.STATUS, status)
+    advance_queue(folder)
+    return runs.open_run(run.path)
+
+
+def stop(run: Run) -> None:
+    """Take a run out of the queue, or ask its process to write a checkpoint and end."""
+    with _changing(run.path.parent):
+        now = runs.open_run(run.path)
+        if now.active:
+            files.write(run.path / runs.STOP, b"")
+        elif now.state == runs.QUEUED:
+            status = {"state": runs.STOPPED, "epoch": now.epoch}
+            files.write_json(run.path / runs.STATUS, status)
+
+
+def delete(run: Run) -> None:
+    """Remove a run and all its files; never while it is trained, never through a link."""
+    with _changing(run.path.parent) as folder, _idle(run):
+        # gone at once for everyone, even if removing the files takes a while or is cut short
+        hidden = folder / f"{DELETED}{secrets.token_hex(4)}"
+        with files.explained(run.path, "deleted"):
+            os.rename(run.path, hidden)
+    for leftover in folder.glob(f"{DELETED}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def rename(run: Run, name: str) -> Run:
+    check_name(name)
+    with _changing(run.path.parent) as folder, _idle(run):
+        check_free(folder, name)
+        with files.explained(run.path, "renamed"):
+            os.rename(run.path, folder / name)
+    return runs.open_run(folder / name)
+
+
+def advance_queue(root: Path) -> list[str]:
+    """Start queued runs, the oldest first, as long as there is room; the names of those started.
+
+    Any number of servers, pages and finished runs may call this at the same time.
+    """
+    if not root.is_dir():
+        return []
+    started: list[str] = []
+    with _changing(root):
+        found, _ = runs.list_runs(root)
+        active = sum(run.active for run in found)
+        queue = [run for run in found if run.state == runs.QUEUED and not run.active]
+        for run in sorted(queue, key=lambda run: (run.queued, run.name)):
+            if active >= slots():
+                break
+            try:
+                _check_disk(run.path, run.config)  # those before it may have filled it up
+            except UserError as error:
+                _fail(run, str(error))
+                continue
+            if _launch(run, threads(active)):
+                active += 1
+                started.append(run.name)
+    return started
+
+
+def _follow(child: "subprocess.Popen[bytes]", root: Path) -> None:
+    """Wait for a training process, which may be killed, and start the next run in its place."""
+    child.wait()
+    with suppress(UserError):
+        advance_queue(root)
+
+
+def used_bytes(root: Path) -> int:
+    """The size of all files below a directory; links are not followed."""
+    total = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_size
+    return total
+
+
+def _setting(name: str, default: int) -> int:
+    """A whole number from the environment."""
+    text = os.environ.get(name) or str(default)
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise UserError(f"{name} must be a whole number, not '{text}'.")
+    return int(text)
+
+
+def _launch(run: Run, threads: int) -> bool:
+    """Start the process that trains a run; it inherits the lock's file descriptor.
+
+    False if someone else trains the run by now, or its process could not be started.
+    """
+    nice = _setting("FGPVAE_RUNS_NICE", NICE)
+    lock = files.try_lock(run.path / runs.LOCK, runs.LOCK_SECONDS)
+    if lock is None:
+        return False  # someone trains it from a terminal
+    package = Path(__file__).parents[2]
+    paths = [str(package), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {
+        "OMP_NUM_THREADS": str(threads),
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+    }
+    command = [sys.executable, "-m", "fgpvae", "train", "--resume", "--json"]
+    command += ["--run-dir", str(run.path.absolute()), "--lock", str(lock)]
+    try:
+        with suppress(FileNotFoundError):
+            (run.path / runs.STOP).unlink()
+        status = {"state": runs.PREPARING, "epoch": run.epoch}
+        files.write_json(run.path / runs.STATUS, status)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        log = os.open(run.path / runs.LOG, flags, 0o666)
+        try:
+            child = subprocess.Popen(
+                command,
+                env=environment,
+                pass_fds=(lock,),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        finally:
+            os.close(log)
+        _step_back(child.pid, nice)
+        threading.Thread(target=_follow, args=(child, run.path.parent), daemon=True).start()
+        return True
+    except OSError as error:
+        _fail(run, f"The training process could not be started: {error.strerror}.")
+        return False
+    finally:
+        os.close(lock)
+
+
+def _step_back(pid: int, nice: int) -> None:
+    """Let the pages go first.
+
+    Linux may share its processors between sessions (autogroup in sched(7)): then the nice value of
+    a process counts only within its session, and that of the session has to be set as well.
+    """
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, pid, nice)
+    session = Path(f"/proc/{pid}/autogroup")
+    with suppress(OSError):
+        while session.exists():
+            try:
+                session.write_text(str(nice))
+                break
+            except BlockingIOError:  # one such change in a tenth of a second, unless by root
+                time.sleep(0.1)
+
+
+def _fail(run: Run, message: str) -> None:
+    status = {"state": runs.FAILED, "message": message, "epoch": run.epoch}
+    files.write_json(run.path / runs.STATUS, status)
+
+
+@contextmanager
+def _changing(root: Path) -> Iterator[Path]:
+    """Lock the directory of the runs while one of them is changed."""
+    if files.public():
+        raise UserError("This server is open to everybody: its runs cannot be changed.")
+    with files.explained(root, "made"):
+        root.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(root / ROOT_LOCK, timeout=10)
+    with files.explained(root / ROOT_LOCK, "locked"):
+        try:
+            lock.acquire(poll_interval=0.01)
+        except Timeout:
+            raise UserError(
+                "The runs are being changed by someone else; try again in a moment."
+            ) from None
+    try:
+        yield root
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _idle(run: Run) -> Iterator[None]:
+    """Hold a run that nobody trains."""
+    _check_exists(run.path)
+    with runs.locked(run.path):
+        yield
+
+
+def _check_exists(path: Path) -> None:
+    if path.is_symlink() or not (path / CONFIG).is_file():
+        raise UserError(f"There is no run '{path.name}' any more.")
+
+
+def _check_epochs(epochs: int) -> None:
+    if not 1 <= epochs <= most_epochs():
+        raise UserError(f"A run started here has from 1 to {most_epochs()} epochs, not {epochs}.")
+
+
+def _check_room(run: Path, config: RunConfig, more: int = 0) -> None:
+    """Raise a UserError if the queue or the disk has no room for one more run."""
+    if _setting("FGPVAE_RUNS_AT_ONCE", 1) == 0:
+        raise UserError("Training is switched off on this server.")
+    _check_disk(run, config, more)
+    found, _ = runs.list_runs(run.parent)
+    if sum(run.state == runs.QUEUED for run in found) >= MOST_QUEUED:
+        raise UserError(f"There are {MOST_QUEUED} runs waiting already; try again later.")
+
+
+def _check_disk(run: Path, config: RunConfig, more: int = 0) -> None:
+    weights = max(4 * COPIES * network_weights(config.model) - used_bytes(run), 0)
+    _check_limit(run.parent, weights + more)
+
+
+def _check_limit(root: Path, more: int) -> None:
+    used, limit = used_bytes(root), _setting("FGPVAE_RUNS_LIMIT_MB", LARGEST_ROOT) << 20
+    if used + more > limit:
+        raise UserError(
+            f"The runs take {used >> 20} MB of the {limit >> 20} MB they may, and this one needs "
+            f"about {-(-more >> 20)} MB more; delete one first."
+        )

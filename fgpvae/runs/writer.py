@@ -1,0 +1,286 @@
+"""Training that keeps a run directory up to date, step by step."""
+
+import io
+import json
+import math
+import os
+import time
+import zipfile
+from collections.abc import Generator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fgpvae import evaluation, files, runs
+from fgpvae.data import Task
+from fgpvae.data.objects import Objects
+from fgpvae.errors import UserError
+from fgpvae.runs.checkpoints import WEIGHTS, load_objects, load_pretrained, save_config, save_model
+from fgpvae.runs.memory import peak_mb
+from fgpvae.training.batches import Source
+from fgpvae.training.configs import OBJECTS, RunConfig, from_dict, to_dict
+from fgpvae.training.distributed import WorkerLost, Workers
+from fgpvae.training.sources import build_source
+from fgpvae.training.trainer import Step, Trainer
+
+CHECKPOINT_SECONDS = 10.0
+FIRST_CHECKPOINT = 1.0  # seconds; the next after twice as long, until it is CHECKPOINT_SECONDS
+HEARTBEAT_SECONDS = 1.0
+FIRST_ESTIMATE = 5.0  # seconds before the time left is estimated: the first steps are slow
+LARGEST_STATE = 2**30  # bytes
+FINDINGS = ("test_mse", "references", "gp_share", "verdict")  # of a finished run on own objects
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One step of a run."""
+
+    step: Step
+    metrics: dict[str, Any] | None  # the line that was written, if an epoch ended
+
+
+def execute(
+    directory: Path,
+    config: RunConfig | None = None,
+    epochs: int | None = None,
+    lock: int | None = None,
+    workers: Workers | None = None,
+    device: torch.device | str = "cpu",
+    objects: Objects | None = None,
+) -> Generator[Progress, None, None]:
+    """Train in this process, keeping the run directory up to date; yields after every step.
+
+    With a config a run is begun, with a copy of its own `objects`; without one, that in the
+    directory goes on from where it stands, for `epochs` in all if they are given. Closing the
+    generator writes a checkpoint first. `lock` is the run's lock if the process that started this
+    one has taken it already. The first of many workers does this, the others `assist`.
+    """
+    with files.explained(directory, "made"):
+        directory.mkdir(parents=True, exist_ok=True)
+    with runs.locked(directory, lock):
+        if config is not None:
+            runs.create_locked(directory, config, objects)
+        run = runs.open_run(directory)
+        config = run.config
+        if epochs is not None:
+            config = replace(config, training=replace(config.training, epochs=epochs))
+        if config.training.epochs < run.epoch:
+            raise UserError(
+                f"'{run.name}' has been trained for {run.epoch:.4g} epochs already and cannot be "
+                f"cut to {config.training.epochs}."
+            )
+        if config == run.config and run.state == runs.FINISHED:
+            return
+        runs.check_state(directory)
+        if lock is None:
+            with files.explained(directory / runs.STOP, "removed"):
+                (directory / runs.STOP).unlink(missing_ok=True)
+        files.remove_unfinished(directory)
+        if config != run.config:
+            save_config(config, directory)
+        yield from Recorder(directory, config, run.epoch, workers or Workers(), device).run()
+
+
+def assist(
+    directory: Path, workers: Workers, device: torch.device | str = "cpu"
+) -> Generator[Progress, None, None]:
+    """Train beside the first worker, from its config and its state, and write nothing."""
+    told = workers.tell()
+    if not told:
+        return
+    config = from_dict(RunConfig, json.loads(told))
+    trainer = Trainer(config, _source(config, directory)[0], workers, device)
+    state = torch.load(io.BytesIO(workers.tell()), map_location="cpu", weights_only=True)
+    trainer.load_state(state)
+    torch.set_num_threads(state["threads"])
+    while trainer.step < trainer.total and not workers.stopping:
+        yield Progress(trainer.advance(), None)
+
+
+def _source(config: RunConfig, directory: Path) -> tuple[Source, Task | None]:
+    """The batches of a run and its validation task; own objects are those in its directory."""
+    own = config.data.split == OBJECTS
+    return build_source(config, load_objects(directory) if own else None)
+
+
+class Recorder:
+    """Keeps a run directory up to date while its model is trained."""
+
+    def __init__(
+        self,
+        directory: Path,
+        config: RunConfig,
+        epoch: float,
+        workers: Workers,
+        device: torch.device | str,
+    ) -> None:
+        self.directory, self.config = directory, config
+        self.workers, self.device = workers, device
+        self.status: dict[str, Any] = {
+            "pid": os.getpid(),
+            "epoch": epoch,
+            "seconds_left": None,
+            "message": "",
+        }
+        self.sums: dict[str, float] = {}
+        self.best = math.inf  # validation error of the weights that are kept
+        self.spent = 0.0  # seconds in steps since the run began, over all its processes
+        self.cpu = 0.0  # processor seconds of the same
+
+    def run(self) -> Generator[Progress, None, None]:
+        self.report(state=runs.PREPARING)
+        try:
+            source, validation = _source(self.config, self.directory)
+            self.workers.tell(json.dumps(to_dict(self.config)).encode())
+            trainer = Trainer(self.config, source, self.workers, self.device)
+            if (self.directory / runs.STATE).exists():
+                self.load(trainer)
+            else:
+                if self.config.training.start:
+                    trainer.start_from(load_pretrained(self.config.training.start))
+                self.checkpoint(trainer)
+            if self.workers.count > 1:
+                self.workers.tell(self.state(trainer))
+            yield from self.train(trainer, validation)
+        except UserError as error:
+            lost = isinstance(error, WorkerLost)
+            self.fail(str(error), runs.INTERRUPTED if lost else runs.FAILED)
+            raise
+        except Exception as error:
+            self.fail(f"Training stopped: {type(error).__name__}, {error}")
+            raise
+
+    def train(self, trainer: Trainer, validation: Task | None) -> Generator[Progress, None, None]:
+        began = saved = beat = time.monotonic()
+        first = trainer.step
+        self.report(state=runs.RUNNING, epoch=trainer.step / trainer.source.steps)
+        while trainer.step < trainer.total and not self.workers.stopping:
+            before, worked = time.monotonic(), time.process_time()
+            step = trainer.advance()
+            now = time.monotonic()
+            self.spent += now - before
+            self.cpu += time.process_time() - worked
+            line = self.account(trainer, step, validation)
+            if now - beat > HEARTBEAT_SECONDS:
+                rate = (now - began) / (step.step - first)
+                left = round(rate * (trainer.total - step.step), 1)
+                seconds_left = left if now - began > FIRST_ESTIMATE else None
+                self.report(epoch=step.epoch, seconds_left=seconds_left)
+                beat = now
+                self.workers.leaving |= (self.directory / runs.STOP).exists()
+            # often at first: nobody wants to look at the pictures of untrained weights
+            if now - saved > min(FIRST_CHECKPOINT + saved - began, CHECKPOINT_SECONDS):
+                self.checkpoint(trainer)
+                saved = time.monotonic()
+            try:
+                yield Progress(step, line)
+            except GeneratorExit:
+                self.finish(trainer)
+                raise
+        self.finish(trainer)
+
+    def finish(self, trainer: Trainer) -> None:
+        self.checkpoint(trainer)
+        state = runs.FINISHED if trainer.step == trainer.total else runs.STOPPED
+        epoch = trainer.step / trainer.source.steps
+        self.report(state=state, epoch=epoch, seconds_left=None, findings=self.findings(trainer))
+
+    def findings(self, trainer: Trainer) -> dict[str, Any] | None:
+        """Figures of a finished run on own objects, on what was kept back of them."""
+        if self.config.data.split != OBJECTS or trainer.step < trainer.total:
+            return None
+        figures = evaluation.evaluate_objects(
+            trainer.result(), load_objects(self.directory), self.config.data, self.config.seed
+        )
+        return {name: figures[name] for name in FINDINGS}
+
+    def account(
+        self, trainer: Trainer, step: Step, validation: Task | None
+    ) -> dict[str, Any] | None:
+        """Add a step to the sums of its epoch; at the end of the epoch write its line."""
+        for name in ("loss", "mse", "kl"):
+            self.sums[name] = self.sums.get(name, 0.0) + getattr(step, name)
+        steps = trainer.source.steps
+        if step.step % steps:
+            return None
+        epoch = step.step // steps
+        line: dict[str, Any] = {
+            "epoch": epoch,
+            "step": step.step,
+            **{name: total / steps for name, total in self.sums.items()},
+            "multiplier": step.multiplier,
+            "seconds": round(self.spent, 3),
+            "cpu_seconds": round(self.cpu, 3),
+            "memory_mb": round(peak_mb()),
+        }
+        self.sums = {}
+        last = step.step == trainer.total
+        if validation and (epoch % self.config.training.validate_every == 0 or last):
+            error = line["validation_mse"] = evaluation.task_mse(trainer.result(), validation)
+            if self.config.training.keep == "best" and error < self.best:
+                self.best = error
+                save_model(trainer.result(), self.directory / WEIGHTS)
+        files.append(self.directory / runs.METRICS, json.dumps(line))
+        return line
+
+    def report(self, **changes: Any) -> None:
+        """Rewrite the status: every second, so without waiting for the disk."""
+        self.status |= changes | {"heartbeat": time.time()}
+        files.write_json(self.directory / runs.STATUS, self.status, durable=False)
+
+    def fail(self, message: str, state: str = runs.FAILED) -> None:
+        with suppress(UserError):  # a full disk has been reported already
+            self.report(state=state, message=message, seconds_left=None)
+
+    def checkpoint(self, trainer: Trainer) -> None:
+        trainer.check_finite()
+        files.write(self.directory / runs.STATE, self.state(trainer))
+        if self.config.training.keep == "last" or math.isinf(self.best):
+            save_model(trainer.result(), self.directory / WEIGHTS)
+
+    def state(self, trainer: Trainer) -> bytes:
+        """All that is needed to go on."""
+        state = trainer.state() | {
+            "run": json.dumps(to_dict(self.config)),
+            "sums": self.sums,
+            "best": self.best,
+            "spent": self.spent,
+            "cpu": self.cpu,
+            "threads": torch.get_num_threads(),
+            "workers": self.workers.count,
+        }
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        return buffer.getvalue()
+
+    def belongs(self, run: str) -> bool:
+        """Was a state written by this run? Only the number of epochs may have changed."""
+        written = from_dict(RunConfig, json.loads(run))
+        training = replace(written.training, epochs=self.config.training.epochs)
+        return replace(written, training=training) == self.config
+
+    def load(self, trainer: Trainer) -> None:
+        content = files.read(self.directory / runs.STATE, LARGEST_STATE)
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                packed = any(entry.compress_size < entry.file_size for entry in archive.filelist)
+                if packed or archive.testzip():
+                    raise ValueError("compressed, or a checksum is wrong")
+            state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+            if not self.belongs(state["run"]):
+                raise ValueError("of another run")
+            trainer.load_state(state)
+            self.sums = {str(name): float(total) for name, total in state["sums"].items()}
+            self.best, self.spent = float(state["best"]), float(state["spent"])
+            self.cpu = float(state["cpu"])
+            # sums of floats depend on how they are shared out
+            if state["workers"] == self.workers.count:
+                torch.set_num_threads(min(max(int(state["threads"]), 1), 256))
+        except Exception:  # damage has many forms; none of them is worth a different sentence
+            raise UserError(
+                f"{runs.STATE} of '{self.directory.name}' is damaged or belongs to another run, so "
+                "it cannot be resumed; its weights can still be used."
+            ) from None

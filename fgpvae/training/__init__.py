@@ -1,0 +1,11 @@
+"""Configs, objectives, batches and the training loop."""
+
+__all__ = [
+    "batches",
+    "configs",
+    "distributed",
+    "objectives",
+    "presets",
+    "sources",
+    "trainer",
+]

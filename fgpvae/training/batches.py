@@ -1,0 +1,155 @@
+"""Batches of a training run: given views, or views made anew for every batch.
+
+Every random number is drawn from (seed, purpose, index), never from what came before.
+"""
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fgpvae.data import Digits, Views, films, rotate_fast, warp
+from fgpvae.data.cubes import Turntable
+from fgpvae.gp import randomness
+from fgpvae.gp.randomness import Part, PartGenerator
+
+SHAPES = 0.1  # share of films that show a shape instead of a digit
+
+
+def random_generator(
+    seed: int, purpose: int, index: int, part: Part | None = None
+) -> PartGenerator:
+    """A generator that depends on these three numbers alone, for a part of a batch or all of it."""
+    sequence = np.random.SeedSequence([seed, purpose, index])
+    generator = PartGenerator()
+    generator.manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
+    generator.part = part
+    return generator
+
+
+class Source:
+    """Batches by number, whole or one worker's part; every epoch has a new order of subjects."""
+
+    def __init__(self, digits: int, size: int, seed: int) -> None:
+        self.digits, self.size, self.seed = digits, size, seed
+        self.steps = math.ceil(digits / size)  # batches in an epoch
+        self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
+
+    def rows(self, step: int) -> Tensor:
+        """The subjects of a step."""
+        epoch, k = divmod(step, self.steps)
+        if epoch != self._epoch:
+            generator = random_generator(self.seed, 0, epoch)
+            self._epoch, self._order = epoch, torch.randperm(self.digits, generator=generator)
+        return self._order[k * self.size : (k + 1) * self.size]
+
+    def batch(self, step: int, part: Part | None = None) -> Views:
+        """The views of a step, or of this worker's part of it."""
+        rows, generator = self.rows(step), random_generator(self.seed, 1, step, part)
+        return self.make(rows if part is None else part.of(rows), generator)
+
+    def everything(self) -> Views:
+        """Views of all subjects."""
+        generator = random_generator(self.seed, 1, -1 % 2**32)
+        return self.make(torch.arange(self.digits), generator)
+
+    def make(self, rows: Tensor, generator: torch.Generator) -> Views:
+        raise NotImplementedError
+
+
+class FixedViews(Source):
+    """A training set of given views, as they are or smoothly deformed anew each time."""
+
+    def __init__(self, views: Views, size: int, seed: int, strength: float = 0.0) -> None:
+        super().__init__(len(views), size, seed)
+        self.views, self.strength = views, strength
+
+    def make(self, rows: Tensor, generator: torch.Generator) -> Views:
+        views = self.views[rows]
+        return warp(views, self.strength, generator) if self.strength else views
+
+    def everything(self) -> Views:
+        return self.views
+
+
+class FreshViews(Source):
+    """Upright digits, turned to new angles all around the circle in every batch."""
+
+    def __init__(
+        self, digits: Digits, size: int, views: int, seed: int, strength: float = 0.0
+    ) -> None:
+        super().__init__(len(digits.labels), size, seed)
+        self.images, self.labels = map(torch.as_tensor, (digits.images, digits.labels))
+        self.views, self.strength = views, strength
+
+    def make(self, rows: Tensor, generator: torch.Generator) -> Views:
+        angles = 2 * math.pi * randomness.uniform((len(rows), self.views), torch.float64, generator)
+        observed = torch.ones(angles.shape, dtype=torch.bool)
+        images = rotate_fast(self.images[rows].float(), angles)
+        views = Views(images, angles, observed, rows, self.labels[rows])
+        return warp(views, self.strength, generator) if self.strength else views
+
+
+class TurnedFigures(Source):
+    """Cube figures, from other sides in every batch.
+
+    In an epoch each of the first `often` figures comes four times, for it can stand in four ways;
+    each of the others once.
+    """
+
+    def __init__(self, table: Turntable, often: int, size: int, views: int, seed: int) -> None:
+        rows = torch.arange(len(table))
+        self.entries = torch.cat([rows[:often].repeat(4), rows[often:]])
+        super().__init__(len(self.entries), size, seed)
+        self.table, self.views = table, views
+
+    def make(self, rows: Tensor, generator: torch.Generator) -> Views:
+        return self.table.batch(self.entries[rows], self.views, generator)
+
+    def everything(self) -> Views:
+        """Each figure once."""
+        generator = random_generator(self.seed, 1, -1 % 2**32)
+        return self.table.batch(torch.arange(len(self.table)), self.views, generator)
+
+
+class FreshFilms(Source):
+    """Digits and shapes that move along new paths in every batch, each film at its own times."""
+
+    def __init__(self, digits: Digits, size: int, views: int, seed: int) -> None:
+        super().__init__(len(digits.labels), size, seed)
+        self.looks, self.labels = map(torch.as_tensor, (digits.images, digits.labels))
+        self.views = views
+
+    def make(self, rows: Tensor, generator: torch.Generator) -> Views:
+        P = len(rows)
+        paths = films.random_paths((P,), generator)
+        t = 2 * randomness.uniform((P, self.views), torch.float64, generator) - 1
+        shapes = randomness.uniform((P,), generator=generator) < SHAPES
+        others = films.random_shapes(P, generator)
+        looks = torch.where(shapes[:, None, None], others, self.looks[rows].float())
+        observed = torch.ones(t.shape, dtype=torch.bool)
+        labels = torch.where(shapes, -1, self.labels[rows])
+        return Views(films.draw(looks, paths(t)), t, observed, rows, labels)
+
+
+def random_context(observed: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """For a share of the digits only a random part of the views, from 1 to all, is context."""
+    rank, less = _random_order(observed, generator)
+    everything = randomness.uniform((len(observed), 1), generator=generator) >= share
+    return observed & (everything | (rank <= less))
+
+
+def random_part(observed: Tensor, generator: torch.Generator) -> Tensor:
+    """A random part of the views of each digit, from none to all but one."""
+    rank, less = _random_order(observed, generator)
+    return observed & (rank < less)
+
+
+def _random_order(observed: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """The observed views in a random order [P, Q], and a number below their count [P, 1]."""
+    P, Q = observed.shape
+    order = randomness.uniform((P, Q), generator=generator).masked_fill(~observed, 2.0)
+    count = observed.sum(-1, keepdim=True)
+    less = (randomness.uniform((P, 1), generator=generator) * count).long()
+    return order.argsort(-1).argsort(-1), less

@@ -1,0 +1,194 @@
+"""Many workers, one run: each has its own digits of every batch.
+
+A digit's views never leave their worker, so all that travels in a step is the terms of each digit
+(three numbers) and the sum of the gradients. Every worker then knows the loss of the whole batch,
+and with it GECO's multiplier, to the last bit, and takes the same step. The gradient of that loss
+through a worker's own digits, added up over workers, is the gradient of the whole batch, however
+unevenly the digits are shared out.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from fgpvae.errors import UserError
+from fgpvae.gp.randomness import Part
+from fgpvae.models import Terms
+
+BUCKET_MB = 4  # of gradients that travel together: few messages, which still overlap
+PATIENCE = timedelta(minutes=10)  # for a worker that says nothing, and for one that validates
+
+
+class WorkerLost(UserError):
+    """Another worker has gone; what was trained since the last checkpoint is lost with it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another worker was lost; the last checkpoint is kept, and the run goes on from it "
+            "with --resume."
+        )
+
+
+class Workers:
+    """The processes that train one run; alone by default."""
+
+    def __init__(self, rank: int = 0, count: int = 1, device: torch.device | None = None) -> None:
+        self.rank, self.count = rank, count
+        self.device = device or torch.device("cpu")  # where messages are sent from
+        self.leaving = False  # this worker wants to stop
+        self.agreed = False  # one of them does, and all know it
+        self.begun = count == 1  # have the others been told what to do?
+        self._shared: DistributedDataParallel | None = None
+
+    @property
+    def stopping(self) -> bool:
+        """True after the last step, for all workers alike."""
+        return self.agreed if self.count > 1 else self.leaving
+
+    def part(self, digits: int) -> Part | None:
+        """This worker's digits of a batch; None is all of them."""
+        if self.count == 1:
+            return None
+        first, last = (digits * k // self.count for k in (self.rank, self.rank + 1))
+        return Part(first, last, digits)
+
+    def gather(self, own: Terms, part: Part) -> Terms:
+        """The terms of the whole batch; those of other workers' digits have no gradient."""
+        columns = (own.squared_error, own.pixels, own.kl)
+        message = torch.zeros(3, part.total + 1, dtype=torch.float64)
+        message[:, part.first : part.last] = torch.stack([c.detach().double() for c in columns])
+        message[0, -1] = self.leaving
+        message = self._sum(message)
+        self.agreed = bool(message[0, -1])
+
+        def whole(own: Tensor, all_rows: Tensor) -> Tensor:
+            rows = all_rows.to(own)
+            return torch.cat([rows[: part.first], own, rows[part.last : part.total]])
+
+        return Terms(*map(whole, columns, message))
+
+    def share(self, model: nn.Module) -> None:
+        """From now on `backward` adds up the gradients of this model."""
+        self._shared = DistributedDataParallel(
+            _Loss(model),
+            init_sync=False,  # all have built, or were told, the same
+            forward_sync_buffers=False,
+            find_unused_parameters=True,
+            bucket_cap_mb=BUCKET_MB,
+        )
+        self._shared.register_comm_hook(None, _add_up)
+
+    def backward(self, loss: Tensor) -> None:
+        """The gradient of a loss; with many workers the sum of all workers' own.
+
+        The sums travel while the gradients of earlier layers are computed. A gradient that none of
+        the workers has stays None.
+        """
+        if self._shared is None:
+            loss.backward()
+            return
+        try:
+            self._shared(loss).backward()
+        except torch.OutOfMemoryError:
+            raise  # of this worker's own doing
+        except RuntimeError:
+            raise WorkerLost from None
+
+    def tell(self, content: bytes = b"") -> bytes:
+        """What the first worker says; the others' own words are ignored."""
+        if self.count == 1:
+            return content
+        self.begun = True
+        message = [content]
+        with _talking():
+            dist.broadcast_object_list(message, 0, device=self.device)
+        return message[0]
+
+    def _sum(self, message: Tensor) -> Tensor:
+        message = message.to(self.device)
+        with _talking():
+            dist.all_reduce(message)
+        return message
+
+
+@contextmanager
+def _talking() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError:  # whatever the library says of it, there is no answer
+        raise WorkerLost from None
+
+
+class _Loss(nn.Module):
+    """A model, and a loss of it that always has a gradient.
+
+    That of a worker without digits is of a number which is otherwise unused. So in no step are all
+    parameters used, and torch has no cause to warn that it looks for unused ones in vain.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        device = next(model.parameters()).device
+        self.model, self.nothing = model, nn.Parameter(torch.zeros((), device=device))
+
+    def forward(self, loss: Tensor) -> Tensor:
+        return loss if loss.requires_grad else loss + self.nothing
+
+
+def _add_up(
+    state: None,
+    bucket: dist.GradBucket,  # type: ignore[name-defined]
+) -> torch.futures.Future[Tensor]:
+    """Sum gradients over workers, where DistributedDataParallel would take the mean."""
+    sent = dist.all_reduce(bucket.buffer(), async_op=True).get_future()
+    return sent.then(lambda done: done.value()[0])
+
+
+def choose_device(name: str = "auto") -> torch.device:
+    """The device to train on; each worker of a host has a GPU of its own."""
+    here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        name = next((kind for kind, available in here.items() if available), "cpu")
+    if name not in ("cpu", *here):
+        raise UserError(f"There is no device '{name:.60}'; choose auto, cpu, cuda or mps.")
+    if name != "cpu" and not here[name]:
+        raise UserError(f"This machine, or this build of torch, has no {name}; use --device auto.")
+    if name == "cuda":
+        own = int(os.environ.get("LOCAL_RANK", "0"))
+        if own >= torch.cuda.device_count():
+            raise UserError(f"Worker {own} of this host has no GPU of its own.")
+        return torch.device("cuda", own)
+    return torch.device(name)
+
+
+@contextmanager
+def join(device: torch.device | None = None) -> Iterator[Workers]:
+    """The workers that torchrun started with this one, or just this one.
+
+    Those with GPUs talk by NCCL, all others by gloo.
+    """
+    device = device if device and device.type == "cuda" else torch.device("cpu")
+    count = os.environ.get("WORLD_SIZE", "1")
+    if count == "1":
+        yield Workers()
+        return
+    try:
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=PATIENCE)
+    except (RuntimeError, ValueError):
+        raise UserError("The workers did not find each other; start them with torchrun.") from None
+    workers = Workers(dist.get_rank(), dist.get_world_size(), device)
+    try:
+        yield workers
+    except UserError as error:
+        raise UserError(f"Worker {workers.rank}: {error}" if workers.rank else str(error)) from None
+    finally:
+        if workers.rank == 0 and not workers.begun:
+            with suppress(WorkerLost):
+                workers.tell()  # nothing to do: whoever waits for orders goes home
+        dist.destroy_process_group()

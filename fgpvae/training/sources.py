@@ -1,0 +1,117 @@
+"""What a run is trained on: where its batches come from, and what is kept back to validate by."""
+
+from fgpvae import data
+from fgpvae.data.collections import COLLECTIONS
+from fgpvae.data.objects import Objects
+from fgpvae.errors import UserError
+from fgpvae.training.batches import FixedViews, FreshFilms, FreshViews, Source, TurnedFigures
+from fgpvae.training.configs import CUBES, FILMS, OBJECTS, DataConfig, RunConfig
+
+MOST_SUBJECTS = 2000  # of a collection without a source of its own
+
+
+def build_source(
+    config: RunConfig, objects: Objects | None = None
+) -> tuple[Source, data.Task | None]:
+    """The batches of a run, and the validation task where digits were kept back for one.
+
+    A run on own data needs its `objects`.
+    """
+    settings, size = config.data, config.training.batch
+    if settings.split == OBJECTS:
+        if objects is None:
+            raise UserError("A run on own data needs its objects.")
+        return object_source(config, objects), None
+    if settings.split == CUBES:
+        return figure_source(config), None
+    if settings.split == FILMS:
+        digits = data.trainable(load_digits(settings.source, settings.classes))
+        return FreshFilms(digits, size, settings.views, config.seed), None
+    if settings.split in COLLECTIONS:
+        views = COLLECTIONS[settings.split]().training_views(count=MOST_SUBJECTS)
+        return FixedViews(views, size, config.seed), None
+    if config.model.network.shape != (1, 28, 28):
+        raise UserError("The digits are grey images of 28 x 28 pixels: set network.shape to that.")
+    kind = config.kind
+    if settings.split == "continuous" and kind.fixed_angles:
+        raise UserError(
+            f"The {kind.title} needs the same angles of a digit in every epoch: "
+            "set data.split to factorized or shuffled."
+        )
+    if settings.split == "continuous":
+        digits = data.trainable(load_digits(settings.source, settings.classes))
+        return FreshViews(digits, size, settings.views, config.seed, settings.warp), None
+    if settings.source != "embedded":
+        raise UserError("The fixed splits are of the embedded digits; use the continuous split.")
+    views, task = training_views(settings, config.seed), None
+    if settings.validation and settings.keep_back == "views":
+        views, task = data.keep_views_back(views, settings.validation)
+    elif settings.validation:
+        if not kind.takes_new_digits:
+            raise UserError(
+                "This model cannot take new digits: set data.validation to 0, or data.keep_back "
+                "to views."
+            )
+        views, kept = data.split_validation(views, settings.validation)
+        task = data.leave_one_out(kept)
+    return FixedViews(views, size, config.seed, settings.warp), task
+
+
+def collection_of(
+    config: DataConfig, objects: Objects | None = None, seed: int = 0
+) -> data.collections.Collection:
+    """The collection that a model with this config was trained on; own data need their objects."""
+    if config.split == OBJECTS:
+        if objects is None:
+            raise UserError("The objects of this run are gone.")
+        return data.collections.Own.of(objects, config.track, seed)
+    if config.split in COLLECTIONS:
+        return COLLECTIONS[config.split]()
+    fresh = config.split == "continuous"
+    unsure = bool(config.validation) or config.source not in ("embedded", "openml")
+    trained = data.TRAIN_DIGITS if fresh else config.digits
+    return data.collections.Digits(config.classes, trained, unsure)
+
+
+def object_source(config: RunConfig, objects: Objects) -> FixedViews:
+    if objects.shape != config.model.network.shape:
+        raise UserError(
+            f"The images of these objects have the shape {list(objects.shape)}: set "
+            "model.network.shape to that."
+        )
+    if objects.most_views() > config.data.views:
+        raise UserError(f"An object has more than the {config.data.views} views of data.views.")
+    views = data.objects.split(objects, config.data.track, config.seed).train
+    return FixedViews(views, config.training.batch, config.seed)
+
+
+def figure_source(config: RunConfig, most: int | None = None) -> Source:
+    """Figures of cubes, or at `most` so many of them."""
+    settings, size, pixels = config.data, config.training.batch, config.model.network.shape[1]
+    figures, often = data.cubes.training_figures(0 if most else settings.figures, config.seed)
+    figures = figures[:most]
+    table = data.cubes.turntable(figures, config.seed, pixels)
+    source = TurnedFigures(table, often, size, settings.views, config.seed)
+    if config.kind.fixed_angles:
+        return FixedViews(source.everything(), size, config.seed)
+    return source
+
+
+def training_views(config: DataConfig, seed: int) -> data.Views:
+    """The benchmark's training set that belongs to a config (the fixed splits only)."""
+    if config.split == "shuffled":
+        views = data.shuffled(config.classes, seed)
+    else:
+        views = data.factorized(config.classes, seed, config.views)
+    return views[views.ids % data.DIGITS_PER_CLASS < config.digits]
+
+
+def load_digits(source: str, classes: tuple[int, ...]) -> data.Digits:
+    """Upright digits: the embedded ones, MNIST through OpenML, or a directory of IDX files."""
+    if source == "embedded":
+        return data.embedded(classes)
+    digits = data.load_openml() if source == "openml" else data.load_idx(source)
+    chosen = [i for i, label in enumerate(digits.labels.tolist()) if label in set(classes)]
+    if not chosen:
+        raise UserError(f"{source} holds no digit of the classes {list(classes)}.")
+    return digits[chosen]

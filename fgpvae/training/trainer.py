@@ -1,0 +1,321 @@
+"""The training loop: a generator of steps that knows nothing of files, screens or models' insides.
+
+Every random number of a step is drawn from (seed, step), never from what came before, so a run that
+is interrupted anywhere and resumed ends with exactly the weights of an uninterrupted one. The
+caller's own stream of random numbers is left alone.
+"""
+
+import copy
+import math
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from fgpvae import models
+from fgpvae.data import Views
+from fgpvae.errors import UserError
+from fgpvae.gp import randomness
+from fgpvae.gp.randomness import Part
+from fgpvae.models import Model, Terms
+from fgpvae.training import objectives
+from fgpvae.training.batches import Source, random_context, random_generator, random_part
+from fgpvae.training.configs import RunConfig
+from fgpvae.training.distributed import Workers
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happened in one step."""
+
+    step: int  # steps done
+    epoch: float  # epochs done, fractions included
+    loss: float
+    mse: float  # of the pixels of this batch, from sampled codes
+    kl: float  # nats a digit
+    multiplier: float  # λ
+
+
+def has_bfloat16(device: torch.device) -> bool:
+    """Does the hardware multiply in bfloat16? Elsewhere it is emulated, or not there at all."""
+    return device.type != "cpu" or "AVX512" in torch.backends.cpu.get_cpu_capability()
+
+
+class Trainer:
+    """Train a model: its weights, objective, optimiser and step.
+
+    >>> from fgpvae import Trainer, data, presets
+    >>> from fgpvae.training.batches import FixedViews
+    >>> config = presets.preset("paper", ["training.epochs=1"])
+    >>> trainer = Trainer(config, FixedViews(data.factorized()[:40], 20, 0))
+    >>> [step.step for step in trainer.steps()]
+    [1, 2]
+    >>> trainer.result().training
+    False
+    """
+
+    def __init__(
+        self,
+        config: RunConfig,
+        source: Source,
+        workers: Workers | None = None,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.device = torch.device(device)
+        self.config, self.source, self.workers = config, source, workers or Workers()
+        if self.workers.count > 1 and config.model.network.dropout:
+            raise UserError("Many workers cannot share dropout: set model.network.dropout to 0.")
+        if self.workers.count > 1 and config.kind.joint_batches:
+            raise UserError(f"The {config.kind.title} learns from whole batches: use one worker.")
+        if self.workers.count > 1 and self.device.type == "mps":
+            raise UserError("Many workers cannot share gradients on MPS: use --device cpu.")
+        with randomness.torch_seeded(config.seed):  # weights begin with torch's own numbers
+            self.model: Model = models.build(config.model)
+        self.model.prepare(source.everything)
+        self.model.place(self.device)
+        self.home = self.model.home
+        self.objective = objectives.build(config.objective).to(self.home)
+        training = config.training
+        self.averaged = copy.deepcopy(self.model) if training.average else self.model
+        groups = [*self.model.parameter_groups(), (list(self.objective.parameters()), 1.0)]
+        self.optimizer = torch.optim.AdamW(
+            [
+                {"params": learned, "factor": factor}
+                for parameters, factor in groups
+                if (learned := [p for p in parameters if p.requires_grad])
+            ],
+            lr=training.learning_rate,
+            weight_decay=training.weight_decay,
+            fused=True,
+        )
+        if self.workers.count > 1:
+            # the objective sees all digits: its gradient is whole already, on every worker
+            self.workers.share(self.model)
+        self.step = 0
+        self.total = training.epochs * source.steps
+        last = min(training.recognition, training.epochs // 2)
+        self.recognition = (training.epochs - last) * source.steps  # its first step
+        if training.recognition and not self.model.recognising():
+            raise UserError(
+                "Only an encoder that is told the angle, with a mean function, learns to recognise "
+                "it: set training.recognition to 0."
+            )
+
+    def steps(self) -> Iterator[Step]:
+        """Train from where this stands to the end, one step at a time."""
+        while self.step < self.total:
+            yield self.advance()
+
+    def advance(self) -> Step:
+        config, source = self.config.training, self.source
+        if self.step % source.steps == 0:
+            self.model.start_epoch(
+                lambda: source.everything().to(self.home), self.step / self.total
+            )
+        if not self.model.training:
+            self.model.train()
+        if self.step >= self.recognition:
+            return self._recognise()
+        terms, _ = self._terms()
+        prior = self.model.log_prior()
+        if self.workers.rank:
+            prior = prior.detach()  # it has one gradient, that of the first worker
+        loss = self.objective(terms) - prior / source.digits
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            raise UserError(self._what_is_not_finite(terms))
+        self.optimizer.zero_grad()
+        self.workers.backward(loss)
+        if config.clip:
+            nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
+        return self._finish(terms, value)
+
+    def _finish(self, terms: Terms, loss: float) -> Step:
+        """Change the weights by their gradients."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["factor"] * self.learning_rate()
+        self.optimizer.step()
+        self.step += 1
+        self._average()
+        mse = float(terms.squared_error.detach().sum() / terms.pixels.sum())
+        kl = float(terms.kl.detach().mean())
+        epoch = self.step / self.source.steps
+        return Step(self.step, epoch, loss, mse, kl, self.objective.multiplier())
+
+    def _recognise(self) -> Step:
+        """A step of the last epochs: the encoder of the local channels alone."""
+        with torch.no_grad():
+            terms, views = self._terms()
+        self.optimizer.zero_grad()
+        part, own = self._part(), torch.zeros((), device=self.home)
+        with self._only(self.model.recognising()):
+            if views is not None:
+                views = views.to(self.home)
+                samples = random_generator(self.config.seed, 5, self.step, part)
+                with self._precision():
+                    each = self.model.recognition(views, samples)  # [P]
+                own = each.sum() / (len(views) if part is None else part.total)
+            self.workers.backward(own)
+        return self._finish(terms, float(own.detach()))
+
+    @contextmanager
+    def _only(self, learned: list[nn.Parameter]) -> Iterator[None]:
+        """Within, no other weights of the model have a gradient."""
+        wanted = {id(weight) for weight in learned}
+        weights = self.model.parameters()
+        others = [w for w in weights if w.requires_grad and id(w) not in wanted]
+        for weight in others:
+            weight.requires_grad_(False)
+        try:
+            yield
+        finally:
+            for weight in others:
+                weight.requires_grad_(True)
+
+    def _terms(self) -> tuple[Terms, Views | None]:
+        """The terms of the whole batch, computed from this worker's part of it, and that part."""
+        part, views = self._part(), None
+        if part is None:
+            return self._own_terms(None)
+        if len(part):
+            try:
+                own, views = self._own_terms(part)
+            except UserError:
+                # the others learn of it by numbers that are not finite, and stop as well
+                nan = torch.full((len(part),), math.nan)
+                self.workers.gather(Terms(nan, nan, nan), part)
+                raise
+        else:
+            nothing = torch.zeros(0, device=self.home)
+            own = Terms(nothing, nothing.long(), nothing)
+        return self.workers.gather(own, part), views
+
+    def _own_terms(self, part: Part | None) -> tuple[Terms, Views]:
+        config = self.config.training
+        seed, step = self.config.seed, self.step
+        views = self.source.batch(step, part)
+        with self._precision(), self._dropout():
+            context, generator = None, random_generator(seed, 3, step, part)
+            samples = random_generator(seed, 2, step, part)
+            if config.context_dropout:
+                context = random_context(views.observed, config.context_dropout, generator)
+                context = context.to(self.home)
+            try:
+                if self.config.objective.conditional:
+                    given = random_part(views.observed, generator).to(self.home)
+                    return self.model.conditional_terms(views.to(self.home), given, samples), views
+                return self.model.terms(views.to(self.home), context, samples), views
+            except UserError as error:
+                raise UserError(self._stopped(str(error).rstrip("."))) from None
+
+    def _part(self) -> Part | None:
+        """This worker's digits of the batch."""
+        size, k = self.config.training.batch, self.step % self.source.steps
+        return self.workers.part(min(size, self.source.digits - k * size))
+
+    def _precision(self) -> AbstractContextManager[object]:
+        """Products of float32 matrices in bfloat16; float64, which is the GP, stays as it is."""
+        if self.config.training.precision == "bfloat16" and has_bfloat16(self.device):
+            return torch.autocast(self.device.type, torch.bfloat16)
+        return nullcontext()
+
+    def _dropout(self) -> AbstractContextManager[None]:
+        """Which units are silent, torch draws from its own generator: lend it one for the step."""
+        if self.config.model.network.dropout:
+            seed = random_generator(self.config.seed, 4, self.step).initial_seed()
+            return randomness.torch_seeded(seed, self.device)
+        return nullcontext()
+
+    def learning_rate(self) -> float:
+        config = self.config.training
+        rate = config.learning_rate * min(1.0, (self.step + 1) / (config.warmup + 1))
+        if config.schedule == "cosine":
+            recognising = self.step >= self.recognition
+            first = self.recognition if recognising else 0
+            last = self.total if recognising else self.recognition
+            share = (self.step - first) / (last - first)
+            rate *= 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * share))
+        return rate
+
+    def result(self) -> Model:
+        """The model to use: averaged weights, and what it remembers of the training views."""
+        model = self.averaged
+        if self.device.type != "cpu":
+            model = copy.deepcopy(model).cpu()
+        model.condition(self.source.everything)
+        return model.eval()
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        decay = self.config.training.average
+        if not decay:
+            return
+        decay = min(decay, self.step / (self.step + 10))  # early weights are soon forgotten
+        for average, weight in zip(
+            self.averaged.parameters(), self.model.parameters(), strict=True
+        ):
+            average.lerp_(weight, 1 - decay)
+        for kept, buffer in zip(self.averaged.buffers(), self.model.buffers(), strict=True):
+            kept.copy_(buffer)
+
+    def _what_is_not_finite(self, terms: Terms) -> str:
+        parts = {
+            "the reconstruction": terms.squared_error,
+            "the KL term": terms.kl,
+            "the multiplier λ": torch.tensor(self.objective.multiplier()),
+        }
+        bad = [name for name, part in parts.items() if not bool(part.isfinite().all())]
+        return self._stopped(f"{' and '.join(bad) or 'the loss'} is not a finite number")
+
+    def _stopped(self, cause: str) -> str:
+        return (
+            f"Training stopped at step {self.step}: {cause}; the last good checkpoint is kept. "
+            "A lower learning rate may help."
+        )
+
+    def start_from(self, model: Model) -> None:
+        """Begin with the weights of a model of the same settings; a residual block may be new."""
+        config = self.config.model
+        without = replace(config, network=replace(config.network, residual=0))
+        if model.config not in (config, without):
+            raise UserError(
+                f"Training cannot start from '{self.config.training.start}': it is a model with "
+                "other settings."
+            )
+        for own in (self.model, self.averaged):
+            own.load_state_dict(own.state_dict() | model.state_dict())
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to go on from here."""
+        return {
+            "step": self.step,
+            "model": self.model.state_dict(),
+            "averaged": self.averaged.state_dict() if self.config.training.average else {},
+            "objective": self.objective.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on from there; settings come from the config, never from the state."""
+        self.model.load_state_dict(state["model"])
+        if self.config.training.average:
+            self.averaged.load_state_dict(state["averaged"])
+        self.objective.load_state_dict(state["objective"])
+        settings = self.optimizer.state_dict()["param_groups"]
+        moments = state["optimizer"]["state"]
+        self.optimizer.load_state_dict({"state": moments, "param_groups": settings})
+        for parameter, kept in self.optimizer.state.items():
+            if any(value.shape not in ((), parameter.shape) for value in kept.values()):
+                raise ValueError("the optimiser's state does not fit")
+        step = int(state["step"])
+        if not 0 <= step <= self.total:
+            raise ValueError("a step that this run does not have")
+        self.step = step
+
+    def check_finite(self) -> None:
+        """A loss can be finite while its gradient was not."""
+        if not all(bool(weight.isfinite().all()) for weight in self.model.parameters()):
+            raise UserError(self._stopped("a weight is not a finite number"))

@@ -1,0 +1,171 @@
+"""Every page with every collection, and what a page does with its controls and its link."""
+
+import pytest
+
+from tests import small_runs
+from tests.pages import html, linked, open_page, sent
+from ui.catalog import models
+from ui.latents.codes import some
+from ui.shell import query_params
+
+MODELS = {
+    "digits": "best",
+    "baseline": "cvae",
+    "cubes": "cubes",
+    "films": "films",
+    "own": "runs/bars",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """Runs of every kind of model, and one on own objects on a line."""
+    root = tmp_path_factory.mktemp("pages") / "runs"
+    small_runs.make(root)
+    small_runs.own_objects(root / "bars")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def runs(root, monkeypatch):
+    monkeypatch.setenv("FGPVAE_RUNS", str(root))
+
+
+def choose(at, option):
+    """Click an option of the pills or segmented control that has it."""
+    group = next(each for each in at.get("button_group") if option in (each.options or ()))
+    group.set_value([option]) if isinstance(group.value, list) else group.set_value(option)
+    return fine(at.run())
+
+
+def fine(at):
+    assert not at.exception, at.exception
+    assert not at.error
+    return at
+
+
+@pytest.mark.parametrize("collection", MODELS)
+@pytest.mark.parametrize("page", ["rotate", "extrapolate", "latents"])
+def test_every_page_shows_every_collection(page, collection):
+    at = fine(open_page(page, model=MODELS[collection]))
+    assert len(at.title) == 1
+    assert at.selectbox(key="model").value == MODELS[collection]
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("models", ["best", "runs/turning"]),
+        ("compare.objects", ["cubes"]),
+        ("compare.objects", ["runs/bars"]),
+        ("compare.films", ["films"]),
+    ],
+)
+def test_compare_shows_every_collection(key, names):
+    group = {"models": "best", "compare.objects": "cubes", "compare.films": "films"}[key]
+    at = fine(open_page("compare", model=group, **{key: names}))
+    assert at.multiselect(key=key).value == names
+    assert html(at, "mean image")
+
+
+@pytest.mark.parametrize("name", ["turning", "vae", "cvae", "gpvae", "gpvae-amortised"])
+@pytest.mark.parametrize("page", ["rotate", "latents"])
+def test_every_kind_of_model_is_shown(page, name):
+    fine(open_page(page, model=f"runs/{name}"))
+
+
+def test_what_views_do_is_said_of_this_model_and_its_track():
+    own, best = (open_page("rotate", model=MODELS[name]) for name in ("own", "digits"))
+    said = " ".join(each.value for each in own.caption)
+    assert "The track is wide where the model knows little" in said
+    assert "not checked against real errors" in said
+    films = [
+        [each.proto.label == "See a film" for each in at.get("page_link")] for at in (own, best)
+    ]
+    assert [any(each) for each in films] == [False, True]
+
+
+@pytest.mark.parametrize(("page", "screen"), [("rotate", "1"), ("how", "2")])
+def test_the_track_of_a_film_is_thin_at_the_frames_that_were_given(page, screen):
+    at = open_page(page, model="films", screen=screen)
+    [dial] = sent(at, "doubt")
+    thin = {k for k, width in enumerate(dial["doubt"]) if width < 2 * min(dial["doubt"])}
+    assert thin == {3, 9, 15, 21}
+
+
+def test_local_channels_are_seen_by_the_angle_and_films_beside_their_path():
+    best, films = (open_page("latents", model=name) for name in ("best", "films"))
+    asked = [{each.key for each in at.get("button_group")} for at in (best, films)]
+    assert ["latents.plane" in each for each in asked] == [True, False]
+    texts = [" ".join(each.value for each in (*at.caption, *at.markdown)) for at in (best, films)]
+    assert "These 2 directions show" in texts[0]
+    assert "true path" in texts[1]
+
+
+def test_where_few_objects_are_new_latents_show_those_of_training_too():
+    choice = models.find(MODELS["own"])
+    new = list(choice.collection.subjects(True))
+    shown = some(choice.collection, True, 60)
+    assert 0 < len(new) < len(shown) == 10
+    assert shown[: len(new)] == new
+
+
+def test_compare_asks_for_films_where_the_path_can_be_known():
+    at = open_page("compare", model="films")
+    assert at.session_state["compare.subject_given"] == 4
+
+
+def test_a_link_opens_the_same_picture():
+    link = {
+        "model": "best",
+        "subject": "new-7-3",
+        "other": "new-7-5",
+        "angle": "33",
+        "views": "0_8",
+    }
+    at = fine(open_page("rotate", **link))
+    assert {name: linked(at, name) for name in link} == link
+    assert at.slider(key="rotate.digits.count").value == 2
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"subject": "new-99"},
+        {"angle": "nan", "views": "x_y", "style": "1e99"},
+        {"subject": "../../etc", "other": "3-9999"},
+    ],
+)
+def test_broken_links_open_the_page_all_the_same(link):
+    fine(open_page("rotate", model="best", **link))
+
+
+def test_the_number_of_views_keeps_those_that_are_there():
+    at = fine(open_page("rotate", model="best", views="3_5"))
+    at.slider(key="rotate.digits.count").set_value(4).run()
+    views = query_params.numbers(linked(at, "views"))
+    assert len(views) == 4
+    assert {3, 5} <= set(views)
+    at.slider(key="rotate.digits.count").set_value(1).run()
+    assert query_params.numbers(linked(at, "views"))[0] in views
+
+
+def test_the_switch_leads_to_films_and_back_to_the_model_before():
+    at = fine(open_page("rotate", model="paper"))
+    for group, model in (("Films", "films"), ("Digits", "paper")):
+        at = choose(at, group)
+        assert at.selectbox(key="model").value == model
+
+
+def test_a_model_that_takes_no_new_digits_shows_training_digits():
+    at = fine(open_page("rotate", model="runs/gpvae", subject="new-3-2"))
+    assert not linked(at, "subject").startswith("new-")
+    assert at.slider(key="rotate.digits.count").disabled
+
+
+def test_own_objects_that_are_gone_are_missed_in_one_sentence(tmp_path, monkeypatch):
+    small_runs.own_objects(tmp_path / "bars")
+    (tmp_path / "bars" / "objects.npz").unlink()
+    monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
+    at = fine(open_page("rotate", model="runs/bars"))
+    assert html(at, "gone")

@@ -1,0 +1,186 @@
+"""Digits, objects or films: the collection of a page, the subject that is picked, a gallery."""
+
+import streamlit as st
+
+from fgpvae.data.collections import Collection, Digit, Subject
+from ui.catalog import models
+from ui.catalog.models import Choice
+from ui.components.pictures import address
+from ui.components.tiles import Tile, tiles
+from ui.shell import query_params, widget_keys
+
+GROUPS = ("Digits", "Objects", "Films")
+HELP = (
+    "A digit is a picture that turns. An object in space hides its far side. A film moves "
+    "along a path that no single frame can tell."
+)
+SHOWN, MORE = 20, 60  # subjects in a gallery
+FIRST, SECOND = "A", "B"
+NEW, TRAINING = "New", "Training"
+EXPLAIN = "The model learned from the training {many} and has never seen the new ones."
+
+
+def switch(key: str) -> str:
+    """Switch between digits, objects and films; remembers the last model of each."""
+    groups = {choice.name: choice.group for choice in models.available()}
+    offered = [group for group in GROUPS if group in groups.values()]
+    now = st.query_params.get("model") or st.session_state.get("model")
+    here = groups.get(str(now), offered[0] if offered else GROUPS[0])
+    last: dict[str, str] = st.session_state.setdefault("catalog.last", {})
+    if now in groups:
+        last[here] = str(now)
+
+    def lead(wanted: str) -> None:
+        names = [name for name, group in groups.items() if group == wanted]
+        query_params.write(model=last[wanted] if last.get(wanted) in names else names[0])
+
+    if len(offered) > 1:
+        st.segmented_control(
+            "Digits, objects or films",
+            offered,
+            required=True,
+            help=HELP,
+            label_visibility="collapsed",
+            **widget_keys.showing(f"{key}.group", here, lead),
+        )
+    return here
+
+
+def suits(subject: Subject, choice: Choice) -> bool:
+    classes = choice.collection.classes
+    if subject.label is not None and classes and subject.label not in classes:
+        return False
+    return choice.kind.takes_new_digits or subject.row >= 0
+
+
+def first(choice: Choice, label: int | None = None) -> Subject:
+    """Return the subject that a page starts with."""
+    found = choice.collection.first(label)
+    if suits(found, choice):
+        return found
+    return choice.collection.subjects(False, found.label)[0]
+
+
+def chosen(key: str, choice: Choice, linked: str | None = None) -> Subject:
+    """Return the subject picked under `key`, that of a link, or one to start with.
+
+    A subject that this model cannot take stays picked: the next model may take it.
+    """
+    name = f"{key}.{choice.collection.name}.subject"
+    picked = st.session_state.get(name) or linked
+    found = choice.collection.find(picked) if picked else None
+    if found is not None and suits(found, choice):
+        st.session_state[name] = found.id
+        return found
+    return first(choice, found.label if found else None)
+
+
+def pick(key: str, choice: Choice, id: str) -> None:
+    st.session_state[f"{key}.{choice.collection.name}.subject"] = id
+
+
+def pair(key: str, choice: Choice, a: str | None, b: str | None) -> tuple[Subject, Subject]:
+    """Return subject A on the dial and another subject B to morph to and swap with."""
+    one, other = chosen(key, choice, a), chosen(f"{key}.second", choice, b)
+    if other == one or (other.label != one.label and b is None):
+        others = list(choice.collection.subjects(bool(one.new), one.label))
+        others = [each for each in others[9:] + others[:9] if each != one and suits(each, choice)]
+        other = others[0] if others else other
+    return one, other
+
+
+def gallery(key: str, choice: Choice, current: Subject, second: Subject | None = None) -> None:
+    """Show thumbnails of the model's subjects; a click picks one under `key`.
+
+    With a `second` subject the two are called A and B, and a switch says which of them is picked.
+    """
+    collection = choice.collection
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        target = key if second is None else _side(key, collection)
+        shown = current if target == key or second is None else second
+        place = st.container(width="content")
+        new = _new(key, choice, shown)
+        with place:
+            label = _label(target, choice, shown, new)
+        more = st.toggle("More", key=f"{key}.more")
+    every = list(collection.subjects(new, label))[: MORE if more else SHOWN]
+    for special in (second, current):
+        fits = special is not None and bool(special.new) == new
+        if special and fits and special not in every and label in (None, special.label):
+            every.insert(0, special)
+    tiles(
+        [tile(each, current, second) for each in every],
+        key=f"{key}.tiles",
+        label=f"{collection.words.many.capitalize()} to pick from",
+        on_pick=lambda id: pick(target, choice, id),
+        single=second is None,
+    )
+
+
+def tile(subject: Subject, current: Subject, second: Subject | None = None) -> Tile:
+    """Make a tile to pick a subject; A and B are marked where there are two."""
+    number = f" {subject.number + 1}" if isinstance(subject, Digit) else ""
+    kind = {True: "new", False: "training", None: "training or new"}[subject.new]
+    is_a, is_b = subject == current, subject == second
+    badge = FIRST if is_a else SECOND if is_b else ""
+    return Tile(
+        subject.id,
+        address(subject.thumbnail, 2),
+        f"{subject.name.capitalize()}{number}, {kind}",
+        selected=is_a,
+        second=is_b and not is_a,
+        badge=badge if second is not None else "",
+    )
+
+
+def _side(key: str, collection: Collection) -> str:
+    side = st.segmented_control(
+        "Which one to pick",
+        [FIRST, SECOND],
+        format_func=lambda name: f"{collection.words.one.capitalize()} {name}",
+        default=FIRST,
+        required=True,
+        key=f"{key}.side",
+        help=f"A is shown. B is the {collection.words.one} to morph into and to swap with.",
+        label_visibility="collapsed",
+    )
+    return key if side == FIRST else f"{key}.second"
+
+
+def _label(target: str, choice: Choice, current: Subject, new: bool) -> int | None:
+    """Ask for the class whose subjects are shown; another class picks a subject of it."""
+    classes = sorted(choice.collection.classes)
+    if len(classes) < 2:
+        return None
+
+    def changed(label: int) -> None:
+        found = first(choice, label)
+        if not new and found.new:
+            found = choice.collection.subjects(False, label)[0]
+        pick(target, choice, found.id)
+
+    return st.pills(
+        "Class",
+        classes,
+        required=True,
+        label_visibility="collapsed",
+        wrap=True,  # on a phone, where the last would be out of sight
+        **widget_keys.showing(f"{target}.class", current.label, changed),
+    )
+
+
+def _new(key: str, choice: Choice, current: Subject) -> bool:
+    if not choice.kind.takes_new_digits:
+        return False
+    many = choice.collection.words.many
+    kind = st.segmented_control(
+        "New or training",
+        [NEW, TRAINING],
+        format_func=lambda name: f"{name} {many}",
+        default=TRAINING if current.new is False else NEW,
+        required=True,
+        key=f"{key}.{choice.collection.name}.kind",
+        help=EXPLAIN.format(many=many),
+        label_visibility="collapsed",
+    )
+    return kind == NEW

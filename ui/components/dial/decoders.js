@@ -1,0 +1,38 @@
+// Packed decoders: loaded once, kept where every dial of the page finds them.
+import { floats } from "../shared/numbers.js";
+import { hub } from "../shared/pose.js";
+
+const KEPT = 8;
+const BASE = import.meta.url.split("/scripts/")[0]; // the server, below any path of a proxy
+const coming = new Map(); // those that are being loaded
+
+export function unpack(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const packed = buffer.slice(4 + length);
+  return { header, weights: header.half ? floats(packed) : new Float32Array(packed) };
+}
+
+// one that was used is the newest
+export function known(id) {
+  const entry = hub.networks.get(id);
+  if (!entry) return undefined;
+  hub.networks.delete(id);
+  hub.networks.set(id, entry);
+  return entry;
+}
+
+async function fetched(id) {
+  const answer = await fetch(`${BASE}/weights/${id}`);
+  if (!answer.ok) return false; // the server was started anew, or has forgotten it
+  hub.networks.set(id, unpack(await answer.arrayBuffer()));
+  for (const each of hub.networks.keys()) if (hub.networks.size > KEPT) hub.networks.delete(each);
+  return true;
+}
+
+// true when it is here, false if the server does not know it
+export async function load(id) {
+  if (hub.networks.has(id)) return true;
+  if (!coming.has(id)) coming.set(id, fetched(id).catch(() => false).finally(() => coming.delete(id)));
+  return coming.get(id);
+}

@@ -1,0 +1,246 @@
+// The laboratory in a file: what the app asks its server for is computed here.
+import canvas from "../canvas/canvas.js";
+import { Circle } from "../dial/circle.js";
+import dial from "../dial/dial.js";
+import { Picture } from "../dial/picture.js";
+import { Series } from "../dial/series.js";
+import { radians, turned } from "../shared/geometry.js";
+import { bytes, floats, gaussian, unpacked } from "../shared/numbers.js";
+import { hub, poseOf } from "../shared/pose.js";
+import { Posterior } from "../shared/posterior.js";
+import styleSliders from "../style_sliders/style_sliders.js";
+import tiles from "../tiles/tiles.js";
+import { digit } from "./digit.js";
+import { Encoder } from "./encoder.js";
+import { weights } from "./weights.js";
+
+const WIDTH = 1 / 12; // of a stroke, as in the app
+const [SAMPLES, STEPS] = [8, 47]; // paths of a film, and their points
+const START = 13; // a three
+const DIGIT = { thing: "digit", disc: true, scale: { low: 0, high: 360, degrees: true } };
+const WARM = "#e4572e";
+const $ = (id) => document.getElementById(id);
+const root = (id) => $(id).shadowRoot;
+let content;
+
+// the layers and weights of a network
+async function network(name) {
+  const packed = content.networks[name];
+  return { header: packed.header, weights: await weights(packed, $(`${name}-weights`).textContent) };
+}
+
+// a model: its kernel, mean function and number of channels, as the posterior takes them
+function prepared(model) {
+  const mean = model.mean && new Series({ shape: [model.local], values: unpacked(model.mean) });
+  return { ...model, mean };
+}
+
+// encoded views [{ w, mean, variance }] of a subject of the page
+function encoded({ w, latents }, { views }) {
+  const numbers = floats(bytes(views).buffer);
+  return w.map((at, q) => {
+    const from = 2 * latents * q;
+    const mean = numbers.slice(from, from + latents);
+    return { w: at, mean, variance: numbers.slice(from + latents, from + 2 * latents).map(Math.exp) };
+  });
+}
+
+// what a dial draws from: a posterior in place of the server's series
+function scene(model, posterior, name) {
+  const styles = posterior.style.map((_, g) => model.local + g);
+  return { network: name, code: posterior, variance: posterior.unknown, frequency: 1, styles, own: posterior.style };
+}
+
+// One subject on a dial or a track: dots are views that the posterior is given or not.
+class Stage {
+  constructor(key, id, model, name, fixed) {
+    Object.assign(this, { key, id, model, name, fixed, count: 0 });
+  }
+
+  show(subject, views, observed) {
+    Object.assign(this, { subject, views, observed });
+    this.refresh();
+  }
+
+  refresh() {
+    const { model, views, observed, key, subject } = this;
+    this.posterior = new Posterior(model, views.filter((_, q) => observed[q]));
+    const line = model.kernel.kind !== "periodic";
+    const { angle } = poseOf(key);
+    const data = {
+      ...scene(model, this.posterior, this.name),
+      key,
+      subject,
+      line,
+      scene: `${key}${this.count++}`,
+      pose: { revision: subject, angle: angle || (line ? 30 : 0), style: null },
+      observed,
+      angles: views.map(({ w }) => (line ? 50 * (w + 1) : turned(Math.round((w * 18000) / Math.PI) / 100))),
+      cycle: content.colours[line ? "line" : "circle"],
+      trails: line ? this.trails() : null,
+      heldOut: [],
+      heldOutText: "",
+      heldOutColour: WARM,
+      editable: true,
+      size: 470,
+      name: "",
+      beside: null,
+      doubt: null,
+      ...this.fixed,
+    };
+    dial({ data: [data], parentElement: root(this.id), setStateValue: (name, value) => this.took(name, value) });
+    this.changed?.();
+  }
+
+  took(name, value) {
+    if (name !== "context") return;
+    this.observed = this.views.map((_, q) => value.indices.includes(q));
+    this.refresh();
+  }
+
+  // the mean path and samples, as shares of the picture: [1 + SAMPLES, STEPS, 2]
+  trails() {
+    const places = Array.from({ length: STEPS }, (_, s) => (2 * s) / (STEPS - 1) - 1);
+    const mean = places.map((w) => [...this.posterior.at(w).subarray(0, 2)]);
+    const draw = this.posterior.sampler(places);
+    const drawn = Array.from({ length: SAMPLES }, () => draw([0, 1].map(() => places.map(gaussian))));
+    const { header, weights: all } = hub.networks.get(this.name);
+    const [{ centre, log_reach: reach, shape }] = header.layers;
+    const sides = [shape[2], shape[1]];
+    const place = (z, k) => 0.5 + (all[centre[0] + k] + Math.exp(all[reach[0] + k]) * Math.tanh(z)) / sides[k];
+    return { shape: [1 + SAMPLES, STEPS, 2], values: [mean, ...drawn].flat().flatMap((at) => at.map(place)) };
+  }
+}
+
+function gallery(id, label, { subjects }, selected, second, picked) {
+  const shown = subjects.map(({ name, image }, k) => ({
+    name: `${k}`,
+    image,
+    hint: name,
+    selected: k === selected,
+    second: k === second,
+    badge: second === null ? "" : { [selected]: "A", [second]: "B" }[k] ?? "",
+  }));
+  const data = { layout: "gallery", label, single: false, tiles: shown };
+  tiles({ data: [data], parentElement: root(id), setTriggerValue: (_, name) => picked(Number(name)) });
+}
+
+// --- rotate ---
+
+function rotate(model) {
+  const stage = new Stage("rotate", "dial", model, "decoder", DIGIT);
+  const only = (k) => model.w.map((_, q) => k.includes(q));
+  const all = (k) => encoded(model, model.subjects[k]);
+  const pictures = ["swap-b", "swap-ab"].map((id) => new Picture($(id), new Circle()));
+  let [a, b, choosing] = [START, null, "a"];
+  let other;
+  const draw = () => {
+    if (!other) return;
+    const { angle } = poseOf("rotate");
+    [other.style, poseOf("rotate").values()].forEach((style, k) => pictures[k].draw(angle, style));
+  };
+  const sliders = () => {
+    const { name } = model.subjects[b ?? a];
+    const morph = other && { name: `To B, ${name}`, style: other.style };
+    const data = { ...content.sliders, own: stage.posterior.style, morph };
+    styleSliders({ data: [data], parentElement: root("sliders") });
+    draw();
+  };
+  const choose = (k) => {
+    if (choosing === "a") {
+      a = k;
+      stage.show(`digit ${k}`, all(k), only(model.first));
+    } else {
+      b = k;
+      other = new Posterior(model, all(k).filter((_, q) => model.first.includes(q)));
+      for (const picture of pictures) {
+        picture.show(scene(model, other, "decoder"));
+        picture.connect();
+      }
+      $("swap").hidden = false;
+    }
+    sliders();
+    gallery("gallery", "Digits that the model was not trained on", model, a, b, choose);
+  };
+  for (const each of ["a", "b"]) {
+    $(`pick-${each}`).addEventListener("click", () => {
+      choosing = each;
+      for (const name of ["a", "b"]) $(`pick-${name}`).ariaPressed = String(name === choosing);
+    });
+  }
+  poseOf("rotate").watchers.add(draw);
+  stage.changed = sliders;
+  choose(a);
+}
+
+// --- draw ---
+
+function drawing(model, encoder) {
+  const stage = new Stage("draw", "drawn", model, "decoder", DIGIT);
+  let views = []; // those that are done
+  let strokes = [];
+  let [sheet, drawings] = [0, 0];
+  const paper = () => {
+    const data = { strokes, width: WIDTH, sheet: sheet++, thing: "digit", margin: 0 };
+    canvas({ data: [data], parentElement: root("canvas"), setTriggerValue: (_, made) => took(made.strokes) });
+  };
+  const show = () => {
+    const now = [...views];
+    if (strokes.length) {
+      const w = radians(turned($("turned").valueAsNumber || 0));
+      const image = digit(strokes, WIDTH, w);
+      now.push({ w, image, ...encoder.run(image, w) });
+      const pixels = new ImageData(28, 28);
+      image.forEach((value, k) => pixels.data.set([255 * value, 255 * value, 255 * value, 255], 4 * k));
+      $("seen").getContext("2d").putImageData(pixels, 0, 0);
+    }
+    $("add").disabled = !strokes.length;
+    $("again").disabled = $("drawn").hidden = !now.length;
+    $("views").textContent = `As the model gets it, 28 x 28 pixels. Views: ${now.length}.`;
+    if (now.length) stage.show(`drawing ${drawings}`, now, now.map(() => true));
+    return now;
+  };
+  const took = (made) => {
+    strokes = made;
+    show();
+  };
+  const clean = (kept, degrees) => {
+    [views, strokes] = [kept, []];
+    $("turned").value = degrees;
+    paper();
+    show();
+  };
+  $("turned").addEventListener("input", show);
+  $("add").addEventListener("click", () => clean(show(), turned($("turned").valueAsNumber + 90)));
+  $("again").addEventListener("click", () => {
+    drawings++;
+    clean([], 0);
+  });
+  paper();
+}
+
+// --- films ---
+
+function films(model) {
+  const scale = { low: 1, high: model.w.length, degrees: false };
+  const stage = new Stage("films", "track", model, "films", { thing: "film", disc: false, scale });
+  const choose = (k) => {
+    stage.show(`film ${k}`, encoded(model, model.subjects[k]), model.w.map((_, q) => model.first.includes(q)));
+    gallery("reel", "Films of digits", model, k, null, choose);
+  };
+  choose(2);
+}
+
+export async function start() {
+  content = JSON.parse($("content").textContent);
+  const model = prepared(content.rotate);
+  hub.networks.set("decoder", await network("decoder"));
+  rotate(model);
+  // the first digit is drawn before the rest is made
+  await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+  const { header, weights: numbers } = await network("encoder");
+  drawing(model, new Encoder(header, numbers));
+  hub.networks.set("films", await network("films"));
+  films(prepared(content.films));
+  document.body.dataset.ready = "yes";
+}

@@ -1,5 +1,0 @@
-"""A small drawing in SVG."""
-
-from ui.components.sketch.sketch import show
-
-__all__ = ["show"]

@@ -1,0 +1,67 @@
+"""A cube figure of one's own, built face by face or written as moves."""
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from fgpvae.data import cubes
+from fgpvae.data.collections import CubeFigure, Cubes
+from fgpvae.errors import UserError
+from ui.catalog import subjects
+from ui.catalog.models import Choice
+from ui.components.builder import builder
+from ui.extrapolate.built import KEY, Built
+from ui.shell import frame, notices, widget_keys
+
+MOVES_HELP = (
+    "How to get from one cube to the next: x is right, y is away from you, z is up; a minus "
+    "sign goes the other way, a number adds several cubes. Branches are in brackets: x2 (y) "
+    "z2. A single cube is o."
+)
+Drafted = tuple[tuple[int, int, int], ...]
+PROBLEM, DRAFT = "extrapolate.problem", "extrapolate.draft"
+
+
+def build(choice: Choice, link: Mapping[str, str]) -> Built:
+    """Ask for a figure: the one that was built last, as long as a new one is not valid."""
+    figure = subjects.chosen(KEY, choice, link.get("subject"))
+    assert isinstance(figure, CubeFigure)
+    id, shown, text = st.session_state.get(DRAFT, ("", (), ""))
+    if id != figure.id:  # another figure has come in another way
+        shown, text = cubes.parse(figure.moves).cubes, figure.moves
+        st.session_state[DRAFT] = figure.id, shown, text
+        st.session_state.pop(PROBLEM, None)
+
+    def attempt(read: Callable[[], CubeFigure], drafted: Drafted, typed: str) -> None:
+        """Show what was made; where it is no figure, say why and keep the one before."""
+        st.session_state.pop(PROBLEM, None)
+        try:
+            found = read()
+            subjects.pick(KEY, choice, found.id)
+            drafted = drafted or cubes.parse(found.moves).cubes
+            st.session_state[DRAFT] = found.id, drafted, typed or found.moves
+        except UserError as error:
+            st.session_state[PROBLEM] = str(error)
+            st.session_state[DRAFT] = figure.id, drafted or shown, typed or text
+
+    def on_built(made: Drafted) -> None:
+        attempt(lambda: Cubes().figure(cubes.from_cubes(made).moves), made, "")
+
+    def another() -> None:
+        every = [each.id for each in choice.collection.subjects(True)]
+        now = every.index(figure.id) + 1 if figure.id in every else 0
+        subjects.pick(KEY, choice, every[now % len(every)])
+
+    with frame.card("Build a cube figure", key="extrapolate.build"):
+        builder(shown, key="extrapolate.builder", on_built=on_built)
+        box = widget_keys.showing(
+            "extrapolate.typed",
+            text,
+            lambda typed: attempt(lambda: Cubes().figure(typed), (), typed),
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.text_input("Moves", max_chars=200, help=MOVES_HELP, **box)
+            st.button("Another figure", on_click=another, key="extrapolate.another_figure")
+        if problem := st.session_state.get(PROBLEM):
+            notices.problem(problem, "The figure before it is shown.")
+    return Built(figure, link={"subject": figure.id})

@@ -1,0 +1,216 @@
+"""A digit of one's own: an example, a drawing, a file, a photo, or one drawn at random."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from fgpvae.browser.imagined import prior
+from fgpvae.data.collections import Digit, Digits
+from ui.catalog import subjects
+from ui.catalog.models import Choice
+from ui.components.canvas import to_link
+from ui.components.tiles import tiles
+from ui.extrapolate import angle, own_picture, pieces, sources
+from ui.extrapolate.angle import View
+from ui.extrapolate.built import KEY, Built
+from ui.extrapolate.sources import Brought
+from ui.inference import style_names
+from ui.shell import frame, notices, query_params
+
+EXAMPLE, DRAW, UPLOAD, CAMERA, RANDOM = "Example", "Draw", "Upload", "Camera", "Random"
+FEW = 4  # examples in sight
+PLAIN = (3, 2, 5, 7)  # classes that they are of, if the model knows these
+NOTHING = Built(title="No digit yet", sentence="Bring one, and it turns here.")
+WHICH_FILES = Built(title="One digit or several?", sentence="Say what your pictures show.")
+WHICH_DIGIT = Built(title="Which one?", sentence=pieces.CHOOSE)
+# on a phone what was chosen last is at the top: a source, then the picture that came of it
+IN_SIGHT = """<script>/* %s */
+if (matchMedia("(max-width: 640px)").matches)
+  document.querySelector(".st-key-%s").scrollIntoView({ block: "start" });
+</script>"""
+BRING, CANVAS, QUESTION = "shell-card-extrapolate-bring", "extrapolate-canvas", "extrapolate-top"
+
+
+def build(choice: Choice, link: Mapping[str, str]) -> Built:
+    with frame.card(key="extrapolate.bring"):
+        source = st.segmented_control(
+            "Where the digit comes from",
+            [EXAMPLE, DRAW, UPLOAD, CAMERA, RANDOM],
+            default=EXAMPLE,
+            required=True,
+            key="extrapolate.source",
+            bind="query-params",
+            persist_state="session",
+            label_visibility="collapsed",
+            width="stretch",
+            wrap=False,
+        )
+        if st.session_state.setdefault("extrapolate.first_source", source) != source:
+            st.session_state["extrapolate.first_source"] = ""  # every other one is scrolled to
+            target = CANVAS if source == DRAW else BRING
+            st.html(IN_SIGHT % (source, target), unsafe_allow_javascript=True)
+        if source == RANDOM:
+            return _random(choice, link)
+        own: dict[str, str | None]
+        if source == EXAMPLE:
+            digit, degrees = _example(choice, link)
+            own = {"subject": digit.id, "shown": str(degrees)}
+            views, shown = [_view(digit, degrees)], 0
+        else:
+            brought = _brought(source, link)
+            if brought is None:
+                return WHICH_FILES
+            views, shown, waits = _pictures(brought, source) if brought else ([], 0, False)
+            if not views or waits:
+                _in_sight(source, None)
+                return WHICH_DIGIT if waits else NOTHING
+            own = {"strokes": to_link(brought[0].strokes) if len(brought) == 1 else None}
+    shareable = any(own.values())
+    if shareable:
+        _take_stated(views[0].id, link)
+    found = angle.find(choice, views, held=source != EXAMPLE)
+    with st.container(key="extrapolate.top"):
+        angle.card(choice, views, found, shown)
+        _in_sight(source, views[-1].id)
+    notes, fine = angle.verdict(choice, views, found)
+    return Built(
+        angle.subject(views, found),
+        notes=notes,
+        fine=fine,
+        link={**own, **_stated(views[0].id)},
+        shareable=shareable,
+    )
+
+
+def _in_sight(source: str, id: str | None) -> None:
+    """On a phone: scroll to another picture of the same source, except while it is drawn."""
+    name = "extrapolate.last_picture"
+    before, known, script = st.session_state.get(name, (source, id, ""))
+    if before != source or id is None:
+        script = ""
+    elif known != id and source != DRAW:
+        script = IN_SIGHT % (id, QUESTION)
+    st.session_state[name] = source, id, script
+    if script:
+        st.html(script, unsafe_allow_javascript=True)
+
+
+def _brought(source: str, link: Mapping[str, str]) -> list[Brought] | None:
+    if source == DRAW:
+        return sources.drawn(link)
+    return sources.uploaded() if source == UPLOAD else sources.photographed()
+
+
+def _view(digit: Digit, degrees: int) -> View:
+    image = digit.truth_at(np.deg2rad([degrees]))[0]
+    return View(f"{digit.id}-{degrees}", image, own_picture.of_digit(image), degrees)
+
+
+def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, bool]:
+    """Read pictures: the views, the index of the one shown, and whether a digit must be chosen."""
+    number = len(brought) - 1
+    if number:
+        names = [str(k + 1) for k in range(len(brought))]
+        number = names.index(
+            st.segmented_control(
+                "View", names, default=names[-1], required=True, key=f"extrapolate.view.{number}"
+            )
+        )
+    read = [pieces.read(each.content, pieces.corrected(each.id)) for each in brought]
+    here = brought[number]
+    with st.container(horizontal=True, gap="small"):
+        sources.buttons(source.lower())
+        pieces.show(here.id, here.content, here.name, read[number])
+    views, shown = list[View](), 0
+    for k, (each, piece) in enumerate(zip(brought, read, strict=True)):
+        if piece.digit is not None and piece.own is not None:
+            shown = len(views) if k == number else shown
+            views.append(View(each.id, piece.digit, piece.own))
+        elif k != number:
+            notices.problem(f"View {k + 1}, {each.name}: {piece.error}")
+    return views, shown, read[number].several
+
+
+def _stated(id: str) -> dict[str, str | None]:
+    """Return what the person states of a picture, for a link."""
+    degrees, label = angle.stated(id), angle.stated_label(id)
+    return {
+        "stated": None if degrees is None else f"{degrees:g}",
+        "digit": None if label is None else str(label),
+    }
+
+
+def _take_stated(id: str, link: Mapping[str, str]) -> None:
+    """Take what the link states of the first picture of a session."""
+    if st.session_state.setdefault("extrapolate.linked_picture", id) != id:
+        return
+    st.session_state["extrapolate.linked_picture"] = ""
+    if "stated" in link:
+        angle.state(id, query_params.number(link["stated"], 0))
+    if link.get("digit", "") in list("0123456789"):
+        angle.state_label(id, int(link["digit"]))
+
+
+def _example(choice: Choice, link: Mapping[str, str]) -> tuple[Digit, int]:
+    """Ask for a digit that no model was trained on and the angle at which it is shown."""
+    collection = choice.collection
+    assert isinstance(collection, Digits)
+    picked = subjects.chosen(KEY, choice, link.get("subject"))
+    digit = picked if isinstance(picked, Digit) and picked.new else collection.first(picked.label)
+    labels = sorted(collection.classes)
+    plain = [collection.first(label) for label in PLAIN if label in labels]
+    few = list(dict.fromkeys([digit, *plain, *collection.subjects(True, labels[0])[:FEW]]))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container():
+            _gallery(choice, few[:FEW], digit)
+        with st.popover("More"):
+            label = digit.label
+            if len(labels) > 1:
+                label = st.pills("Class", labels, default=label, required=True, wrap=True)
+            _gallery(choice, collection.subjects(True, label), digit, "all")
+            degrees = st.slider(
+                "Shown turned by",
+                0,
+                345,
+                int(query_params.number(link.get("shown"), 45)) // 15 * 15 % 360,
+                15,
+                format="%d°",
+                key="extrapolate.shown",
+                persist_state="session",
+                help="The model is not told this angle: it has to find it.",
+            )
+    return digit, degrees
+
+
+def _gallery(choice: Choice, shown: Sequence[Digit], current: Digit, name: str = "few") -> None:
+    tiles(
+        [subjects.tile(each, current) for each in shown],
+        key=f"extrapolate.examples.{name}",
+        label="Digits to pick from" if name == "all" else "Examples",
+        on_pick=lambda id: subjects.pick(KEY, choice, id),
+    )
+
+
+def _random(choice: Choice, link: Mapping[str, str]) -> Built:
+    """Draw a random style; a button draws another."""
+    name = "extrapolate.seed"
+    if name not in st.session_state:
+        st.session_state[name] = int(abs(query_params.number(link.get("seed"), 1))) % 10**6
+    st.caption("A digit that nobody wrote: the style of a training digit, changed at random.")
+    st.button(
+        "Another one",
+        type="primary",
+        on_click=lambda: st.session_state.update({name: st.session_state[name] + 1}),
+        key="extrapolate.another",
+    )
+    seed = st.session_state[name]
+    model = notices.attempt(choice.load)
+    seen, style = notices.attempt(partial(prior, model, seed))
+    rng = np.random.default_rng(seed)
+    near = style_names.likely(choice, int(rng.choice(sorted(choice.classes))))
+    if near is not None:  # what is drawn from the prior is often no digit
+        count = len(near.factor)
+        style = near.draw(rng.integers(count, size=1), rng.normal(size=(1, count)))[0].tolist()
+    return Built(seen=seen, style=style, link={"seed": str(seed)})

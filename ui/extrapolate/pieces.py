@@ -1,0 +1,146 @@
+"""A picture that was brought: the part of it in use, its digit, and how this came about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+from PIL import Image
+
+from fgpvae import images
+from fgpvae.errors import UserError
+from fgpvae.images import Box, Options, Step
+from ui.components import pictures
+from ui.components.crop import crop
+from ui.extrapolate import own_picture
+from ui.shell import notices
+from ui.shell.public import allowed
+
+AUTOMATIC = "Find out"
+INK = {AUTOMATIC: None, "Dark": True, "Light": False}
+CHOOSE = "Click a digit to turn it, or drag the corners around one."
+CROP = "Drag the corners to use a part of it."
+HOUR = 3600  # seconds after which a picture is forgotten
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A digit read from a picture, or why there is none."""
+
+    digit: np.ndarray | None = None  # [28, 28]
+    own: Image.Image | None = None  # the digit close up in its own ink
+    steps: tuple[Step, ...] = ()
+    notes: str = ""
+    error: str = ""  # why there is no digit
+    boxes: tuple[Box, ...] = ()  # of what may be digits, where one has to be chosen
+    readable: bool = True
+
+    @property
+    def several(self) -> bool:
+        """Digits were found, and none of them is chosen yet."""
+        return self.digit is None and len(self.boxes) > 1
+
+
+def _picture(content: bytes) -> Image.Image:
+    return images.read_picture(content, allowed().megapixels * 10**6)
+
+
+@st.cache_resource(max_entries=48, ttl=HOUR, show_spinner=False)
+def read(content: bytes, options: Options) -> Piece:
+    """Read the digit in the bytes of a picture, with the person's corrections."""
+    try:
+        picture = _picture(content)
+    except UserError as error:
+        return Piece(error=str(error), readable=False)
+    try:
+        found = images.normalise(picture, options)
+    except UserError as error:
+        several = () if options.crop else _boxes(content, options.invert)
+        return Piece(error=str(error), boxes=several)
+    small = tuple(replace(step, image=_small(step.image)) for step in found.steps)
+    own = own_picture.of_picture(picture, found.window)
+    return Piece(found.digit, own, small, " ".join(found.notes))
+
+
+@st.cache_resource(max_entries=48, ttl=HOUR, show_spinner=False)
+def _boxes(content: bytes, invert: bool | None) -> tuple[Box, ...]:
+    try:
+        return images.digit_boxes(content, invert)
+    except UserError:  # nothing to choose from; normalise says why
+        return ()
+
+
+@st.cache_resource(max_entries=48, ttl=HOUR, show_spinner=False)
+def _address(content: bytes, side: int) -> str:
+    return pictures.photo(_picture(content), side)
+
+
+def thumbnail(content: bytes) -> str:
+    """Return the address of a small picture, of a black one if it cannot be read."""
+    try:
+        return _address(content, 96)
+    except UserError:
+        return pictures.address(np.zeros((28, 28), np.float32))
+
+
+def corrected(id: str) -> Options:
+    """Return the person's corrections of a picture."""
+    state = st.session_state
+    return Options(
+        crop=state.get(f"extrapolate.part.{id}"),
+        invert=INK[state.get(f"extrapolate.ink.{id}", AUTOMATIC)],
+        thickness=round(state.get(f"extrapolate.thickness.{id}", 0.0), 1),
+    )
+
+
+def show(id: str, content: bytes, name: str, piece: Piece) -> None:
+    """Show a picture and its corrections, folded unless a digit must be chosen."""
+    options = corrected(id)
+    if piece.digit is None and not piece.several:
+        notices.problem(piece.error)
+    if not piece.readable:
+        return
+    chosen = piece.digit is None or options.crop is not None
+    with st.container() if chosen else st.popover("Correct it"):
+        every = _boxes(content, options.invert) if chosen else ()
+        boxes = every if len(every) > 1 else ()
+        crop(
+            _address(content, 840),
+            boxes,
+            options.crop,
+            key=f"extrapolate.crop.{id}",
+            label=f"Your picture {name}",
+            hint=CHOOSE if boxes else CROP,
+            on_crop=lambda box: st.session_state.update({f"extrapolate.part.{id}": box}),
+        )
+        with st.container(horizontal=True, gap="medium"):
+            st.segmented_control(
+                "Ink",
+                INK,
+                default=AUTOMATIC,
+                required=True,
+                key=f"extrapolate.ink.{id}",
+                persist_state="session",
+            )
+            st.slider(
+                "Thinner or thicker strokes",
+                -1.0,
+                1.0,
+                0.0,
+                0.1,
+                key=f"extrapolate.thickness.{id}",
+                persist_state="session",
+            )
+        if piece.steps:
+            _steps(piece.steps, piece.notes)
+
+
+def _steps(steps: Sequence[Step], notes: str) -> None:
+    st.caption(f"From your picture to the digit. {notes}")
+    shown = [pictures.framed(each.image, each.name, scale=1, hint=each.caption) for each in steps]
+    st.html(pictures.row(*shown, size=64, fill=True))
+
+
+def _small(image: np.ndarray, side: int = 140) -> np.ndarray:
+    step = max(1, -(-max(image.shape[:2]) // side))
+    return image[::step, ::step]

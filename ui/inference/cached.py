@@ -1,0 +1,36 @@
+"""What models make of subjects, once for all sessions: a page runs again with every click."""
+
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import streamlit as st
+
+from fgpvae.browser.imagined import Imagined, imagine
+from fgpvae.data.collections import Subject
+from ui.catalog import Choice
+from ui.shell import cache
+
+MOST, HOUR = 128, 3600  # subjects, and how long a picture of a person stays
+_doubts: WeakKeyDictionary[Imagined, dict[int, np.ndarray | None]] = WeakKeyDictionary()
+
+
+def imagined(choice: Choice, subject: Subject, views: Sequence[int]) -> Imagined:
+    """`imagine`, with a scene and a posterior that are computed once."""
+    given = subject.id, subject.row, subject.images, subject.w, sorted(views)
+    return _imagined(cache.digest(choice, given), choice, subject, views)
+
+
+@st.cache_resource(max_entries=MOST, ttl=HOUR, show_spinner=False)
+def _imagined(key: bytes, _choice: Choice, _subject: Subject, _views: Sequence[int]) -> Imagined:
+    return imagine(_choice.load(), _subject, _views)
+
+
+def doubt(seen: Imagined, w: np.ndarray) -> np.ndarray | None:
+    """`Imagined.doubt` on a grid, computed once; None for a model without a calibration."""
+    if seen.model.calibration is None:
+        return None
+    found = _doubts.setdefault(seen, {})
+    if len(w) not in found:
+        found[len(w)] = seen.doubt(w)
+    return found[len(w)]

@@ -1,0 +1,110 @@
+"""One subject as one model sees it: the dial, and the cards that belong to it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from fgpvae.browser.imagined import Imagined
+from ui.catalog import models
+from ui.catalog.models import Choice
+from ui.components import dial
+from ui.components.dial import Beside, DialState, Morph
+from ui.inference import (
+    cached,
+    captions,
+    context_views,
+    possibilities,
+    server_view,
+    strip,
+    style_names,
+    truth,
+)
+from ui.shell import frame, notices, query_params
+
+TRAILS = 12  # sampled paths over a film
+DOUBTS = 24  # places at which the width of the ring is measured
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the parts go."""
+
+    dial: DeltaGenerator
+    cards: DeltaGenerator  # of the views and the truth
+    style: DeltaGenerator
+    samples: DeltaGenerator | None = None  # below the dial
+
+
+def show(
+    seen: Imagined,
+    choice: Choice,
+    key: str,
+    link: Mapping[str, str],
+    places: Places,
+    *,
+    style: Sequence[float] | None = None,
+    morph: Morph | None = None,
+    beside: Beside | None = None,
+    lead: str = "",
+    editable: bool = True,
+) -> DialState:
+    """Show the dial `key`, the truth beside it, which views the model sees, and samples.
+
+    It starts where the link says, in a `style` or the subject's own. `morph` and `beside` are
+    those of `dial.dial`; `lead` says more of the style sliders.
+    """
+    collection, subject, track = choice.collection, seen.subject, choice.collection.track
+    start = query_params.number(link.get("angle"), 0 if track.period else 50)
+    if seen.scene is None:
+        state = server_view.server_view(seen, key, start, places.dial)
+    else:
+        look = dial.Look(
+            thing=collection.words.one,
+            lead=f"What stays the same all along this {collection.words.one}. {lead}".strip(),
+            name=choice.name,
+            scale=dial.Scale(*track.ends, degrees=track.degrees),
+            disc=collection.fills_disc,
+            editable=editable,
+            held_out=subject.held_out,
+            held_out_text=strip.held_out_text(choice),
+            trails=seen.trails(track.grid(96), TRAILS),
+            doubt=cached.doubt(seen, track.grid(DOUBTS)),
+        )
+        state = dial.dial(
+            seen.scene,
+            look,
+            (places.dial, places.style),
+            key=key,
+            angle=start,
+            style=style,
+            styles=style_names.names(choice, subject.label),
+            likely=style_names.likely_of(choice, seen),
+            morph=morph,
+            subject=(choice.name, subject.id),
+            beside=beside,
+        )
+    with places.cards:
+        _views(seen, choice, key, editable)
+        truth.card(seen, collection, key)
+    with places.samples or state.below:
+        possibilities.card(seen, collection, key)
+        if lacking := captions.missing(seen.model):
+            notices.note(lacking)
+    return state
+
+
+def _views(seen: Imagined, choice: Choice, key: str, editable: bool) -> None:
+    given = np.flatnonzero(seen.observed).tolist()
+    if not given:
+        return
+    with frame.card(key="inference.views"):
+        context_views.slider(key, seen.subject, given, choice.collection, disabled=not editable)
+        st.caption(captions.what_views_do(seen, choice.collection))
+        with st.container(horizontal=True):
+            for label, model in captions.elsewhere(seen, choice.collection).items():
+                if models.find(model) is not None:
+                    link = {"model": model}
+                    st.page_link(frame.page("rotate"), label=label, query_params=link)

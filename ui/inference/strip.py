@@ -1,0 +1,67 @@
+"""A subject at many places side by side, each with its colour; a click moves the dial there."""
+
+import numpy as np
+
+from fgpvae.browser.imagined import Imagined
+from ui.catalog.models import Choice
+from ui.components import dial
+from ui.components.dial import DialState
+from ui.components.pictures import address
+from ui.components.tiles import Tile, tiles
+from ui.inference import server_view
+from ui.inference.places import colour, from_dial, to_dial
+from ui.shell import frame
+
+MOST = 24  # places side by side
+
+
+def held_out_text(choice: Choice) -> str:
+    """Describe views that the model may not be shown."""
+    fresh = choice.config.data.split in ("continuous", "films")
+    return "kept hidden here" if fresh else "never seen in training"
+
+
+def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:
+    """Show pictures along the track; a click moves the dial `key`."""
+    collection, subject, track = choice.collection, seen.subject, choice.collection.track
+    here, style = from_dial(track, dialled.angle), dialled.style
+    move = dial.move if seen.scene else server_view.move
+    w = subject.w if seen.observed.any() else track.grid(16)  # nothing is seen of a random subject
+    views = some_views(w)
+    places = [to_dial(track, float(w[view])) for view in views]
+    held, observed = set(subject.held_out), seen.observed.any() & np.resize(seen.observed, len(w))
+
+    def state(view: int) -> str:
+        if view in held:
+            return held_out_text(choice)
+        return "observed" if observed[view] else "imagined"
+
+    shown = [
+        Tile(
+            str(index),
+            address(image, 3),
+            f"{label}, {state(view)}",
+            text=label,
+            colour=colour(track, float(w[view])),
+            dot=bool(observed[view]),
+            marked=view in held,
+            selected=bool(np.isclose(track.apart(w[view], here), 0, atol=1e-3)),
+        )
+        for index, (view, image) in enumerate(zip(views, seen.images(w[views], style), strict=True))
+        for label in [track.text(float(track.to_view(w[view])))]
+    ]
+    with frame.card(f"All {collection.words.place}s"):
+        tiles(
+            shown,
+            key=f"{key}.strip",
+            label=f"{len(views)} {collection.words.place}s",
+            layout="strip",
+            on_pick=lambda name: move(key, places[int(name)]),
+        )
+
+
+def some_views(w: np.ndarray) -> list[int]:
+    """Return the views to show, along the track: all of them, or some spread evenly."""
+    count = len(w)
+    chosen = sorted({round(k) for k in np.linspace(0, count - 1, min(count, MOST)).tolist()})
+    return np.argsort(w, kind="stable")[chosen].tolist()

@@ -1,0 +1,124 @@
+"""A guided first visit: five steps, each with a question first and then what happens."""
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from ui.catalog import models
+from ui.shell import frame, query_params
+
+STEP, SHOWN = "rotate.guide.step", "rotate.guide.shown"
+COOKIE = "fgpvae_guide"  # in the browser of those who have finished or skipped it
+# on a phone a step is at the top, and the dial below it
+IN_SIGHT = """<script>/* %s */
+if (matchMedia("(max-width: 640px)").matches)
+  document.querySelector(".st-key-shell-card-rotate-guide").scrollIntoView({ block: "start" });
+</script>"""
+REMEMBER = f"<script>document.cookie = '{COOKIE}=done; path=/; max-age=31536000'</script>"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A question, what opens when it is answered, and the answer."""
+
+    question: str
+    answer: str
+    opens: dict[str, str] = field(default_factory=dict)  # query parameters
+    page: str = ""  # to link to, in place of this one
+    before: dict[str, str] = field(default_factory=dict)  # what opens with the question
+
+
+UPRIGHT = {"subject": "new-3-2", "views": "0"}
+START = {"model": "best", "angle": "0", **UPRIGHT}
+STEPS = (
+    Step(
+        "The dot is the only picture that the model sees. What will it draw at 180°?",
+        "The same digit upside down. Nobody showed it that picture. Now drag the ring.",
+        {"model": "best", "angle": "180", **UPRIGHT},
+        before=START,
+    ),
+    Step(
+        "What will the paper's model draw at 180° if it sees only 0°?",
+        "A guess, and the ring says so: it is wide. Click more dots to show more views, and it "
+        "gets thinner.",
+        {"model": "paper", "angle": "180", **UPRIGHT},
+    ),
+    Step(
+        "What can change while the angle stays the same?",
+        "The style: slant, width, thickness. This is the style of another digit. The sliders "
+        "change it, and “Its own style” brings back the first.",
+        {"angle": "0", **UPRIGHT},
+        before=START,
+    ),
+    Step(
+        "Will it turn a digit that you draw?",
+        "Try it on the page Extrapolate. The visit goes on when you come back to Rotate.",
+        {"extrapolate.source": "Draw", "model": "best"},
+        "extrapolate",
+    ),
+    Step(
+        "A film shows one frame. Can the model know how it goes on?",
+        "No: so it shows several films that fit. Show it one more frame, and they come closer.",
+        {"model": "films", "views": "3"},
+    ),
+)
+
+
+def link() -> None:
+    """Show a link that begins the visit, a shorter one after it was finished."""
+    if st.session_state.get(STEP) is None:
+        known = COOKIE in st.context.cookies or st.session_state.get("rotate.guide.done")
+        label = "Guided visit" if known else "New here? A guided visit, two minutes"
+        st.button(label, type="tertiary", key="rotate.guide.begin", on_click=_go, args=(0,))
+
+
+def card(style: str | None) -> None:
+    """Show the step of the visit, if one is on; `style` is that of another digit."""
+    if st.session_state.get("rotate.guide.done"):
+        st.html(REMEMBER, unsafe_allow_javascript=True)
+    number = st.session_state.get(STEP)
+    if number is None:
+        return
+    step, last = STEPS[number], number + 1 == len(STEPS)
+    with frame.card(f"{number + 1} of {len(STEPS)}: {step.question}", key="rotate.guide"):
+        if st.session_state[SHOWN]:
+            st.markdown(step.answer)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if not st.session_state[SHOWN]:
+                key, args = "rotate.guide.show", (step, style)
+                st.button("Show me", type="primary", key=key, on_click=_show, args=args)
+            else:
+                if step.page:
+                    page = frame.page(step.page)
+                    st.page_link(page, label=page.title, query_params=step.opens)
+                label, to = ("Done", None) if last else ("Next", number + 1)
+                key = "rotate.guide.next"
+                st.button(label, type="primary", key=key, on_click=_go, args=(to,))
+            if not last:
+                st.button("Skip the visit", type="tertiary", key="rotate.guide.skip", on_click=_go)
+        st.html(IN_SIGHT % f"{number} {st.session_state[SHOWN]}", unsafe_allow_javascript=True)
+
+
+def _go(number: int | None = None) -> None:
+    """Go to a step; None ends the visit."""
+    st.session_state[STEP], st.session_state[SHOWN] = number, False
+    if number is None:
+        st.session_state["rotate.guide.done"] = True
+    elif STEPS[number].before:
+        _open({**STEPS[number].before})
+
+
+def _show(step: Step, style: str | None) -> None:
+    """Show the answer of a step, and what it opens on this page."""
+    st.session_state[SHOWN] = True
+    if step.page:
+        return
+    opens: dict[str, str | None] = {**step.opens}
+    if "model" not in opens:
+        opens |= {"model": st.query_params.get("model"), "style": style}
+    _open(opens)
+
+
+def _open(opens: dict[str, str | None]) -> None:
+    if models.find(opens.get("model") or "") is not None:
+        query_params.open_link(opens)

@@ -1,0 +1,64 @@
+"""What the server does before the first visit: settings of the process, imports of all pages."""
+
+import ctypes
+import os
+import platform
+import socket
+import threading
+import time
+from importlib import import_module
+
+import psutil
+from starlette.formparsers import MultiPartParser
+
+from ui.shell import frame
+from ui.shell.public import OWN, allowed
+
+_ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # M_... of malloc.h
+
+
+def prepare() -> None:
+    """Set up the process, then import the room of every page, with torch.
+
+    Visits run in threads of their own, and two that import at once may see a module half loaded.
+    """
+    limit_memory(returned=not allowed().training)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: helpers start longer than a page
+    send_at_once()
+    MultiPartParser.spool_max_size = OWN.megabytes << 20  # pictures stay in memory, not in a file
+    parts = [f"ui.inference.{part}" for part in import_module("ui.inference").__all__]
+    for module in (*parts, *(f"ui.{name}" for name, _ in frame.PAGES)):
+        import_module(module)
+
+
+def limit_memory(returned: bool) -> None:
+    """Have glibc share two arenas; otherwise thirty sessions leave 300 MB that nobody uses.
+
+    `returned`: give freed memory back every second, for hosts that end a server by its memory.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return
+    libc = ctypes.CDLL(None)
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        libc.mallopt(_ARENA_MAX, 2)
+    if returned:
+        libc.mallopt(_MMAP_THRESHOLD, 1 << 17)  # which glibc would raise to 32 MB
+        threading.Thread(target=_trim, args=(libc,), daemon=True).start()
+
+
+def _trim(libc: ctypes.CDLL) -> None:
+    while True:
+        time.sleep(1)
+        libc.malloc_trim(0)
+
+
+def send_at_once() -> None:
+    """Switch Nagle's algorithm off for connections that are still to come.
+
+    asyncio does so for its own sockets only, and Streamlit listens on one that it made itself: a
+    small message would wait 40 ms for the acknowledgement of the one before it.
+    """
+    for each in psutil.Process().net_connections("tcp"):
+        if each.status == psutil.CONN_LISTEN and each.fd >= 0:
+            with socket.socket(fileno=os.dup(each.fd)) as listening:
+                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
