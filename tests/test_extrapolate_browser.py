@@ -83,6 +83,7 @@ def test_ctrl_z_takes_back_a_stroke_and_another_view_is_added(visit: Visit):
     page.keyboard.press("Control+z")
     expect(paper).to_have_accessible_name("Your digit, strokes: 1")
     ready(page)
+    assert paper.bounding_box() == box  # it does not move while one draws
     page.get_by_role("button", name="Add another view of this digit").click()
     expect(paper).to_have_accessible_name("Draw a digit here")
     settle(page)
