@@ -12,6 +12,7 @@ from ui.catalog.models import Choice
 from ui.components.dial import Beside, followed
 from ui.inference import cached, captions, style_names
 from ui.shell import notices
+from ui.shell.query_params import KEEP
 
 NONE = "none"
 
@@ -25,11 +26,10 @@ def pick(choice: Choice, subject: Subject) -> Choice | None:
         "Beside",
         [NONE, *offered],
         key="rotate.beside",
-        bind="query-params",
-        persist_state="session",
         help="A second model in the same ring; both turn together. The sliders belong to the "
         "first model. The second follows where both have the same slider, such as slant "
         "or width.",
+        **KEEP,
     )
     return offered.get(name)
 

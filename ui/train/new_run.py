@@ -12,6 +12,7 @@ from fgpvae.training.configs import OBJECTS, RunConfig
 from fgpvae.training.presets import FIRST, PRESETS
 from ui.catalog import models
 from ui.shell import frame
+from ui.shell.query_params import segments
 from ui.train import form, uploads
 from ui.train.run_state import duration, redraw, redrawn, say, select
 
@@ -83,26 +84,12 @@ def choose_preset() -> str:
     """Ask for a preset: three that most people want, then groups."""
     groups = presets.grouped()
     titles = {name: NAMES.get(name, name.capitalize()) for name in (*FIRST, *groups)}
-    chosen = _control("Preset", titles, "train.preset")
+    hidden = {"label_visibility": "collapsed"}
+    names = titles.__getitem__
+    chosen = segments("Preset", list(titles), "train.preset", format_func=names, **hidden)
     if chosen not in groups:
         return chosen
-    titles = {name: name for name in groups[chosen]}
-    return _control(chosen.capitalize(), titles, f"train.preset.{chosen}")
-
-
-def _control(label: str, titles: dict[str, str], key: str) -> str:
-    chosen: str = st.segmented_control(
-        label,
-        titles,
-        format_func=titles.__getitem__,
-        default=next(iter(titles)),
-        required=True,
-        key=key,
-        label_visibility="collapsed",
-        bind="query-params",
-        persist_state="session",
-    )
-    return chosen
+    return segments(chosen.capitalize(), groups[chosen], f"train.preset.{chosen}", **hidden)
 
 
 def start(preset: str) -> None:

@@ -16,6 +16,7 @@ from ui import charts
 from ui.catalog import Choice, models, subjects
 from ui.inference import redrawn
 from ui.shell import frame, numbers
+from ui.shell.query_params import KEEP
 from ui.train import curves
 from ui.train.dialogs import ask
 from ui.train.run_state import STOPPING, duration, progress, redraw, say, state
@@ -118,8 +119,7 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
             index=None,
             key="train.other",
             placeholder="no other run",
-            bind="query-params",
-            persist_state="session",
+            **KEEP,
         )
         if name is not None:
             shown.append(names[name])
