@@ -26,31 +26,22 @@ NOTHING = Built(title="No digit yet", sentence="Bring one, and it turns here.")
 WHICH_FILES = Built(title="One digit or several?", sentence="Say what your pictures show.")
 WHICH_DIGIT = Built(title="Which one?", sentence=pieces.CHOOSE)
 # on a phone what was chosen last is at the top: a source, then the picture that came of it
-IN_SIGHT = """<script>/* %s */
-if (matchMedia("(max-width: 640px)").matches)
-  document.querySelector(".st-key-%s").scrollIntoView({ block: "start" });
-</script>"""
-BRING, CANVAS, QUESTION = "shell-card-extrapolate-bring", "extrapolate-canvas", "extrapolate-top"
+BRING, CANVAS, TOP = "shell.card.extrapolate-bring", "extrapolate.canvas", "extrapolate.top"
 
 
 def build(choice: Choice, link: Mapping[str, str]) -> Built:
     with frame.card(key="extrapolate.bring"):
-        source = st.segmented_control(
+        source = query_params.segments(
             "Where the digit comes from",
             [EXAMPLE, DRAW, UPLOAD, CAMERA, RANDOM],
-            default=EXAMPLE,
-            required=True,
-            key="extrapolate.source",
-            bind="query-params",
-            persist_state="session",
+            "extrapolate.source",
             label_visibility="collapsed",
             width="stretch",
             wrap=False,
         )
         if st.session_state.setdefault("extrapolate.first_source", source) != source:
             st.session_state["extrapolate.first_source"] = ""  # every other one is scrolled to
-            target = CANVAS if source == DRAW else BRING
-            st.html(IN_SIGHT % (source, target), unsafe_allow_javascript=True)
+            frame.in_sight(CANVAS if source == DRAW else BRING, source)
         if source == RANDOM:
             return _random(choice, link)
         own: dict[str, str | None]
@@ -71,7 +62,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
     if shareable:
         _take_stated(views[0].id, link)
     found = angle.find(choice, views, held=source != EXAMPLE)
-    with st.container(key="extrapolate.top"):
+    with st.container(key=TOP):
         angle.card(choice, views, found, shown)
         _in_sight(source, views[-1].id)
     notes, fine = angle.verdict(choice, views, found)
@@ -87,14 +78,14 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
 def _in_sight(source: str, id: str | None) -> None:
     """On a phone: scroll to another picture of the same source, except while it is drawn."""
     name = "extrapolate.last_picture"
-    before, known, script = st.session_state.get(name, (source, id, ""))
+    before, known, mark = st.session_state.get(name, (source, id, None))
     if before != source or id is None:
-        script = ""
+        mark = None
     elif known != id and source != DRAW:
-        script = IN_SIGHT % (id, QUESTION)
-    st.session_state[name] = source, id, script
-    if script:
-        st.html(script, unsafe_allow_javascript=True)
+        mark = id
+    st.session_state[name] = source, id, mark
+    if mark:
+        frame.in_sight(TOP, mark)
 
 
 def _brought(source: str, link: Mapping[str, str]) -> list[Brought] | None:

@@ -9,11 +9,6 @@ from ui.shell import frame, query_params
 
 STEP, SHOWN = "rotate.guide.step", "rotate.guide.shown"
 COOKIE = "fgpvae_guide"  # in the browser of those who have finished or skipped it
-# on a phone a step is at the top, and the dial below it
-IN_SIGHT = """<script>/* %s */
-if (matchMedia("(max-width: 640px)").matches)
-  document.querySelector(".st-key-shell-card-rotate-guide").scrollIntoView({ block: "start" });
-</script>"""
 REMEMBER = f"<script>document.cookie = '{COOKIE}=done; path=/; max-age=31536000'</script>"
 
 
@@ -96,7 +91,8 @@ def card(style: str | None) -> None:
                 st.button(label, type="primary", key=key, on_click=_go, args=(to,))
             if not last:
                 st.button("Skip the visit", type="tertiary", key="rotate.guide.skip", on_click=_go)
-        st.html(IN_SIGHT % f"{number} {st.session_state[SHOWN]}", unsafe_allow_javascript=True)
+        # on a phone a step is at the top, and the dial below it
+        frame.in_sight("shell.card.rotate-guide", f"{number} {st.session_state[SHOWN]}")
 
 
 def _go(number: int | None = None) -> None:

@@ -123,10 +123,20 @@ def not_in_link(what: str) -> None:
         st.caption(f"A link to this page leaves out {what}.")
 
 
+def in_sight(key: str, mark: str) -> None:
+    """On a phone: scroll to the element of this key, once for each `mark`."""
+    name = key.replace(".", "-")
+    st.html(IN_SIGHT % (mark, name), unsafe_allow_javascript=True)
+
+
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
+IN_SIGHT = """<script>/* %s */
+if (matchMedia("(max-width: 640px)").matches)
+  document.querySelector(".st-key-%s").scrollIntoView({ block: "start" });
+</script>"""
 HERE = """
 .st-key-shell-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] {
   background: light-dark(#ffffff, #171b24); border-color: light-dark(#e6e6e0, #262c39);
