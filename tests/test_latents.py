@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import ExpSineSquared
 
-from fgpvae import data
 from fgpvae.data import ANGLES
+from fgpvae.data.collections import Digits, views_of
 from fgpvae.errors import UserError
 from fgpvae.evaluation import latents
 from fgpvae.models import FGPVAE, MODELS, build
@@ -22,9 +20,15 @@ def model_of(name: str = "fgpvae", **settings):
     return build(model_config(name, latents=7, local=3, network=SMALL, **settings)).eval()
 
 
+def some_digits(new: bool):
+    """Five threes and five eights at sixteen angles."""
+    every = Digits((3, 8))
+    return views_of([digit for label in (3, 8) for digit in every.subjects(new, label)[:5]])
+
+
 @pytest.fixture(scope="module")
 def views():
-    return latents.digits((3, 8), count=10)
+    return some_digits(new=True)
 
 
 @pytest.fixture(scope="module")
@@ -32,24 +36,21 @@ def model() -> FGPVAE:
     return model_of()
 
 
-def test_digits_are_new_ones_at_sixteen_angles(views):
-    assert views.images.shape == (10, 16, 28, 28)
-    assert views.labels.tolist() == [3] * 5 + [8] * 5
-    unseen = data.unseen((3, 8)).images[[*range(5), *range(50, 55)]]
-    np.testing.assert_allclose(views.images[:, 0].numpy(), unseen, atol=1e-6)
-
-
 def test_new_digits_are_not_taken_for_training_digits(views):
-    known = latents.digits((3, 8), new=False, count=10)
+    known = some_digits(new=False)
     gp, amortised = (model_of(name, digit_rank=2) for name in ("gpvae", "gpvae-amortised"))
     for each in (gp, amortised):
         each.prepare(lambda: known)
         each.condition(lambda: known)
-    assert latents.generated(gp, known).isfinite().all()
+    assert redrawn(gp, known).isfinite().all()
     with pytest.raises(UserError, match="cannot take new digits"):
-        latents.generated(gp, views)
+        redrawn(gp, views)
     without = amortised.generate(views.images, views.angles, views.angles, views.observed)
-    assert torch.equal(latents.generated(amortised, views), without)
+    assert torch.equal(redrawn(amortised, views), without)
+
+
+def redrawn(model, views):
+    return model.generate(views.images, views.angles, views.angles, views.observed, ids=views.ids)
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "deep-svgp"])
@@ -109,24 +110,6 @@ def test_paths_are_laid_over_points_by_one_affine_map():
     np.testing.assert_allclose(latents.laid_over(paths, points), points, atol=1e-12)
 
 
-def test_curves_agree_with_scikit_learn(model, views):
-    found = latents.latents(model, views)
-    given = np.zeros(16, bool)
-    given[[0, 3, 9, 14]] = True
-    grid = np.linspace(0, 2 * np.pi, 7)
-    curves = latents.curves(model, found.mu[2], found.var[2], given, grid)
-    kernel = ExpSineSquared(model.config.length_scale, 2 * np.pi)
-    for channel in range(3):
-        oracle = GaussianProcessRegressor(
-            kernel, alpha=found.var[2, given, channel], optimizer=None
-        )
-        oracle.fit(ANGLES[given, None], found.mu[2, given, channel])
-        mean, sd = oracle.predict(grid[:, None], return_std=True)
-        np.testing.assert_allclose(curves.mean[:, channel], mean, atol=1e-7)
-        np.testing.assert_allclose(curves.sd[:, channel], sd, atol=1e-6)
-    assert np.ptp(curves.sd[:, 3:], axis=0).max() == 0
-
-
 def test_product_starts_at_the_prior_and_ends_at_the_posterior(model, views):
     found = latents.latents(model, views)
     mu, var = found.mu[1][:, 3:], found.var[1][:, 3:]
@@ -184,7 +167,7 @@ def test_draws_from_the_prior_correlate_as_the_kernel_says():
 @pytest.mark.parametrize("name", ["fgpvae", "cvae"])
 def test_styles_of_digits_have_the_mean_and_covariance_of_their_posteriors(name):
     model = model_of(name)
-    views = latents.digits((3,), count=20, angles=ANGLES[::4])
+    views = Digits((3,)).training_views(count=20)
     assert views.images.shape == (20, 4, 28, 28)
     with torch.no_grad():
         own = model.infer(views.images, views.angles, views.observed).style()[0]

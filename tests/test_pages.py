@@ -5,7 +5,7 @@ import pytest
 from tests import small_runs
 from tests.pages import html, linked, open_page, sent
 from ui.catalog import models
-from ui.latents.codes import some
+from ui.catalog.subjects import some
 from ui.shell import query_params
 
 MODELS = {

@@ -8,8 +8,8 @@ from sklearn.linear_model import LinearRegression
 import fgpvae
 from fgpvae.browser import style_directions
 from fgpvae.browser.style_directions import PROPERTIES, Style, properties
-from fgpvae.data import ANGLES, Views
-from fgpvae.evaluation import latents
+from fgpvae.data import Views
+from fgpvae.data.collections import Digits, views_of
 from fgpvae.models import Model
 
 
@@ -20,7 +20,7 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def views() -> Views:
-    return latents.digits((3,), new=False, count=120, angles=ANGLES[::4])
+    return Digits((3,)).training_views(count=120)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_slant_and_the_others_are_named_first_and_every_channel_follows(model, f
 def test_a_slider_to_the_right_gives_more_of_what_it_is_called(model, found, name):
     """On digits of the test file, which nothing was fitted to."""
     (style,) = [style for style in found if style.name == name]
-    new = latents.digits((3,), new=True, count=30, angles=ANGLES[:1])
+    new = views_of(Digits((3,)).subjects(True)[:30])
     with torch.no_grad():
         code = torch.as_tensor(model.infer(new.images, new.angles).mean(new.angles))[:, 0]
         step = torch.zeros(code.shape[-1], dtype=code.dtype)

@@ -5,42 +5,23 @@ stay. Other models have no such division, and say so through `blocks`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fgpvae import data
-from fgpvae.data import ANGLES, DIGITS_PER_CLASS, TRAIN_DIGITS, UNSEEN_PER_CLASS, Views
+from fgpvae.data import ANGLES, Views
 from fgpvae.errors import UserError
 from fgpvae.gp.posterior import global_posterior
 from fgpvae.models import Model
 
 Array = NDArray[np.float64]
 
-DIGITS = 60  # that the pages look at, or as many as a class has to offer
 RIDGE = 0.01  # of the mean variance of a channel
 STEPS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # standard deviations of the prior of a channel
 PLACES = 48  # at which subjects are compared
-
-
-def digits(
-    classes: tuple[int, ...], new: bool = True, count: int = DIGITS, angles: Array = ANGLES
-) -> Views:
-    """About `count` digits at all sixteen angles, or others, equally many of each class.
-
-    New digits are of the MNIST test file, and no model has been trained on them: their ids are -1.
-    Otherwise they are the first training digits, with their ids.
-    """
-    classes = tuple(classes)
-    each = min(max(count // len(classes), 1), UNSEEN_PER_CLASS if new else TRAIN_DIGITS)
-    every = UNSEEN_PER_CLASS if new else DIGITS_PER_CLASS
-    found = data.unseen(classes) if new else data.embedded(classes)
-    rows = np.concatenate([k * every + np.arange(each) for k in range(len(classes))])
-    views = data.task(found[rows], angles, angles[:1]).context
-    return views if new else replace(views, ids=torch.as_tensor(rows))
 
 
 @dataclass(frozen=True)
@@ -79,15 +60,6 @@ def evenly(views: Views, count: int) -> NDArray[np.int64]:
     """Rows of `count` digits, or of all if there are fewer, spread evenly over the views."""
     count = min(count, len(views))
     return np.arange(count) * len(views) // count
-
-
-def parts(found: Latents, rows: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Local channels and the others of some digits, each view alone: [P, Q, J], [P, Q, L - J].
-
-    Where channels are not divided, all are in the second part.
-    """
-    J = found.blocks["local"].stop if "local" in found.blocks else 0
-    return found.mu[rows, :, :J], found.mu[rows, :, J:]
 
 
 @torch.no_grad()
@@ -168,35 +140,6 @@ def laid_over(paths: Array, points: Array) -> Array:
     rows = np.pad(paths, ((0, 0), (0, 0), (0, 1)), constant_values=1.0).reshape(-1, 3)
     best = np.linalg.lstsq(rows, points.reshape(len(rows), -1), rcond=None)[0]
     return (rows @ best).reshape(points.shape)
-
-
-@dataclass(frozen=True)
-class Curves:
-    """Posterior of every channel of one digit over the angle, given some of its views."""
-
-    mean: Array  # [S, L]
-    sd: Array  # [S, L]
-
-
-@torch.no_grad()
-def curves(
-    model: Model,
-    mu: Array,
-    var: Array,
-    given: NDArray[np.bool_],
-    grid: Array,
-    angles: Array = ANGLES,
-) -> Curves:
-    """Posterior on a grid [S] of angles from encodings [Q, L] at `angles` [Q], of the `given` [Q].
-
-    Local channels are GPs over the angle; global ones are constant.
-    """
-    w = torch.as_tensor(angles)[None]
-    at = torch.as_tensor(grid, dtype=torch.float64)[None]
-    posterior = model.posterior(
-        torch.as_tensor(mu)[None], torch.as_tensor(var)[None], w, torch.as_tensor(given)[None]
-    )
-    return Curves(_array(posterior.mean(at)[0]), _array(posterior.variance(at)[0].sqrt()))
 
 
 def product(mu: Array, var: Array) -> tuple[Array, Array]:
@@ -329,17 +272,6 @@ def styles(model: Model, views: Views, own: Array | None = None) -> Styles:
     own = own_styles(model, views) if own is None else own
     mean, some = own.mean(0), own[evenly(views, KEPT)]
     return Styles(mean, (some - mean) / np.sqrt(len(some) - 1), len(own))
-
-
-@torch.no_grad()
-def generated(model: Model, views: Views, given: NDArray[np.bool_] | None = None) -> Tensor:
-    """Views [P, Q, H, W] of digits at their own angles, from all of them or the `given` [Q]."""
-    if not len(views):
-        raise UserError("There is no digit to look at.")
-    observed = views.observed
-    if given is not None:
-        observed = observed & torch.as_tensor(given)
-    return model.generate(views.images, views.angles, views.angles, observed, ids=views.ids)
 
 
 def _array(tensor: Tensor) -> Array:

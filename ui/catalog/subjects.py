@@ -15,6 +15,7 @@ HELP = (
     "along a path that no single frame can tell."
 )
 SHOWN, MORE = 20, 60  # subjects in a gallery
+FEW = 12  # new subjects below which those of training are shown with them
 FIRST, SECOND = "A", "B"
 NEW, TRAINING = "New", "Training"
 EXPLAIN = "The model learned from the training {many} and has never seen the new ones."
@@ -51,6 +52,17 @@ def suits(subject: Subject, choice: Choice) -> bool:
     if subject.label is not None and classes and subject.label not in classes:
         return False
     return choice.kind.takes_new_digits or subject.row >= 0
+
+
+def some(collection: Collection, new: bool, count: int) -> list[Subject]:
+    """About `count` subjects, equally many of each class."""
+    if not collection.classes:
+        found = list(collection.subjects(new))
+        if len(found) < FEW:
+            found += collection.subjects(not new)
+        return found[:count]
+    each = max(count // len(collection.classes), 1)
+    return [s for label in collection.classes for s in list(collection.subjects(new, label))[:each]]
 
 
 def first(choice: Choice, label: int | None = None) -> Subject:

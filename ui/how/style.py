@@ -10,34 +10,31 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from fgpvae import data
+from fgpvae.data import Views
 from fgpvae.data.collections import views_of
 from fgpvae.evaluation import latents
-from fgpvae.training.configs import OBJECTS
 from ui import charts
-from ui.catalog import Choice, models
+from ui.catalog import Choice, models, subjects
 from ui.components import pictures
 from ui.how.cards import card, formula
 from ui.shell import frame, notices, numbers, palette
 from ui.shell.query_params import KEEP
 
 HEIGHT = 360  # pixels of a chart
-SUBJECTS = 36  # cube figures
+SUBJECTS = 60
 
 
 @st.cache_resource(max_entries=8, show_spinner="Looking at everything from all sides")
-def encoded(choice: Choice) -> tuple[data.Views, latents.Latents]:
+def encoded(choice: Choice) -> tuple[Views, latents.Latents]:
     """Subjects that the model was not trained on, and what it makes of their views."""
-    if choice.classes:
-        views = latents.digits(choice.classes)
-    else:
-        views = views_of(list(choice.collection.subjects(True))[:SUBJECTS])
+    views = views_of(subjects.some(choice.collection, True, SUBJECTS))
     return views, latents.latents(choice.load(), views)
 
 
 def divided(choice: Choice) -> bool:
-    circle = choice.group != "Films" and choice.config.data.split != OBJECTS
-    return choice.config.model.divides_channels and circle
+    """Can the screen show this model? Its subjects must turn, and have equally many views."""
+    turning = not choice.config.data.own and choice.collection.track.period > 0
+    return choice.config.model.divides_channels and turning
 
 
 def many_views_one_style() -> None:

@@ -9,14 +9,13 @@ import numpy as np
 import streamlit as st
 import torch
 
-from fgpvae.data.collections import Collection, Subject, views_of
+from fgpvae.data.collections import Subject, views_of
 from fgpvae.evaluation import latents
 from ui.catalog import Choice
-from ui.catalog.subjects import suits
+from ui.catalog.subjects import some, suits
 
 MANY = 60  # subjects whose curves are shown
 CLOUD = 300  # subjects whose styles are shown
-FEW = 12  # new subjects below which those of training are shown, too
 GRID = 72  # places of a curve, all round or from end to end
 BATCH = 50  # subjects that are encoded at once
 CHANNELS = 8  # global ones that are shown, those that change the picture most
@@ -53,17 +52,6 @@ def within(z: np.ndarray) -> float:
     """The share of the variance of codes [P, Q, C] that is within a row."""
     total = z.reshape(-1, z.shape[-1]).var(0).sum()
     return float(z.var(1).mean(0).sum() / max(total, 1e-12))
-
-
-def some(collection: Collection, new: bool, count: int) -> list[Subject]:
-    """About `count` subjects, equally many of each class."""
-    if not collection.classes:
-        found = list(collection.subjects(new))
-        if len(found) < FEW:
-            found += collection.subjects(not new)
-        return found[:count]
-    each = max(count // len(collection.classes), 1)
-    return [s for label in collection.classes for s in list(collection.subjects(new, label))[:each]]
 
 
 def codes_of(choice: Choice, subjects: list[Subject]) -> Codes:

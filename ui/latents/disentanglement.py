@@ -4,18 +4,15 @@ import time
 from functools import partial
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from fgpvae import UserError
-from fgpvae.data import ANGLES
 from fgpvae.data.collections import views_of
-from fgpvae.evaluation import latents, metrics
-from fgpvae.evaluation.disentanglement import disentanglement_scores
-from fgpvae.experiments.disentanglement import swap_error
+from fgpvae.evaluation import metrics
+from fgpvae.experiments.disentanglement import model_scores
 from ui import charts
 from ui.catalog import Choice, models
-from ui.latents.codes import some
+from ui.catalog.subjects import some
 from ui.shell import frame
 
 MEASURED = 40  # digits that the figures of disentanglement are of
@@ -69,12 +66,9 @@ def scores(choice: Choice) -> Scores:
     """The figures of a model, on new digits where it takes them, else on training digits."""
     model = choice.load()
     found = views_of(some(choice.collection, choice.kind.takes_new_digits, MEASURED))
-    local, rest = latents.parts(latents.latents(model, found), np.arange(len(found)))
-    figures: Scores = dict(disentanglement_scores(local, rest, ANGLES))
-    if model.divides_channels:
-        figures["swap_error"] = swap_error(model, found)
-    made = latents.generated(model, found)
-    return figures | {"reconstruction_error": metrics.mse(made.numpy(), found.images.numpy())}
+    made = model.generate(found.images, found.angles, found.angles, found.observed, ids=found.ids)
+    error = metrics.mse(made.numpy(), found.images.numpy())
+    return model_scores(model, found) | {"reconstruction_error": error}
 
 
 @st.fragment
