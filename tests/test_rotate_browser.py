@@ -236,16 +236,42 @@ def turns_offline(browser: Browser, file: Path) -> None:
 
 def test_everything_can_be_taken_along(visit: Visit, tmp_path: Path):
     page, found = visit.open("/?angle=45"), {}
-    for label in ("Picture", "Full turn", "Film", "Dial", "Latents, JSON"):
+    for label in ("Picture", "GIF", "Video", "Dial", "Latents, JSON"):
         with page.expect_download() as download:
             button(page, label).click()
         found[label] = Path(download.value.path()).read_bytes()
     assert Image.open(io.BytesIO(found["Picture"])).size == (1024, 1024)
-    assert Image.open(io.BytesIO(found["Full turn"])).n_frames > 20
+    assert Image.open(io.BytesIO(found["GIF"])).n_frames > 20
     assert json.loads(found["Latents, JSON"])["angle"] == 45
-    assert len(found["Film"]) > 10_000
+    assert len(found["Video"]) > 10_000
     (tmp_path / "dial.html").write_bytes(found["Dial"])
     turns_offline(visit.tabs.browser, tmp_path / "dial.html")
+
+
+def test_a_film_is_taken_along(visit: Visit, tmp_path: Path):
+    """Its file plays without network: the dot of the mean path moves, the paths stay."""
+    page, found = visit.open("/rotate?model=films&subject=12&angle=25"), {}
+    for label in ("GIF", "Video", "Dial"):
+        with page.expect_download() as download:
+            button(page, label).click()
+        found[label] = Path(download.value.path()).read_bytes()
+    assert Image.open(io.BytesIO(found["GIF"])).n_frames > 20
+    assert len(found["Video"]) > 10_000
+    (tmp_path / "film.html").write_bytes(found["Dial"])
+    context = visit.tabs.browser.new_context(offline=True)
+    alone = context.new_page()
+    watch = Watch(alone)
+    alone.goto((tmp_path / "film.html").as_uri())
+    alone.wait_for_selector("[data-ready=yes]")
+    film = Films().find("12")
+    shows(alone, imagine(load_pretrained("films"), film, film.first_views).images([-0.5])[0])
+    expect(alone.locator(".trails polyline")).to_have_count(13)
+    dot = alone.locator(".trails circle.mean")
+    before = dot.get_attribute("cx")
+    alone.locator("button.play").click()
+    expect(dot).not_to_have_attribute("cx", before)
+    assert watch.errors == []
+    context.close()
 
 
 TRAILS = "lines => lines.map(line => line.getAttribute('points')).join()"

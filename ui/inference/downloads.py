@@ -19,14 +19,12 @@ from ui.components.film import film
 from ui.inference.places import from_dial
 from ui.shell import frame
 
-SENTENCE = (
-    "Save what you see: the picture, a full turn, or the dial itself as one file that works "
-    "offline."
-)
+SENTENCE = "Save what you see: the picture, {} as a GIF{}."
+IN_BROWSER = " or a video, or the dial itself as one file that works offline"
 DIAL = (
     "One HTML file with the decoder, the views and the styles. It works offline, also on a phone."
 )
-ALONE = "Drag the ring, or move the sliders. This file needs no server and no network."
+ALONE = "Drag the {}, or move the sliders. This file needs no server and no network."
 
 SIDE = 1024  # pixels of a picture
 FRAMES, FRAME_SIDE, MILLISECONDS = 60, 384, 60  # of a full turn
@@ -55,15 +53,17 @@ def card(
         writer.writerows(latents(seen, collection, w, style)["channels"])
         return buffer.getvalue().encode()
 
-    with frame.card("Take it with you", SENTENCE), st.container(horizontal=True, gap="small"):
+    whole = "a full turn" if track.period else "the way from end to end"
+    said = SENTENCE.format(whole, "" if seen.scene is None else IN_BROWSER)
+    with frame.card("Take it with you", said), st.container(horizontal=True, gap="small"):
         button("Picture", lambda: picture(seen, w, style), f"{here}.png")
-        whole = "Full turn" if track.period else "Whole film"
-        button(whole, lambda: gif(seen, track, style), f"{name}.gif")
+        button("GIF", lambda: gif(seen, track, style), f"{name}.gif")
         if seen.scene is None:
             return
         film(key, name)
         if (page := state.page) is not None:
-            button("Dial", lambda: page(title, ALONE).encode(), f"{name}.html", DIAL)
+            alone = ALONE.format("ring" if track.period else "handle")
+            button("Dial", lambda: page(title, alone).encode(), f"{name}.html", DIAL)
         button("Latents, JSON", as_json, f"{here}.json")
         button("Latents, CSV", as_csv, f"{here}.csv")
 

@@ -189,7 +189,7 @@ def dial(
         with places[1]:
             _sliders(f"{key}.styles", sliders)
     now = record.pose
-    page = None if scene.line else partial(standalone.html, scene.network.blob, data, sliders)
+    page = partial(standalone.html, scene.network.blob, data, sliders)
     return DialState(now.angle, None if now.style is None else list(now.style), below, page)
 
 
