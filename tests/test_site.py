@@ -177,6 +177,12 @@ def test_the_page_is_for_everyone_and_fits_on_a_phone(page: Page):
         assert not found.response["violations"]
     page.set_viewport_size({"width": 380, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    dot = page.locator("#track .view").nth(6)  # close to the handle, which is at the next dot
+    dot.scroll_into_view_if_needed()
+    box = dot.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(dot).to_have_attribute("aria-pressed", "true")
 
 
 def test_the_site_is_small(built: Path):

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from fgpvae import files
 from fgpvae.browser import bundle, colours, export, style_directions
+from fgpvae.browser.imagined import imagine
 from fgpvae.browser.sliders import slider_data
 from fgpvae.data.collections import Digits, Films, Subject
 from fgpvae.errors import UserError
@@ -35,14 +36,14 @@ APP = "http://localhost:8501"  # where `streamlit run app.py` listens
 ENTRY = "site/site.js"
 PARTS = {"DIAL": "dial", "SLIDERS": "style_sliders", "CANVAS": "canvas", "TILES": "tiles"}
 DIGITS, FILMS = 4, 20  # unseen digits of each class; films
-VIEWS = slice(0, 16, 2)  # of a digit: every 45 degrees
+VIEWS = slice(0, 16, 2)  # the views of a digit, every 45 degrees
 FITTED = 400  # training digits that the style sliders are fitted to
-LEVELS, FEW = 93, 31  # to either side of zero; of films
-FINE = 2**16  # a matrix with fewer weights has two bytes for each
+LEVELS, FEW = 93, 31  # whole numbers on either side of zero; for films
+FINE = 2**16  # matrices with fewer weights have two bytes for each weight
 
 
 def build(out: Path, app: str) -> dict[str, Any]:
-    """Write the page, with a link to the app, into a directory; gives its size in bytes."""
+    """Write the page, with a link to the app, into a directory; return its path and size."""
     page = html(app).encode()
     out.mkdir(parents=True, exist_ok=True)
     files.write(out / "index.html", page)
@@ -51,7 +52,7 @@ def build(out: Path, app: str) -> dict[str, Any]:
 
 
 def html(app: str) -> str:
-    """The page."""
+    """The HTML of the page."""
     if not (COMPONENTS / ENTRY).exists():
         raise UserError("The site is built from the app's components: run this in the repository.")
     best, films = quantised(load_pretrained("best")), quantised(load_pretrained("films"), FEW)
@@ -62,11 +63,15 @@ def html(app: str) -> str:
     }
     digits = [each for c in range(10) for each in Digits().subjects(True, c)[:DIGITS]]
     moving = Films().subjects(True)[:FILMS]
+    # `best` expects the same error at all angles, for all digits and numbers of views
+    doubt = imagine(best, digits[0], [0]).doubt(digits[0].w)
+    assert doubt is not None
     content = {
         "networks": {name: packed for name, (packed, _) in named.items()},
         "rotate": _model(best, digits, VIEWS, [0]),
         "films": _model(films, moving, slice(None), moving[0].first_views),
         "sliders": _sliders(best),
+        "doubt": float(doubt.mean()),
         "colours": {"circle": colours.CYCLE, "line": colours.TRACK},
     }
     parts = {name: bundle.shadow(_read, part) for name, part in PARTS.items()}
@@ -93,7 +98,7 @@ def _read(file: str) -> str:
 
 @torch.no_grad()
 def quantised(model: Model, most: int = LEVELS) -> Model:
-    """A copy of a model with the weights that the page has."""
+    """Copy a model, with its weights rounded as on the page."""
     copy = deepcopy(model)
     for part in ("encoder.layers", "decoder"):
         for each in copy.get_submodule(part).modules():
@@ -141,7 +146,7 @@ def network(
 def _model(
     model: Model, subjects: Sequence[Subject], views: slice, first: list[int]
 ) -> dict[str, Any]:
-    """What the posterior needs of a model, and the encoded views of some subjects."""
+    """The kernel and mean function of a model, and the encoded views of some subjects."""
     assert isinstance(model, FGPVAE)
     kernel, mean = model.kernel, model.mean_function
     series = None

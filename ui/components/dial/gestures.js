@@ -40,7 +40,7 @@ export class Gestures {
       x: event.clientX,
       y: event.clientY,
       offset: onRing && !onHandle ? 0 : live.angle - angle,
-      view: onHandle ? views.at(live.angle) ?? target : target, // a dot may be close to the handle
+      view: target ?? (onHandle ? views.at(live.angle) : null), // the handle may cover a dot
       far: false,
       jump: onRing && !onHandle && target === null,
     };

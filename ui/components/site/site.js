@@ -1,4 +1,4 @@
-// The laboratory in a file: what the app asks its server for is computed here.
+// The laboratory in one file: computes here what the app's server computes there.
 import canvas from "../canvas/canvas.js";
 import { Circle } from "../dial/circle.js";
 import dial from "../dial/dial.js";
@@ -14,10 +14,11 @@ import { digit } from "./digit.js";
 import { Encoder } from "./encoder.js";
 import { weights } from "./weights.js";
 
-const WIDTH = 1 / 12; // of a stroke, as in the app
-const [SAMPLES, STEPS] = [8, 47]; // paths of a film, and their points
-const START = 13; // a three
+const WIDTH = 1 / 12; // width of a stroke, as in the app
+const [SAMPLES, STEPS] = [8, 47]; // sampled paths of a film, points of each
+const START = 13; // index of the first digit shown, a three
 const DIGIT = { thing: "digit", disc: true, scale: { low: 0, high: 360, degrees: true } };
+const WIDEST = 0.3; // error of a pixel at which the ring is widest, as in the app
 const WARM = "#e4572e";
 const $ = (id) => document.getElementById(id);
 const root = (id) => $(id).shadowRoot;
@@ -45,13 +46,13 @@ function encoded({ w, latents }, { views }) {
   });
 }
 
-// what a dial draws from: a posterior in place of the server's series
+// what a dial draws from: a posterior, where the app sends a Fourier series
 function scene(model, posterior, name) {
   const styles = posterior.style.map((_, g) => model.local + g);
   return { network: name, code: posterior, variance: posterior.unknown, frequency: 1, styles, own: posterior.style };
 }
 
-// One subject on a dial or a track: dots are views that the posterior is given or not.
+// One subject on a dial or a track. A click on a dot gives a view to the posterior or takes it away.
 class Stage {
   constructor(key, id, model, name, fixed) {
     Object.assign(this, { key, id, model, name, fixed, count: 0 });
@@ -177,7 +178,7 @@ function rotate(model) {
 
 function drawing(model, encoder) {
   const stage = new Stage("draw", "drawn", model, "decoder", DIGIT);
-  let views = []; // those that are done
+  let views = []; // those added before the current drawing
   let strokes = [];
   let [sheet, drawings] = [0, 0];
   const paper = () => {
@@ -233,10 +234,11 @@ function films(model) {
 
 export async function start() {
   content = JSON.parse($("content").textContent);
+  DIGIT.doubt = [content.doubt / WIDEST];
   const model = prepared(content.rotate);
   hub.networks.set("decoder", await network("decoder"));
   rotate(model);
-  // the first digit is drawn before the rest is made
+  // draw the first digit before the other sections are built
   await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
   const { header, weights: numbers } = await network("encoder");
   drawing(model, new Encoder(header, numbers));
