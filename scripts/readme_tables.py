@@ -27,7 +27,7 @@ SUMMARY = {  # preset in the equal block: (name, preset as published)
     "gpvae": ("GP-VAE", "gpvae"),
     "svgpvae": ("SVGP-VAE", "svgpvae"),
     "paper": ("FGP-VAE", "paper"),
-    "told": ("FGP-VAE, larger networks, angle given to the encoder", None),
+    "angle-given": ("FGP-VAE, larger networks, angle given to the encoder", None),
 }
 
 

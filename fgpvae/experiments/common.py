@@ -139,8 +139,8 @@ def commit() -> str:
 def title(model: Model) -> str:
     """What a row is called: the model, and what it has beyond the paper's."""
     dense = ["dense networks"] if model.config.network.kind == "dense" else []
-    told = ["encoder told the angle"] if getattr(model.encoder, "told", False) else []
-    return ", ".join([model.title, *dense, *told])
+    angle = ["encoder given the angle"] if getattr(model.encoder, "takes_angle", False) else []
+    return ", ".join([model.title, *dense, *angle])
 
 
 def spread(values: Sequence[float | None]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ VARIANTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "none-local": ("all channels global", ("model.local=0",)),
     "vae": ("VAE", ("model.name=vae", *_PLAIN)),
     "cvae": (
-        "CVAE told the time",
+        "CVAE given the time",
         ("model.name=cvae", "model.network.moving=false", *_PLAIN),
     ),
 }

@@ -59,7 +59,7 @@ BASELINES = (
 EQUAL = (
     *(Entry(name, name) for name in BASELINES),
     Entry("dense", "quick", ("model.network.harmonics=0",)),
-    Entry("told", "quick"),
+    Entry("angle-given", "quick"),
 )
 
 
