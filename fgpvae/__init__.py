@@ -7,7 +7,7 @@
 >>> images.shape
 torch.Size([40, 1, 28, 28])
 
-Each name is loaded when it is first used: a model that is only used loads nothing that trains.
+Each name is imported on first use, so that using a model does not import the trainer.
 """
 
 from importlib import import_module

@@ -28,13 +28,13 @@ from fgpvae.runs.checkpoints import config_of, load_config, load_objects, load_p
 from fgpvae.training import distributed, presets
 from fgpvae.training.configs import CUBES, FILMS, OBJECTS, RunConfig
 
-OTHERS = 100  # digits of each class, in a card
+OTHERS = 100  # digits of each class in a model card
 Action = Callable[[argparse.Namespace], dict[str, Any] | None]
 Add = Callable[[str, Action, str, str], argparse.ArgumentParser]  # name, action, summary, example
 
 
 def train(options: argparse.Namespace) -> dict[str, Any] | None:
-    """In this process, or beside the others that torchrun has started."""
+    """Train in this process, or as one of several workers started by torchrun."""
     device, directory = distributed.choose_device(options.device), Path(options.run_dir)
     with distributed.join(device) as workers:
         if workers.rank == 0:
@@ -86,7 +86,7 @@ def _settings(options: argparse.Namespace) -> list[str]:
 
 
 def _mnist(options: argparse.Namespace) -> list[str]:
-    """--data and --classes as settings: MNIST's files are turned to new angles in every batch."""
+    """--data and --classes as settings: MNIST's digits are rotated to new angles in every batch."""
     changes = []
     if options.data:
         if options.data != "openml" and not Path(options.data).is_dir():
@@ -95,7 +95,7 @@ def _mnist(options: argparse.Namespace) -> list[str]:
                 "belong to --preset objects."
             )
         source = f"data.source={json.dumps(options.data)}"
-        changes += ["data.split=continuous", source, "data.views=16"]  # a split brings its source
+        changes += ["data.split=continuous", source, "data.views=16"]  # split first
     if options.classes == "all":
         changes.append(f"data.classes={list(range(10))}")
     elif options.classes:
@@ -106,7 +106,7 @@ def _mnist(options: argparse.Namespace) -> list[str]:
 def _own_objects(
     options: argparse.Namespace, top: dict[str, Any]
 ) -> tuple[RunConfig, data.objects.Objects]:
-    """The config of a run on one's own objects, and these."""
+    """The config of a run on own objects, and the objects."""
     if not options.data:
         raise UserError("The preset objects needs --data: a NumPy archive or a folder of images.")
     if options.classes:
@@ -130,7 +130,7 @@ def _follow(
             bar.update(0)
             if received and workers.count == 1:
                 raise KeyboardInterrupt
-            workers.leaving |= bool(received)  # all of them stop after the same step
+            workers.leaving |= bool(received)  # all workers stop after the same step
     if workers.stopping and received and workers.rank == 0:
         raise KeyboardInterrupt
 
@@ -292,7 +292,7 @@ def _add_train(add: Add) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="e.g. model.latents=24"
     )
     command.add_argument("--resume", action="store_true", help="go on with the run in --run-dir")
-    command.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # held by who started this
+    command.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # of the parent process
     command = add("runs", list_runs, "List the runs in a directory.", "--root runs")
     command.add_argument("--root", default=str(queue.root()), help="default: %(default)s")
 
@@ -361,7 +361,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if result is not None:
         try:
             print(json.dumps(result, indent=None if options.json else 2), flush=True)
-        except BrokenPipeError:  # the reader had enough, as `head` has
+        except BrokenPipeError:  # the reader closed the pipe, as `head` does
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # or Python tries again at its end
     return 0
 

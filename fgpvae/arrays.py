@@ -1,4 +1,4 @@
-"""Arrays or tensors in, the same out: kind, device and dtype of what people pass in."""
+"""Convert arrays to tensors, and results back to the kind, device and dtype of the input."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from fgpvae.errors import UserError
 
 
 def tensor(given: Any, name: str, device: torch.device) -> Tensor:
-    """Anything that holds numbers, as a tensor on a device."""
+    """Convert an array of numbers to a tensor on a device."""
     if not isinstance(given, Tensor):
         try:
             given = np.array(given)  # a copy: an array may be read-only or run backwards
@@ -23,9 +23,9 @@ def tensor(given: Any, name: str, device: torch.device) -> Tensor:
 
 
 def like(result: Tensor, given: Any) -> Any:
-    """A result as the kind of array that was given, on its device and of its precision.
+    """Convert a result to the kind, device and precision of the given array.
 
-    Precision is that of numbers with a fraction: whole ones and lists get the result's own.
+    For lists and arrays of whole numbers the result keeps its own precision.
     """
     if isinstance(given, Tensor):
         return result.to(given.device, given.dtype if given.is_floating_point() else result.dtype)

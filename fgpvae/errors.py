@@ -1,4 +1,4 @@
-"""The one error that is meant for people: what happened, in one sentence."""
+"""The exception whose message is shown to users."""
 
 
 class UserError(ValueError):

@@ -1,6 +1,6 @@
-"""Writes that survive a kill at any moment, reads within bounds, locks that go with a process.
+"""Atomic writes, bounded reads, and locks that end with the process that holds them.
 
-Whatever the system refuses becomes one sentence.
+Errors of the operating system become a UserError of one sentence.
 """
 
 import json
@@ -20,7 +20,7 @@ from fgpvae.errors import UserError
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 BINARY = getattr(os, "O_BINARY", 0)
-UNFINISHED = ".unfinished-"  # how the names of files begin that are being written
+UNFINISHED = ".unfinished-"  # prefix of files that are being written
 LARGEST_JSON = 2**20  # bytes
 RUNS_VARIABLE = "FGPVAE_RUNS"  # environment variable with the directory of the runs
 PUBLIC_VARIABLE = "FGPVAE_PUBLIC"
@@ -42,7 +42,7 @@ def public() -> bool:
 
 
 def as_given(path: Path) -> str:
-    """A path as it was given; paths of the app's runs are relative to its directory."""
+    """The path as the user knows it: relative to the directory of the runs if it is in there."""
     root = os.environ.get(RUNS_VARIABLE)
     if root and path.is_relative_to(root):  # users of a page do not know the directory
         path = path.relative_to(Path(root).parent)
@@ -50,9 +50,9 @@ def as_given(path: Path) -> str:
 
 
 def write(path: Path, content: bytes, durable: bool = True) -> None:
-    """Replace a file as a whole: readers, and a process that is killed, see the old or the new.
+    """Replace a file atomically: a reader sees the old content or the new, even after a kill.
 
-    `durable` waits until the content is on the disk, so that not even a power cut takes it.
+    `durable` waits until the content is on the disk, so that it survives a power cut.
     """
     if not path.name:
         raise UserError(f"'{path}' is not the name of a file.")
@@ -79,7 +79,7 @@ def remove_unfinished(directory: Path) -> None:
 
 
 def append(path: Path, line: str) -> None:
-    """Add a line; a line that a killed process left half-written is ended first."""
+    """Append a line; first end a line that a killed process left incomplete."""
     with explained(path, "written"):
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_LINKS | BINARY
         with os.fdopen(os.open(path, flags, 0o666), "rb+") as file:
@@ -90,10 +90,10 @@ def append(path: Path, line: str) -> None:
 
 
 def read(path: Path, limit: int) -> bytes:
-    """A whole regular file of at most `limit` bytes."""
+    """Read a regular file of at most `limit` bytes."""
     with explained(path, "read"):
         try:
-            # a pipe in place of the file must not keep anyone waiting
+            # do not block if the path is a pipe
             handle = os.open(path, os.O_RDONLY | NO_WAITING | BINARY)
         except FileNotFoundError:
             raise UserError(f"'{as_given(path)}' does not exist.") from None
@@ -117,7 +117,7 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(text: str | bytes, name: str) -> Any:
-    """Strict JSON: NaN and Infinity, which it does not have, are refused."""
+    """Parse strict JSON: NaN and Infinity are refused."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -159,8 +159,8 @@ def is_locked(path: Path) -> bool:
 def _lock(handle: int, shared: bool = False) -> bool:
     """Lock an open file, unless it is locked already.
 
-    By the system's own call and not by filelock: a child inherits the descriptor and with it the
-    lock of its run, and keeps it when its parent is gone.
+    Uses the system call instead of filelock: a child process inherits the descriptor with the lock
+    and keeps it after its parent has ended.
     """
     try:
         if sys.platform == "win32":

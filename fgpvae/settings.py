@@ -1,4 +1,4 @@
-"""Fields of a config with what a form needs: a label, a help, a range, choices.
+"""Config fields with what a form needs: label, help, range and choices.
 
 >>> from dataclasses import dataclass
 >>> from fgpvae.settings import check, setting
@@ -25,24 +25,24 @@ _KEY = "setting"  # in the metadata of a field
 
 @dataclass(frozen=True)
 class Setting:
-    """What is known of a field beside its type and its default."""
+    """Metadata of a field, beside its type and default."""
 
     label: str
     help: str  # one sentence
-    symbol: str = ""  # in the paper
-    bounds: tuple[float, float] | None = None  # both allowed; of each entry of a tuple
-    choices: Mapping[Any, str] | None = None  # values and what people call them
-    open: bool = False  # may have other values, which a form does not offer
-    needs: str = ""  # such as "kind=dense|paper, data.validation": one of these values; not 0
+    symbol: str = ""  # symbol in the paper
+    bounds: tuple[float, float] | None = None  # lowest, highest; for each entry of a tuple
+    choices: Mapping[Any, str] | None = None  # values and their labels
+    open: bool = False  # whether other values are valid, though a form does not offer them
+    needs: str = ""  # conditions, as in "kind=dense|paper, data.validation" (not 0)
 
     @property
     def title(self) -> str:
         return f"{self.label}, {self.symbol}" if self.symbol else self.label
 
     def is_used(self, values: Mapping[str, Any], parent: str = "") -> bool:
-        """Do the other settings, by their paths, leave this one a use?
+        """Whether the setting has an effect, given all settings by path.
 
-        A name without a dot is that of a setting in the same config, whose path is `parent`.
+        A name without a dot is a setting of the same config, whose path is `parent`.
         """
         for need in filter(None, self.needs.split(", ")):
             path, _, wanted = need.partition("=")
@@ -53,7 +53,7 @@ class Setting:
 
 
 class SettingError(UserError):
-    """A field has a value that it cannot have; `labelled` says so to somebody who sees a form."""
+    """Invalid value of a field; `labelled` is the message for users of a form."""
 
     def __init__(self, each: "Field[Any]", found: Setting, reason: str) -> None:
         symbol = f" ({found.symbol})" if found.symbol else ""
@@ -67,12 +67,12 @@ def setting(default: Any, label: str, help: str, symbol: str = "", **rest: Any) 
 
 
 def setting_of(each: "Field[Any]") -> Setting | None:
-    """The Setting of a dataclass field; None if a form has nothing to offer for it."""
+    """The Setting of a dataclass field; None for a field that no form shows."""
     return each.metadata.get(_KEY)
 
 
 def check(config: Any) -> None:
-    """Raise a UserError if a field is out of its range or none of its choices."""
+    """Raise a UserError if a field is outside its range or not among its choices."""
     for each in fields(config):
         found, value = setting_of(each), getattr(config, each.name)
         if found is None:
@@ -92,7 +92,7 @@ def _plain(number: float) -> str:
 
 
 def coerce(hint: Any, value: Any, where: str, build: Callable[..., Any] | None = None) -> Any:
-    """The value as the type of a field, or a UserError; `build` makes a nested config."""
+    """Convert a value to the type of a field, or raise UserError; `build` makes nested configs."""
     if build is not None and is_dataclass(hint):
         return build(hint, value, where)
     if get_origin(hint) is tuple:

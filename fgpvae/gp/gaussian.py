@@ -1,4 +1,4 @@
-"""Gaussians with diagonal covariance, given by mean and variance; everything elementwise."""
+"""Gaussians with diagonal covariance, given by mean and variance; all functions are elementwise."""
 
 import math
 

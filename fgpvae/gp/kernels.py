@@ -1,6 +1,6 @@
-"""Kernels over the view w: each has `gram` and `diagonal` and, if it can, `features`.
+"""Kernels over the view w: each has `gram` and `diagonal`, the periodic one also `features`.
 
-On a circle w is an angle and the kernel periodic; on a line there are three others.
+On a circle w is an angle and the kernel is periodic; on a line there are three kernels.
 """
 
 import math
@@ -57,7 +57,7 @@ class Stationary(nn.Module):
 
 
 class SquaredExponential(Stationary):
-    """c(δ) = exp(-δ² / 2r²): functions without a corner anywhere."""
+    """c(δ) = exp(-δ² / 2r²): infinitely smooth functions."""
 
     def correlation(self, delta: Tensor) -> Tensor:
         return torch.exp(-0.5 * (delta / self.length_scale).square())

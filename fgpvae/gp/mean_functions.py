@@ -8,13 +8,13 @@ from torch import Tensor, nn
 from fgpvae.gp.kernels import Periodic, Stationary, fourier_basis
 
 MOST_NODES = 129  # on a line
-JITTER = 1e-8  # on the nodes' gram matrix, which for smooth kernels is nearly singular
+JITTER = 1e-8  # on the diagonal of the nodes' gram matrix, nearly singular for smooth kernels
 
 
 class MeanFunction(nn.Module):
     """m_j(w) = φ(w)·a_j, on features φ of the local kernel with amplitude 1, a ~ N(0, I).
 
-    So the mean is as smooth as the kernel's functions.
+    The mean is as smooth as draws from the kernel.
     """
 
     def __init__(self, features: int, channels: int) -> None:
@@ -30,7 +30,7 @@ class MeanFunction(nn.Module):
 
 
 class MeanOnACircle(MeanFunction):
-    """On the Fourier features, which fall off as the kernel's do."""
+    """Mean function on the Fourier features of the kernel."""
 
     coefficients: Tensor
 
@@ -46,7 +46,8 @@ class MeanOnACircle(MeanFunction):
 
 
 class MeanOnALine(MeanFunction):
-    """On nodes C from -1 to 1, half a length scale apart: φ(w) = L⁻¹ k(C, w), LLᵀ = k(C, C).
+    """Mean function on nodes C from -1 to 1, half a length scale apart: φ(w) = L⁻¹ k(C, w), LLᵀ =
+    k(C, C).
 
     φ(a)·φ(b) is then k(a, b) at the nodes and close to it between them.
     """
@@ -61,7 +62,7 @@ class MeanOnALine(MeanFunction):
         unit = type(kernel)(1.0, length_scale)
         nodes = torch.linspace(-1, 1, count, dtype=torch.float64)
         gram = unit.gram(nodes, nodes) + JITTER * torch.eye(count, dtype=torch.float64)
-        self.gram = unit.gram  # the method alone: the unit kernel is no part of the model's weights
+        self.gram = unit.gram  # the method alone, so that the model's weights do not include `unit`
         self.register_buffer("nodes", nodes, persistent=False)
         self.register_buffer("inverse", torch.linalg.cholesky(gram).inverse(), persistent=False)
 

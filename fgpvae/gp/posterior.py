@@ -17,7 +17,7 @@ from fgpvae.errors import UserError
 from fgpvae.gp.gaussian import LOG_2PI
 from fgpvae.gp.kernels import Periodic, Stationary
 
-LARGEST = 1e290  # maximum of n max(1 + μ²) / min(s²); float64 overflows beyond
+LARGEST = 1e290  # maximum of n max(1 + μ²) / min(s²), against overflow of float64
 DENSE_ARRAYS = 7  # Q x Q arrays that a step with its gradient holds; measured
 FOURIER_ARRAYS = 5  # Q x M and M x M arrays
 TINY = 1e-30  # lower bound of a variance: its square root still has a finite gradient
@@ -63,8 +63,8 @@ class LocalPosterior(ABC):
 
 
 class DensePosterior(LocalPosterior):
-    """O(Q³) a digit and channel: one Cholesky factor L of B = I + S^½ K S^½, so that
-    A = S^½ B⁻¹ S^½, whose rows are zero for views that are not observed.
+    """O(Q³) for each digit and channel: one Cholesky factor L of B = I + S^½ K S^½, so that A = S^½
+    B⁻¹ S^½, whose rows are zero for views that are not observed.
 
     All eigenvalues of B are at least 1, whatever the noise, so it can be factorised.
     """
@@ -113,7 +113,7 @@ class DensePosterior(LocalPosterior):
         cross = _solve(self.factor, self.root[..., None] * new[:, None])  # L⁻¹S^½K*ᵀ [P, J, Q, S]
         mean = self.alpha @ new  # [P, J, S]
         covariance = self.kernel.gram(w, w)[:, None] - cross.mT @ cross  # [P, J, S, S]
-        # angles may coincide: a root by eigenvalues needs no positive definite matrix
+        # by eigenvalues, because equal angles make the matrix singular
         values, vectors = torch.linalg.eigh(covariance)
         noise = _normal(mean.shape, generator, w)[..., None]
         drawn = vectors @ (values.clamp_min(0).sqrt()[..., None] * noise)
@@ -188,7 +188,7 @@ def local_posterior(
 
 
 class GlobalPosterior:
-    """One N(0, 1) variable a digit and channel, given encodings [P, Q, channels] and a mask [P, Q].
+    """One N(0, 1) variable for each digit and channel, given encodings [P, Q, channels] and a mask.
 
     N(0, 1) times all N(μ_q, s_q²): with λ_q = 1/s_q² the variance is v = 1 / (1 + Σ λ), the mean
     m = v Σ λμ, and KL = ½ (v + m² - 1 - log v), each [P, channels].
@@ -214,7 +214,7 @@ class GlobalPosterior:
 
 
 def global_posterior(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean, variance and log evidence [P, channels] of one N(0, 1) variable a digit and channel."""
+    """Mean, variance and log evidence [P, channels] of one N(0, 1) variable for each of them."""
     q = GlobalPosterior(mu, var, observed)
     return q.mean, q.var, q.log_evidence
 
@@ -239,7 +239,7 @@ def _solve(lower: Tensor, right: Tensor) -> Tensor:
 
 
 def _normal(shape: tuple[int, ...], generator: torch.Generator | None, w: Tensor) -> Tensor:
-    """Draw on the CPU, so that every device gets the same numbers, and move to the device of w."""
+    """Draw on the CPU, so that all devices get the same numbers; return them on the device of w."""
     return torch.randn(shape, dtype=torch.float64, generator=generator, device="cpu").to(w.device)
 
 
@@ -258,8 +258,8 @@ def _check(
 ) -> None:
     """Raise a UserError that names the input that is not finite, or too large.
 
-    Finite means and variances whose squares or inverses are not finite would show only later, in
-    the evidence or the KL.
+    This includes finite means and variances whose squares or inverses overflow: they would become
+    NaN only in the evidence or the KL.
     """
     if not var.numel():
         return

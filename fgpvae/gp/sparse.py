@@ -11,7 +11,7 @@ from torch import Tensor
 
 from fgpvae.errors import UserError
 
-JITTER = 1e-6  # of the mean variance: noise of the inducing values, so the bound stays a bound
+JITTER = 1e-6  # noise of the inducing values, a share of the mean variance: the bound stays valid
 
 
 def factor(gram: Tensor) -> Tensor:
@@ -27,9 +27,9 @@ def features(cross: Tensor, C: Tensor) -> Tensor:
 
 
 def information(phi: Tensor, mu: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """What codes mu [..., n, L] of precision `weight` say of v: ΦᵀSΦ [..., L, M, M] and ΦᵀSμ.
+    """Information of codes mu [..., n, L] of precision `weight` on v: ΦᵀSΦ [..., L, M, M] and ΦᵀSμ.
 
-    Of independent images they add up.
+    That of independent images adds up.
     """
     weighted = phi.mT[..., None, :, :] * weight.mT[..., :, None, :]  # [..., L, M, n]
     return weighted @ phi[..., None, :, :], (weighted @ mu.mT[..., None])[..., 0]
@@ -44,7 +44,7 @@ class InducingPosterior:
 
     @classmethod
     def given(cls, precision: Tensor, shift: Tensor) -> "InducingPosterior":
-        """The posterior that belongs to an `information`: covariance (I + ΦᵀSΦ)⁻¹."""
+        """The posterior given an `information`: covariance (I + ΦᵀSΦ)⁻¹."""
         identity = torch.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
         lower = _cholesky(precision + identity)
         root = torch.linalg.solve_triangular(lower.mT, identity.expand_as(lower), upper=True)
@@ -60,7 +60,7 @@ class InducingPosterior:
 
     def at(self, phi: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance [..., S, L] at features [..., S, M] with prior variance [..., S]."""
-        left = (prior - phi.square().sum(-1)).clamp_min(0)  # that no inducing value explains
+        left = (prior - phi.square().sum(-1)).clamp_min(0)  # unexplained by them
         known = (phi[..., None, :, :] @ self.root).square().sum(-1).mT  # [..., S, L]
         return phi @ self.mean.mT, left[..., None] + known
 

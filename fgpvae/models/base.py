@@ -1,4 +1,4 @@
-"""Base class of all models: scores a batch of views, infers a posterior from views."""
+"""Base class of all models: score a batch of views, infer a posterior from views."""
 
 import math
 from collections.abc import Callable
@@ -104,21 +104,21 @@ class Model(nn.Module):
     """
 
     Config: ClassVar[type[ModelConfig]]
-    title: ClassVar[str]  # in tables and on pages
-    complexity: ClassVar[str] = "-"  # of its Gaussian process, for tables
+    title: ClassVar[str]  # name in tables and on pages
+    complexity: ClassVar[str] = "-"  # cost of its Gaussian process, for tables
 
-    # Capabilities; a UserError says what a model cannot do
+    # Capabilities; unsupported calls raise a UserError
     takes_new_digits: ClassVar[bool] = True
-    takes_objects: ClassVar[bool] = False  # can it be trained on own objects?
-    knows_angles: ClassVar[bool] = True  # can it predict angles that were not observed?
-    decoder_takes_angle: ClassVar[bool] = False  # is the angle an input of the decoder?
-    fixed_angles: ClassVar[bool] = False  # must a digit have the same angles in every epoch?
-    joint_batches: ClassVar[bool] = False  # does the score of a digit depend on its whole batch?
-    conditional: ClassVar[bool] = False  # has it a bound on the views of a digit given some?
+    takes_objects: ClassVar[bool] = False  # whether it can be trained on own objects
+    knows_angles: ClassVar[bool] = True  # whether it predicts angles that were not observed
+    decoder_takes_angle: ClassVar[bool] = False  # whether the angle is an input of the decoder
+    fixed_angles: ClassVar[bool] = False  # whether a digit needs the same angles in every epoch
+    joint_batches: ClassVar[bool] = False  # whether a digit's score depends on its batch
+    conditional: ClassVar[bool] = False  # whether it bounds all views given some of them
 
-    config: Any  # of the class Config
-    calibration: Calibration | None = None  # where it was measured
-    kernel: Any  # over the angle, where it has one
+    config: Any  # an instance of the class Config
+    calibration: Calibration | None = None  # None if it was not measured
+    kernel: Any  # over the angle; None for models without a kernel
     encoder: nn.Module  # [N, C, H, W] -> mean and variance [N, L]
     decoder: nn.Module  # [N, L] -> [N, C, H, W]
 
@@ -187,7 +187,7 @@ class Model(nn.Module):
     def stored_views(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
         """Angles and mask [P, Q] of the training views stored in the model; None if it stores none.
 
-        None as well if one of the `ids` [P] is not of a training digit.
+        Also None if one of the `ids` [P] does not belong to a training digit.
         """
         return None
 
@@ -198,7 +198,7 @@ class Model(nn.Module):
         """Infer the posterior of each digit from its views.
 
         `views` [P, Q, H, W] at `angles` [P, Q] radians, of which only `observed` [P, Q] count.
-        `ids` [P] are the ids of training digits, for a model that takes no others.
+        `ids` [P] identify training digits, for a model that takes no other digits.
         """
         return self._infer(self.given(views, angles, observed, ids))
 
@@ -299,7 +299,7 @@ class Model(nn.Module):
 
     @classmethod
     def numbers_in_a_step(cls, config: Any, digits: int, views: int) -> int:
-        """Estimate how many numbers of 4 bytes a step on so many digits and views holds."""
+        """Estimate the number of 4-byte numbers that a training step holds in memory."""
         with torch_seeded(0):
             encoder, decoder = cls.networks(config)
         held = numbers_held(decoder, torch.zeros(1, decoder.latents))

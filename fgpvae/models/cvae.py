@@ -34,10 +34,10 @@ class CVAE(Model):
     """Conditional VAE: z ~ N(0, I) for every image; encoder and decoder get sin w and cos w.
 
     The encoder sees them as two constant images beside its own, the decoder in front of the latent
-    (the paper's has no activation before its first map, where they would say nothing new), so that
-    a code has 2 + L channels. The identity of a digit is the mean latent of its views. Nothing
-    makes that latent independent of the angle, which is why this model gets worse at new angles
-    while it gets better at old ones.
+    (the paper's decoder has no activation before its first map, so there they would add nothing),
+    so that a code has 2 + L channels. The identity of a digit is the mean latent of its views.
+    Nothing makes that latent independent of the angle; so with more training the model improves at
+    training angles and gets worse at new ones.
 
     >>> import torch
     >>> from fgpvae import CVAE, CVAEConfig
@@ -76,7 +76,7 @@ class CVAE(Model):
         return super().encode_each(torch.cat([images, planes], 1), w)
 
     def circle(self, w: Tensor) -> Tensor:
-        """sin w and cos w [..., 2] (of an angle that has period 2π)."""
+        """sin w and cos w [..., 2], for an angle with period 2π."""
         phase = TWO_PI / self.config.period * w
         return torch.stack([phase.sin(), phase.cos()], -1)
 
@@ -87,7 +87,7 @@ class CVAE(Model):
     def posterior(
         self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
     ) -> StylePosterior:
-        """The mean latent of a digit's views, 0 and 1 without any, and an angle beside it."""
+        """The mean latent of a digit's views (the prior without a view), and an angle."""
         mask = observed[..., None]
         count = observed.sum(-1, keepdim=True)
         mean = torch.where(mask, mu, 0.0).sum(1) / count.clamp_min(1)

@@ -1,7 +1,7 @@
-"""What models with a vector for each digit share: vectors, and a memory of the training set.
+"""What models with a vector for each digit share: the vectors and a stored training set.
 
-The vectors d_p [m] are free, one for each training digit, or found by a network in a digit's views.
-The model stores the training set as angles, codes and digit vectors.
+The vectors d_p [m] are free parameters, one for each training digit, or computed by a network from
+a digit's views. The model stores the training set as angles, codes and digit vectors.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from fgpvae.networks.paper import PaperEncoder
 from fgpvae.networks.standard import ConvolutionalEncoder
 from fgpvae.settings import setting
 
-CHUNK = 64  # digits at a time where all of them are needed
+CHUNK = 64  # digits in a chunk where all are needed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class DigitVectorModel(Model):
             return
         P, Q = angles.shape
         L, m = self.config.latents, self.config.digit_rank
-        # nothing larger is made than what is there already
+        # allocate nothing larger than the saved state
         fresh = self.angles.shape != (P, Q)
         if fresh and (ids.shape, mu.shape, d.shape) == ((P,), (P, Q, L), (P, m)):
             self._allocate(P, Q)
@@ -84,7 +84,7 @@ class DigitVectorModel(Model):
         raise TypeError(f"{type(self).__name__} does not say what its digit vectors are")
 
     def rows(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Rows [P] of training digits by id, and which of the ids are theirs [P]."""
+        """Rows [P] of training digits by id, and a mask [P] of the ids that are training digits."""
         if not len(self.ids):
             return torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
         rows = torch.searchsorted(self.ids, ids).clamp_max(len(self.ids) - 1)
@@ -101,7 +101,7 @@ class DigitVectorModel(Model):
         self.start_vectors(views)
 
     def start_vectors(self, views: Views) -> None:
-        """First values of the digit vectors, where they are learned."""
+        """Initialise the digit vectors, if they are learned."""
 
     def refuse_part(self, views: Views, context: Tensor | None) -> None:
         """Refuse a context [P, Q] that is not all views."""
@@ -120,7 +120,7 @@ class DigitVectorModel(Model):
 
     @torch.no_grad()
     def _encode_all(self, views: Views, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Codes, mean and variance [P, Q, L], and digit vectors [P, m], without dropout."""
+        """Means and variances of the codes [P, Q, L], and digit vectors [P, m], without dropout."""
         training = self.training
         self.eval()
         parts = []
@@ -142,7 +142,7 @@ class DigitVectorModel(Model):
 
 
 class FreeVectors(DigitVectorModel):
-    """A free vector for each training digit, so no others can be asked for."""
+    """A free vector for each training digit; other digits are refused."""
 
     takes_new_digits = False
 
@@ -206,7 +206,7 @@ def upright(views: Views) -> Tensor:
 
 
 def leading_scores(x: Tensor, m: int) -> Tensor:
-    """U_m S_m of rows [P, pixels] = U S Vᵀ, made of mean squared length 1; no mean is taken off."""
+    """U_m S_m of rows [P, pixels] = U S Vᵀ, scaled to mean squared length 1; not centred."""
     u, s, _ = torch.linalg.svd(x.double(), full_matrices=False)
     scores = torch.zeros(len(x), m, dtype=torch.float64)
     scores[:, : len(s)] = (u * s)[:, :m]

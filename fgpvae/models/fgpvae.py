@@ -22,7 +22,7 @@ from fgpvae.networks.angle_classifier import Recogniser
 from fgpvae.networks.standard import AngleEncoder, Decoder, Encoder, numbers_held
 from fgpvae.settings import setting
 
-MEAN_CODE = 0.8  # share of the error of the mean code beside the conditional bound
+MEAN_CODE = 0.8  # weight of the mean code's error; the rest is the conditional bound's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class FGPVAEConfig(KernelConfig):
     local: int = setting(
         8, "Local channels", "Channels that change with the angle.", "J", bounds=(0, 256)
     )
-    kernel: str = PERIODIC  # over an angle; the others are over a place on a line, from -1 to 1
+    kernel: str = PERIODIC  # over an angle; others are over a line from -1 to 1
     learn_kernel: bool = setting(
         False, "Learn the kernel", "Learn its amplitude and length scale.", "σ, r"
     )
@@ -112,7 +112,7 @@ class FactorizedPosterior(Posterior):
         self.style_mean, self.style_var = (self.shared.mean, self.shared.var)  # [P, L - J]
 
     def around_prior(self, z: Tensor, w: Tensor) -> Tensor:
-        """Local channels [P, S, J] with the prior mean m(w) put back."""
+        """Local channels [P, S, J] with the prior mean m(w) added."""
         return z if self.mean_function is None else z + self.mean_function(w)
 
     def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -124,11 +124,11 @@ class FactorizedPosterior(Posterior):
         return (self.around_prior(mean, self.views), var, kl.sum(-1) + self.shared.kl.sum(-1))
 
     def divergence(self, context: "FactorizedPosterior") -> Tensor:
-        """KL(q(Z | D) || q(Z | C)) [P] from what a part C of these views D says.
+        """KL(q(Z | D) || q(Z | C)) [P] from the posterior given a part C of the views D.
 
-        q(Z | D) / q(Z | C) is the product of q̃ over D without C, times Z_C / Z_D. So the divergence
-        is KL(q(Z | D) || p) - E_q(Z | D) Σ_C log q̃ + log Z_C, which without a context is the first
-        term alone.
+        q(Z | D) / q(Z | C) is the product of q̃ over D without C, times Z_C / Z_D. So the
+        divergence is KL(q(Z | D) || p) - E_q(Z | D) Σ_C log q̃ + log Z_C; without a context it is
+        the first term alone.
         """
         mean, var, kl = self.local.at_views()  # [P, Q, J], [P, J]
         local = kl - context.local.expected_log_views(mean, var) + context.local.log_evidence
@@ -273,8 +273,8 @@ class FGPVAE(Model):
     ) -> tuple[Tensor, Tensor]:
         """A code of each view [P, Q, L] from encodings of the context, and the KL divergence [P].
 
-        One sample of the style a digit; marginal samples of the local channels suffice, for the
-        expected error of a view depends on that view's channels alone.
+        One sample of the style for each digit. Marginal samples of the local channels suffice,
+        because the error of a view depends on its own channels alone.
         """
         posterior = self.posterior(mu, var, angles, context, style_context)
         local_mean, local_var, kl = posterior.at_views()  # [P, Q, J], [P]
@@ -288,8 +288,8 @@ class FGPVAE(Model):
         """A share of a bound on log ∫ q(z | C) p(y_D | z) dz, the rest log p(y_D | mean code of C).
 
         The bound is E_q(z | D) log p(y_D | z) - KL(q(z | D) || q(z | C)), for all views D and a
-        part C of them. It makes samples of q(z | C) cover the possible other views; the rest makes
-        the mean code predict them.
+        part C of them. The bound makes samples of q(z | C) cover the possible other views; the rest
+        makes the mean code predict them.
         """
         context = context & views.observed
         mu, var = self.encode(views.images, views.angles, views.observed)
@@ -317,8 +317,8 @@ class FGPVAE(Model):
 
         If the encoder takes the angle, the bound does not train it to predict the angle. So the
         encoder of the local channels learns from draws of the prior with mean m(w), as in the
-        sleep phase of wake-sleep. The recogniser, where there is one, learns by -log q(w | y).
-        Half of its views are centred, so that it does not rely on the position of a digit.
+        sleep phase of wake-sleep. The recogniser, if there is one, minimises -log q(w | y). Half of
+        its views are centred, so that it does not rely on the position of a digit.
         """
         mu, var = self.encode(views.images, views.angles, views.observed)
         j = self.config.local
@@ -346,10 +346,9 @@ class FGPVAE(Model):
     def orientation(self, images: Any, grid: Any) -> Any:
         """Posterior over the angle of images [P, H, W] on a grid [G] of angles -> [P, G].
 
-        By the evidence of the local channels of a single view and a uniform prior; where the
-        encoder takes the angle and the model is calibrated, also by how well the view is
-        reconstructed as if it were at that angle. Only a mean function ties an angle to an
-        orientation.
+        Uses the evidence of the local channels of a single view and a uniform prior; if the encoder
+        takes the angle and the model is calibrated, also the error of reconstructing the view as if
+        it were at that angle. Only a mean function ties an angle to an orientation.
         """
         if self.mean_function is None or not self.config.local:
             return super().orientation(images, grid)

@@ -1,4 +1,4 @@
-"""The two joint GPs: digit vectors that are learned for each digit, or found by a network."""
+"""The two joint GPs: digit vectors are learned for each digit or computed by a network."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -38,12 +38,13 @@ class AmortisedGPVAEConfig(JointGPConfig):
 
 
 class JointPosterior(Posterior):
-    """Of digits with vectors d [P, m], given the training set and, where they are new, their views.
+    """Posterior of digits with vectors d [P, m], given the training set and the views of new
+    digits.
 
     z(w) = v·u + noise of variance α with v = d ⊗ φ(w) and u ~ N(0, I) a priori; given codes Z of
     images with features V, u has mean û = (αI + VᵀV)⁻¹VᵀZ and covariance Λ⁻¹, Λ = I + VᵀV/α. The
-    codes themselves are known up to q(Z). Views of digits that are in the training set count once:
-    its own leave it.
+    codes themselves have the distribution q(Z). The views of a training digit count once: the
+    stored ones are left out.
     """
 
     def __init__(self, model: JointGP, d: Tensor, views: Views | None = None) -> None:
@@ -57,7 +58,7 @@ class JointPosterior(Posterior):
             self.rows, self.known = model.rows(views.ids)
             encoded = model.encode(views.images, views.angles, views.observed)
             self.own_mu, self.own_var = (masked(x, views.observed) for x in encoded)
-            # each of them has a VᵀV of its own
+            # each digit has a VᵀV of its own
             self.together = max(min(CHUNK, MOST_FEATURES // self.gram.numel()), 1)
 
     def _mean(self, w: Tensor) -> Tensor:
@@ -100,7 +101,7 @@ class JointPosterior(Posterior):
         """α + vᵀΛ⁻¹v + Σ_n h_n² var_n, h = VΛ⁻¹v/α the share of each code in the mean."""
         training = self.v.flatten(0, 1), self.var.flatten(0, 1)
         parts = []
-        for start in range(self.digits):  # h is long
+        for start in range(self.digits):  # h has N entries
             part = slice(start, start + 1)
             images = [training]
             grams = self.gram
@@ -124,7 +125,7 @@ class JointPosterior(Posterior):
         return masked(v, self.views.observed[part])
 
     def _left(self, part: slice, values: Tensor) -> Tensor:
-        """What the training set says of those of the digits that it holds, 0 for the others."""
+        """Information of the stored views of these digits; 0 for digits that are not stored."""
         if not len(values):
             return values.new_zeros(len(self.known[part]), *values.shape[1:])
         return torch.where(self.known[part, None, None], values[self.rows[part]], 0.0)
@@ -147,7 +148,7 @@ class GPVAE(FreeVectors, JointGP):
         return [*self.kernel_parameters(), self.vectors]
 
     def _infer(self, views: Views) -> JointPosterior:
-        """The training digits' own; their views are in the training set already."""
+        """The posterior of training digits, whose views are stored already."""
         return JointPosterior(self, self.known_vectors[self.known_rows(views)])
 
 

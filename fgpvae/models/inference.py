@@ -20,12 +20,11 @@ class Calibration:
     Pixels: with the variance v of a pixel over posterior samples, sd² = v + pixel_variance, and the
     central 50 % and 90 % bands are `half` and `most` times sd to either side, at each number of
     `views`. Pictures: with v̄ the mean of v over the pixels, `picture_sd` is the root of the mean
-    squared error to be expected, `image` = slope, floor of slope v̄ + floor. Angles: the belief is
-    softmax(-a error - b KL(style) + c evidence), `angle` = a, b, c.
-    Angles of uploaded pictures, by `picture_scores`: softmax(-a error + b density + c angle
-    density), `picture` = a, b, c. `unfamiliarity` are the weights of `novelty.features`;
-    `familiar` are the largest weighted sums of a typical and of an unusual digit. All are empty
-    where they were not measured.
+    squared error to be expected, `image` = slope, floor of slope v̄ + floor. Angles: the posterior
+    is softmax(-a error - b KL(style) + c evidence), `angle` = a, b, c. Angles of uploaded pictures,
+    by `picture_scores`: softmax(-a error + b density + c angle density), `picture` = a, b, c.
+    `unfamiliarity` are the weights of `novelty.features`; `familiar` are the largest weighted sums
+    of a typical digit and of an unusual one. All are empty if they were not measured.
     """
 
     pixel_variance: float
@@ -62,8 +61,8 @@ class Posterior:
     """Distribution of the codes of P digits at any angle, given their views.
 
     A code [L] is what the decoder takes. Angles `at` [P, S] may be an array or a tensor; answers
-    [P, S, L] are of the same kind. Subclasses define `_mean`, `_variance` and `_sample` at float64
-    angles on the device of the model.
+    [P, S, L] are of the same kind. Subclasses define `_mean`, `_variance` and `_sample` for float64
+    angles on the model's device.
 
     >>> import numpy as np
     >>> import fgpvae
@@ -142,7 +141,7 @@ class StylePosterior(Posterior):
 
     def _variance(self, w: Tensor) -> Tensor:
         known = self._code(torch.zeros_like(self.style_var), w)
-        return self._code(self.style_var, w) - known  # of what the angle decides there is none
+        return self._code(self.style_var, w) - known  # the part set by the angle has no variance
 
     def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
         return self._code(gaussian.sample(self.style_mean, self.style_var, generator), w)

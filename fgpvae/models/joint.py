@@ -7,8 +7,8 @@ Every channel of the codes Z [N, L] has the prior N(0, K) with
 a learned vector d_p [m] for each digit. With the Fourier features φ of the angle kernel the image
 of digit p at angle w has the row v = d_p ⊗ φ(w) [R], R = m H, and K = VVᵀ + αI exactly, whatever
 angles a digit is observed at. (A Cholesky factor of the gram matrix of the sixteen angles would
-do as well, but needs all angles on one grid and grows with it; H = 29 features at r = 1 do not.)
-All algebra goes through R x R matrices: O(N R²), never an N x N matrix.
+work as well, but only for angles on one grid; H = 29 features at r = 1 work for all angles.) All
+algebra goes through R x R matrices: O(N R²), never an N x N matrix.
 
 q(Z) is the encoder's, independent for each image, so the evidence lower bound contains
 
@@ -81,15 +81,14 @@ def expected_log_prior(v: Tensor, alpha: Tensor, mu: Tensor, var: Tensor) -> Ten
 
 
 class JointGP(DigitVectorModel):
-    """What the two joint GPs share: the evidence, its expansion, the phases, the prediction.
+    """What the two joint GPs share: evidence, its expansion, training phases and prediction.
 
-    Training starts as a plain VAE, goes on with the parameters of the GP while the networks stand
-    still, and ends with both. `config.phases` are the shares of the training at which the second
-    and the third phase start.
+    Training starts as a plain VAE, continues with the GP's parameters alone, and ends with both.
+    `config.phases` are the shares of the training at which the second and the third phase start.
     """
 
     complexity = "O(NH²m²)"
-    gp_rate = 10.0  # the GP's parameters learn this much faster than the networks
+    gp_rate = 10.0  # learning rate of the GP's parameters, relative to that of the networks
 
     phase: Tensor
     slope_mu: Tensor
@@ -164,7 +163,7 @@ class JointGP(DigitVectorModel):
             self.expand(data())
 
     def expand(self, views: Views) -> None:
-        """First-order expansion of the expected log prior around codes and GP as they are now."""
+        """First-order expansion of the expected log prior around the current codes and GP."""
         rows, observed = self._training_rows(views), views.observed
         mu, var, d = (x.requires_grad_() for x in self._encode_all(views, rows))
         with torch.enable_grad():

@@ -39,8 +39,8 @@ from fgpvae.models.inference import Posterior
 from fgpvae.networks.standard import Decoder
 from fgpvae.settings import setting
 
-VARIANCES = 1e-3, 10.0  # of the encoder, clipped as in the published program
-MOST_NUMBERS = 50_000_000  # of the information of the digits of one chunk, 0.4 GB
+VARIANCES = 1e-3, 10.0  # bounds of the encoder's variance, as in the published program
+MOST_NUMBERS = 50_000_000  # numbers in the information of one chunk of digits, 0.4 GB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ class DeepSVGPConfig(InducingConfig):
 
 
 class SparsePosterior(Posterior):
-    """Of digits with vectors d [P, m]: all through one q(u), or each through its own."""
+    """Posterior of digits with vectors d [P, m], all with one q(u) or each with its own."""
 
     def __init__(self, model: "InducingGP", d: Tensor, parts: list[InducingPosterior]) -> None:
         super().__init__(model.title, len(d), d.device)
@@ -147,7 +147,7 @@ class InducingGP(DigitVectorModel):
 
     @torch.no_grad()
     def prepare(self, data: Callable[[], Views]) -> None:
-        """Inducing points start at M training views, in the order of their angles evenly spaced."""
+        """Initialise the inducing points with M training views, evenly spaced in order of angle."""
         super().prepare(data)
         views, M = data(), self.config.inducing
         digit, view = views.observed.nonzero(as_tuple=True)
@@ -170,7 +170,7 @@ class InducingGP(DigitVectorModel):
         return sparse.features(cross, C), prior
 
     def from_batch(self, views: Views, phi: Tensor) -> InducingPosterior:
-        """q(u) as a batch says, given its features [P, Q, M]."""
+        """q(u) given a batch with features [P, Q, M]."""
         raise TypeError(f"{type(self).__name__} does not say what its q(u) is")
 
     def terms(
@@ -183,7 +183,7 @@ class InducingGP(DigitVectorModel):
         q = self.from_batch(views, phi)
         mean, var = q.at(phi, prior)
         z = gaussian.sample(mean, var, generator)
-        share = views.observed.sum(-1) / self.observed.sum()  # of all training images
+        share = views.observed.sum(-1) / self.observed.sum()  # scaled to all training images
         return Terms(*self.squared_error(z, views), q.kl() * share)
 
 
@@ -282,7 +282,7 @@ class DeepSVGP(FreeVectors, InducingGP):
         super().__init__(config)
         L, M = config.latents, config.inducing
         self.q_mean = nn.Parameter(torch.zeros(L, M, dtype=torch.float64))
-        # the lower triangle of the root, of its diagonal the logarithm
+        # lower triangle of the root, with the logarithm of its diagonal
         start = math.log(0.1) * torch.eye(M, dtype=torch.float64)
         self.q_root = nn.Parameter(start.repeat(L, 1, 1))
 
@@ -323,6 +323,6 @@ def _information_each(
 def _information(
     phi: Tensor, mu: Tensor, var: Tensor, observed: Tensor, times: Tensor | float = 1.0
 ) -> tuple[Tensor, Tensor]:
-    """The information of all codes together, each counted so many times: [L, M, M] and [L, M]."""
+    """The information of all codes together, each with a weight: [L, M, M] and [L, M]."""
     weight = times / var[observed].double()
     return sparse.information(phi[observed], mu[observed].double(), weight)

@@ -1,4 +1,4 @@
-"""The plain VAE: the prior with K = I, under which no two images have anything in common."""
+"""The plain VAE: the prior with K = I, under which all images are independent."""
 
 from dataclasses import dataclass, field
 
@@ -26,7 +26,7 @@ class VAEConfig(ModelConfig):
 
 
 class ViewPosterior(Posterior):
-    """At the angle of an observed view its encoding, at any other the prior N(0, I)."""
+    """The encoding of an observed view at its angle, the prior N(0, I) at any other angle."""
 
     def __init__(
         self, model: "VAE", mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
@@ -57,9 +57,9 @@ class VAE(Model):
     """VAE: z ~ N(0, I) for every image, whatever its digit and angle.
 
     As a kernel over the angle this prior is δ(w, w'): at the angle of an observed view the
-    posterior is that view's encoding, and at any other angle it is the prior. `generate` says
-    just that: it reconstructs what it was given and, asked for a new angle, decodes the prior mean
-    (or a prior sample), whatever the digit.
+    posterior is that view's encoding, and at any other angle it is the prior. So `generate`
+    reconstructs the given views and, at a new angle, decodes the prior mean (or a prior sample),
+    whatever the digit.
 
     >>> import torch
     >>> from fgpvae import VAE, VAEConfig

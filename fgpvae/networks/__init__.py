@@ -1,3 +1,3 @@
-"""Encoders and decoders; a network that reads the angle of a picture."""
+"""Encoders, decoders, and a classifier of the angle of a picture."""
 
 __all__ = ["angle_classifier", "moving", "paper", "standard"]

@@ -15,8 +15,8 @@ NODES = 72  # angles at which a density is given, 5 degrees apart
 class Recogniser(nn.Module):
     """q(w | y): its logarithm is given at NODES angles and linear between them.
 
-    Three strided convolutions and a hidden layer lead from the picture to the NODES numbers, whose
-    exponentials add up to one.
+    Three strided convolutions and a hidden layer compute the NODES numbers, normalised by a
+    softmax.
 
     >>> import torch
     >>> from fgpvae import NetworkConfig
@@ -59,8 +59,8 @@ class Recogniser(nn.Module):
 def softened(images: Tensor) -> Tensor:
     """Pictures [N, C, H, W] with ink from 0 to 1, weighted 1 2 1 with their neighbours.
 
-    A digit that was turned on a grid of pixels overshoots and is sharp in places that depend on the
-    angle. A network would learn that instead of the digit; uploaded pictures have none of it.
+    Interpolation leaves overshoot and sharpness that depend on the angle. A network would learn
+    these instead of the digit, and uploaded pictures do not have them.
     """
     channels = images.shape[1]
     line = images.new_tensor([1.0, 2.0, 1.0])

@@ -1,4 +1,4 @@
-"""Networks for pictures of a moving subject: its place, and its look in the middle of the picture.
+"""Networks for pictures of a moving subject: its place, and its look when it is centred.
 
 The first two channels of a code are the place, the others the look. A place is
 a shift, and a shift by p multiplies Fourier coefficient k of a picture by the phase exp(-i k·p).
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 MOVES = 2  # channels of the place
 MARGIN = 6  # pixels between the look and the edge of a picture
-FARTHEST = 0.9999  # share of the reach: the channels of a place beyond it are finite
+FARTHEST = 0.9999  # share of the reach at which places are clipped: their channels stay finite
 
 
 class Shift(nn.Module):
@@ -31,11 +31,11 @@ class Shift(nn.Module):
     def __init__(self, size: int, margin: int) -> None:
         super().__init__()
         self.shape = (size, size - 2 * margin)
-        # by NumPy: arithmetic on the device `meta` would load torch's compiler
+        # with NumPy, because arithmetic on the device `meta` would load torch's compiler
         own = np.arange(size)
         apart = (own[:, None] - own[margin : size - margin]).ravel()  # [n m]
         modes = 2 * np.pi / size * np.arange(size // 2 + 1)
-        weight = np.full((len(modes), 1), 2 / size)  # of k and -k
+        weight = np.full((len(modes), 1), 2 / size)  # k and -k together
         weight[0] = weight[size // 2 if size % 2 == 0 else 0] = 1 / size
         angle = modes[:, None] * apart
         table = np.concatenate([weight * np.cos(angle), weight * np.sin(angle)])
@@ -48,7 +48,7 @@ class Shift(nn.Module):
 
 
 def centre_of_mass(images: Tensor) -> Tensor:
-    """Pictures [N, C, H, W] -> pixels to the right of the middle and below it, [N, 2]."""
+    """Centre of mass of pictures [N, C, H, W], in pixels right of and below the middle, [N, 2]."""
     ink = images.clamp_min(0).sum(1)
     total = ink.sum((1, 2)) + 1e-6  # an empty picture has its centre in the middle
     down, right = ink.sum(2), ink.sum(1)  # [N, H], [N, W]
@@ -61,8 +61,8 @@ def centre_of_mass(images: Tensor) -> Tensor:
 class Place(nn.Module):
     """Two channels z and the place p = c + a tanh z that they stand for, in pixels from the middle.
 
-    Encoder and decoder share it: a place that is read from a picture is where it is drawn again,
-    whatever a and c are, so these are learned from the prior of z alone.
+    Encoder and decoder share it, so a subject is drawn where the encoder found it for any a and c;
+    these are learned from the prior of z alone.
     """
 
     def __init__(self, height: int, width: int) -> None:
@@ -74,7 +74,7 @@ class Place(nn.Module):
         return self.centre + self.log_reach.exp() * z.tanh()
 
     def inverse(self, p: Tensor, log_var: Tensor) -> tuple[Tensor, Tensor]:
-        """Channels z of places, and the log variance of z where p has this one in pixels²."""
+        """Channels z of places, and the log variance of z for a given variance of p in pixels²."""
         share = ((p - self.centre) / self.log_reach.exp()).clamp(-FARTHEST, FARTHEST)
         slope = self.log_reach + torch.log1p(-share.square())  # log dp/dz
         return share.atanh(), log_var - 2 * slope
@@ -83,7 +83,7 @@ class Place(nn.Module):
 class MovingEncoder(nn.Module):
     """Images -> two channels from their centre of mass, the others from the image around it.
 
-    What is read from the image once it stands in the middle does not depend on where it was.
+    The other channels are read from the centred image, so they do not depend on the place.
     """
 
     def __init__(self, shape: tuple[int, int, int], widths: tuple[int, ...], latents: int) -> None:
@@ -107,7 +107,7 @@ class MovingEncoder(nn.Module):
 class MovingDecoder(nn.Module):
     """A look from the other channels, shifted to the place that the first two stand for.
 
-    The look is the same in every view: it is computed once a film.
+    The look is the same in every view, so it is computed once per film.
     """
 
     def __init__(self, shape: tuple[int, int, int], widths: tuple[int, ...], latents: int) -> None:
@@ -133,7 +133,7 @@ class MovingDecoder(nn.Module):
 
 
 def dense(sizes: tuple[int, ...]) -> Sequence[nn.Module]:
-    """Dense layers of these sizes with SiLU between them."""
+    """Build dense layers of these sizes with SiLU between them."""
     layers: list[nn.Module] = []
     for a, b in pairwise(sizes):
         layers += [nn.Linear(a, b), nn.SiLU()]

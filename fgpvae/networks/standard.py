@@ -19,7 +19,7 @@ VARIANCE_FLOOR = 1e-6
 class NetworkConfig:
     """Kind and size of encoder and decoder.
 
-    `paper` is the table in appendix A to the letter, whatever else is set. `convolutional` has
+    `paper` is exactly the table in appendix A and ignores the other settings. `convolutional` has
     two strided 4x4 convolutions, one hidden dense layer, and the mirror image of both as its
     decoder. `dense` has dense layers of the given widths, SiLU between them, and their mirror
     image.
@@ -202,12 +202,12 @@ def _dense(
 
 
 def memory_format(config: NetworkConfig) -> torch.memory_format:
-    """The layout in which torch's convolutions take half the time on a CPU."""
+    """The memory layout in which torch's convolutions take half the time on a CPU."""
     return torch.channels_last if config.kind == "convolutional" else torch.contiguous_format
 
 
 def device_of(network: nn.Module) -> torch.device:
-    """The device of a network; inputs may be on any other, and outputs return to it."""
+    """The device of a network; inputs may be on another, to which outputs return."""
     return next(network.parameters()).device
 
 
@@ -261,7 +261,7 @@ class AngleEncoder(nn.Module):
 
         self.local, self.style = head(2 * local), head(2 * (latents - local))
         self.residual = Residual(features, config.residual) if config.residual else nn.Identity()
-        # not by arithmetic, which would load torch's compiler on the device `meta`
+        # without arithmetic, which would load torch's compiler on the device `meta`
         modes = torch.tensor([float(k % config.harmonics) for k in range(features // 2)])
         self.register_buffer("modes", modes, persistent=False)
 
@@ -278,7 +278,7 @@ class AngleEncoder(nn.Module):
 class ProductDecoder(nn.Module):
     """Complex features of the style times complex features of the view, then the image.
 
-    The features of a style are the same at every angle: they are computed once a digit.
+    The features of a style are the same at every angle, so they are computed once per digit.
     """
 
     def __init__(self, config: NetworkConfig, latents: int, local: int) -> None:
@@ -286,8 +286,8 @@ class ProductDecoder(nn.Module):
         *hidden, features = reversed(config.widths)
         turn = hidden or [features]
         self.style = nn.Sequential(*_dense((latents - local, *hidden, features), config.dropout))
-        # bounded, as the cosines and sines of an angle are: a product of two unbounded layers grew
-        # without end in training
+        # bounded, as the cosine and sine of an angle are: products of two unbounded layers diverged
+        # in training
         turned = _dense((local, *turn, features), config.dropout)
         self.turn = nn.Sequential(*turned, nn.Tanh())
         self.image = nn.Sequential(
@@ -351,9 +351,9 @@ class Encoder(nn.Module):
 class Decoder(nn.Module):
     """Codes [N, L] -> images [N, C, H, W].
 
-    With `gated`, the first layer also receives z_j z_g for every local j and global g: how a style
-    shows then depends on the angle through weights instead of through depth. With `product`, the
-    last hidden layer is a product of features of the style and of the local channels.
+    With `gated`, the first layer also receives z_j z_g for every local j and global g: the effect
+    of a style can then depend on the angle without more layers. With `product`, the last hidden
+    layer is a product of features of the style and of the local channels.
     """
 
     def __init__(self, config: NetworkConfig, latents: int, local: int) -> None:
@@ -397,9 +397,9 @@ def numbers_held(network: nn.Module, *inputs: Tensor) -> int:
     def save(x: Tensor) -> Tensor:
         if x.data_ptr() not in weights:
             saved[x.data_ptr()] = x.numel()
-        return x.detach()  # an output that its own graph holds would never be freed
+        return x.detach()  # an output referenced by its own graph would never be freed
 
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(save, lambda x: x):
         result = network(*inputs)
-    del result  # until here, so that no address is used twice
+    del result  # keep the tensors alive until here, so that no address is reused
     return sum(saved.values())
