@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fgpvae import UserError, runs
+from fgpvae import runs
 from fgpvae.runs import queue
 from ui import train
 from ui.shell import frame, public
@@ -24,10 +24,6 @@ train.questions()
 with st.container():
     if message := st.session_state.pop("train.said", None):
         st.error(frame.plain(message))
-    try:
-        train.recover(queue.root())
-    except UserError as error:
-        st.error(frame.plain(error))
 train.fill()
 train.new_run()
 training = train.live(runs.list_runs(queue.root())[0])

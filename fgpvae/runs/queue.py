@@ -1,7 +1,7 @@
 """Training in processes of their own, which outlive the page and the server that started them.
 
 A run that is to be trained is put on disk as queued. Whoever starts or ends one starts as many as
-there is room for; a server that opens the page Train does so once, for runs whose server is gone.
+there is room for; a server does so when it starts, for runs whose server is gone.
 All that is known about a run is in its directory, so servers come and go.
 """
 

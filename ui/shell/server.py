@@ -6,11 +6,13 @@ import platform
 import socket
 import threading
 import time
+from contextlib import suppress
 from importlib import import_module
 
 import psutil
 from starlette.formparsers import MultiPartParser
 
+from fgpvae.errors import UserError
 from ui.shell import frame
 from ui.shell.public import OWN, allowed
 
@@ -29,6 +31,16 @@ def prepare() -> None:
     parts = [f"ui.inference.{part}" for part in import_module("ui.inference").__all__]
     for module in (*parts, *(f"ui.{name}" for name, _ in frame.PAGES)):
         import_module(module)
+    if allowed().training:
+        _recover()
+
+
+def _recover() -> None:
+    """Start what a server that is gone left in the queue."""
+    from fgpvae.runs import queue
+
+    with suppress(UserError):  # a wrong setting or a full disk: the page Train says so
+        queue.advance_queue(queue.root())
 
 
 def limit_memory(returned: bool) -> None:

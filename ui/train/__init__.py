@@ -2,7 +2,7 @@
 
 from ui.train.dialogs import questions
 from ui.train.new_run import fill, new_run
-from ui.train.run_list import recover, watch
+from ui.train.run_list import watch
 from ui.train.run_state import live
 
-__all__ = ["fill", "live", "new_run", "questions", "recover", "watch"]
+__all__ = ["fill", "live", "new_run", "questions", "watch"]

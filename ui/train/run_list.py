@@ -1,7 +1,6 @@
 """The list of runs beside the chosen one, again every second while one trains."""
 
 from hashlib import sha256
-from pathlib import Path
 
 import streamlit as st
 
@@ -17,12 +16,6 @@ from ui.train.run_detail import detail
 from ui.train.run_state import follow_link, live, progress, redrawn, said, select
 
 SHOWN = 8  # runs in the list before one asks for more
-
-
-@st.cache_resource(show_spinner=False)
-def recover(root: Path) -> None:
-    """Start what a server that is gone left in the queue; once a server."""
-    queue.advance_queue(root)
 
 
 def watch(expected: bool) -> None:
