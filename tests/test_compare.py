@@ -34,7 +34,7 @@ def runs(place, monkeypatch):
 
 
 def compare(*models):
-    return fine(open_page("compare", **({"models": list(models)} if models else {})))
+    return fine(open_page("compare", **({"compare.digits": list(models)} if models else {})))
 
 
 def fine(app):
@@ -83,7 +83,7 @@ def test_every_question_can_be_asked():
     for kind, digit in (("training", "digit 0"), ("upright", "digit 360")):
         fine(app.segmented_control(key="compare.ask").set_value(kind).run())
         assert html(app, f">{digit}<")
-    fine(app.multiselect(key="models").set_value([]).run())
+    fine(app.multiselect(key="compare.digits").set_value([]).run())
     assert any("No model chosen" in block.value for block in app.header)
 
 

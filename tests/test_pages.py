@@ -55,14 +55,14 @@ def test_every_page_shows_every_collection(page, collection):
 @pytest.mark.parametrize(
     ("key", "names"),
     [
-        ("models", ["best", "runs/turning"]),
+        ("compare.digits", ["best", "runs/turning"]),
         ("compare.objects", ["cubes"]),
         ("compare.objects", ["runs/bars"]),
         ("compare.films", ["films"]),
     ],
 )
 def test_compare_shows_every_collection(key, names):
-    group = {"models": "best", "compare.objects": "cubes", "compare.films": "films"}[key]
+    group = {"compare.digits": "best", "compare.objects": "cubes", "compare.films": "films"}[key]
     at = fine(open_page("compare", model=group, **{key: names}))
     assert at.multiselect(key=key).value == names
     assert html(at, "mean image")

@@ -39,7 +39,7 @@ def test_a_link_back_and_forward_restore_what_was_chosen_on_each_page(tabs: Tabs
     to_page(page, "Compare")
     page.get_by_role("button", name="cvae", exact=False).first.click()
     page.keyboard.press("Backspace")
-    expect(page).to_have_url(re.compile("models="))
+    expect(page).to_have_url(re.compile("compare.digits="))
     settle(page)
     compared = page.url
     button(page, "Copy link").click()
@@ -77,7 +77,7 @@ def test_a_phones_menu_closes_after_a_page_was_chosen(tabs: Tabs, address: str):
 
 
 def test_evaluate_adds_no_name_twice_and_says_where_the_result_is(visit: Visit):
-    page = visit.open("/compare?models=paper", ready=False)
+    page = visit.open("/compare?compare.digits=paper", ready=False)
     page.get_by_role("button", name="Evaluate", exact=True).click()
     expect(page.get_by_text("Evaluated: paper.")).to_be_in_viewport()
     settle(page)

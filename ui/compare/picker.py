@@ -14,7 +14,7 @@ TICK = 0.7  # seconds between two looks at a test
 
 def choose(group: str) -> list[Choice]:
     """Models of digits, objects or films, and the button that tests those that have not been."""
-    key = "models" if group == "Digits" else f"compare.{group.lower()}"
+    key = f"compare.{group.lower()}"
     every = {choice.name: choice for choice in models.available(group)}
     if not every:
         return []

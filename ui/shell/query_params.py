@@ -12,7 +12,6 @@ LARGEST = 1e9
 PARAMETERS = {
     "back": "when Back or Forward was pressed; taken out at once",
     "model": "the model, by its name",
-    "models": "the models beside each other",
     "subject": "the subject by its id: new-3-2 a new digit, 3-2 one of training, x3y2 a figure",
     "other": "the subject B to morph to, named in the same way",
     "angle": "where the dial is: degrees, or percent of the way on a line",

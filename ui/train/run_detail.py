@@ -186,11 +186,11 @@ def uses(run: Run) -> dict[str, dict[str, Any]]:
     """Return the pages that can show a run, and what is in the link to each."""
     name, split = models.OWN + run.name, run.config.data.split
     group = models.GROUPS.get(split, "Digits")
-    key = "models" if group == "Digits" else f"compare.{group.lower()}"
     found: dict[str, dict[str, Any]] = {"rotate": {"model": name}}
     if not run.config.data.own:
         found["extrapolate"] = {"model": name}
-    return found | {"compare": {key: [name, *models.baselines(group)]}, "latents": {"model": name}}
+    beside = {f"compare.{group.lower()}": [name, *models.baselines(group)]}
+    return found | {"compare": beside, "latents": {"model": name}}
 
 
 def button(label: str, action: Callable[..., None], *args: object, **options: Any) -> None:
