@@ -23,9 +23,8 @@ if group == "Digits":
 elif not chosen:
     frame.empty("No model chosen", "Choose models above to see the same subjects through each.")
 else:
-    same = [each for each in chosen if each.collection.name == chosen[0].collection.name]
-    if chosen[0].collection.name == "own":
-        same = same[:1]
+    first = chosen[0].collection
+    same = [each for each in chosen if each.collection == first]
     if len(same) < len(chosen):
         notices.note(f"Only models of the same data can be compared: those of {chosen[0].name}.")
     compare.pictures(same)

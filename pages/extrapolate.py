@@ -21,9 +21,9 @@ if collection.name not in BUILDERS or not model.takes_new_digits:
     with head:
         frame.heading(words.bring, f"Nothing can be added to the {words.many} of this model here.")
     if model.takes_new_digits:
-        sentence = "This model knows the objects of its own archive. Turn them on the page Rotate."
-        with frame.empty("Your objects are on Rotate", sentence):
-            st.page_link(frame.page("rotate"), label="Rotate an object")
+        sentence = f"This model knows {words.many} of its own. See them on the page Rotate."
+        with frame.empty(f"The {words.many} are on Rotate", sentence):
+            st.page_link(frame.page("rotate"), label=words.title)
     else:
         frame.empty("Not with this model", captions.no_new_subjects(model, words))
     st.stop()

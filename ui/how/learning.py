@@ -12,10 +12,11 @@ import streamlit as st
 
 import fgpvae
 from fgpvae import UserError, runs
+from fgpvae.data.collections import Digits
 from fgpvae.evaluation import comparison
 from fgpvae.evaluation.comparison import MEAN_IMAGE, TRAINING, Question
 from fgpvae.runs import checkpoints, queue
-from fgpvae.training.configs import CUBES, OBJECTS, RunConfig
+from fgpvae.training.configs import RunConfig
 from ui import charts
 from ui.catalog import models
 from ui.how.cards import card, formulas
@@ -135,7 +136,7 @@ def plots(lines: list[Line], epoch: int, config: RunConfig, beside: dict[str, li
     shown = [(f"{line['mse']:.4f}", f"error after epoch {int(line['epoch'])}")]
     if target:
         shown.append((f"{target:.4f}", "κ², what it aims at"))
-    if config.data.classes == (3,) and config.data.split not in (CUBES, OBJECTS):
+    if config.data.collection == Digits.name and config.data.classes == (3,):
         shown.append((f"{mean_image_error():.4f}", "the mean image at 157.5°"))
     shown += [(f"{line['kl']:.0f}", "KL, nats a digit"), (multiplier(line["multiplier"]), "λ")]
     st.html(numbers.numbers(shown))

@@ -185,9 +185,9 @@ def _joint(choice: Choice, found: Codes, row: int, view: int) -> None:
 
 def before_after(choice: Choice) -> None:
     """Two PCAs of single views coloured by digit: scattered before, one heap each after."""
-    found = [models.find(name) for name in BASELINES]
-    others = [each for each in found if each is not None and each != choice]
-    if choice.group != "Digits" or not others or "global" not in choice.load().blocks:
+    same = {each.name: each for each in models.available(choice.group) if each != choice}
+    others = [same[name] for name in BASELINES if name in same]
+    if not others or "global" not in choice.load().blocks:
         return
     digits = list(Digits((LABEL,)).subjects(True))[:DIGITS]
     with frame.card(
