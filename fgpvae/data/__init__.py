@@ -7,7 +7,7 @@
 >>> data.rotate(threes.images[:2], data.ANGLES).shape  # radians, counter-clockwise
 (2, 16, 28, 28)
 
-A task is a context of views and what is to be imagined from it:
+A task is a context of views, and the views to predict from it:
 
 >>> task = data.extrapolation()  # digits never trained on, at an angle never trained on
 >>> task.context.images.shape, task.at.shape, task.targets.shape

@@ -9,7 +9,7 @@ from fgpvae.gp.randomness import normal
 
 AFFINE = 0.10  # standard deviation of shear, stretch and size at strength 1
 ELASTIC = 0.06  # standard deviation of the displacement at strength 1, in half image widths
-KNOTS = 4  # the displacement is a smooth surface through this many knots a side
+KNOTS = 4  # knots per side of the smooth displacement
 
 
 def warp(views: Views, strength: float, generator: torch.Generator) -> Views:
@@ -21,7 +21,7 @@ def warp(views: Views, strength: float, generator: torch.Generator) -> Views:
     """
     P, Q, height, width = views.images.shape
     drawn = normal((P, 2, 2), generator=generator)
-    # of a random map only the symmetric part: the other one would turn the digit
+    # the symmetric part only, because the antisymmetric part rotates the digit
     linear = torch.eye(2) + strength * AFFINE * (drawn + drawn.mT) / 2
     knots = strength * ELASTIC * normal((P, 2, KNOTS, KNOTS), generator=generator)
     y, x = torch.meshgrid(

@@ -45,7 +45,7 @@ def unseen(classes: Iterable[int] = range(10)) -> Digits:
 
 
 def recipe_ids(label: int, stream: random.Random | None = None) -> list[int]:
-    """Which digits of its class, in file order, are digits 0..399; advances the stream."""
+    """Indices in file order, within a class, of digits 0..399; advances the stream."""
     stream = stream or random.Random(0)
     return stream.sample(range(CLASS_COUNTS[label]), DIGITS_PER_CLASS)
 

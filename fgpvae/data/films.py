@@ -1,4 +1,4 @@
-"""Films of a look that moves along a smooth random path, drawn from a number; nothing is loaded.
+"""Films of a look that moves along a smooth random path, generated from a number.
 
 >>> import torch
 >>> from fgpvae.data import films
@@ -6,7 +6,7 @@
 >>> film.images.shape, film.path(films.times()).shape
 (torch.Size([24, 32, 32]), torch.Size([24, 2]))
 
-A film of one's own has any look [28, 28] and any places [S, 2] in pixels:
+Any look [28, 28] and any places [S, 2] in pixels make a film:
 
 >>> films.draw(film.look, torch.tensor([[8.0, 8.0], [16.5, 20.0]])).shape
 torch.Size([2, 32, 32])
@@ -30,18 +30,18 @@ FRAMES = 24
 GIVEN = (1, 2, 4, 8)  # frames given in the tasks
 SPLITS = ("training", "validation", "unseen")
 MOST = 2**31  # films of a split
-SHAPE = -1  # label of a look that is no digit
+SHAPE = -1  # label of a look that is not a digit
 
 SIZE = 32  # pixels of a picture's side
-LOOK = 28  # of the side of a look
+LOOK = 28  # pixels of a look's side
 SCALE = 0.5  # a look is drawn at half its size
-KINDS = 3  # of shapes: disc, ring and triangle
+KINDS = 3  # number of shapes: disc, ring and triangle
 
-LENGTH_SCALE = 0.4  # of the squared-exponential kernel; a film runs from -1 to 1
-CENTRE, REACH, STEEPNESS = 16.0, 8.0, 0.9  # pixels, pixels, and how soon a path bends back
-KNOTS = 25  # times whose values determine a path: between them its variance is below 1e-8
+LENGTH_SCALE = 0.4  # length scale of the squared-exponential kernel; a film runs from -1 to 1
+CENTRE, REACH, STEEPNESS = 16.0, 8.0, 0.9  # pixels, pixels, and factor of the Gaussian process inside tanh
+KNOTS = 25  # times whose values determine a path up to a variance of 1e-8
 LONGEST = 1.2  # a path is a draw of the Gaussian process from -1.2 to 1.2
-SMALLEST = 1e-12  # relative size of an eigenvalue that float64 still tells from 0
+SMALLEST = 1e-12  # relative size below which an eigenvalue counts as 0 in float64
 
 
 # Paths: a Gaussian process over time, represented as a function
@@ -73,7 +73,7 @@ def features(t: Tensor) -> Tensor:
 @cache
 def _knots() -> tuple[Tensor, Tensor]:
     """Times [K] and U Λ^-½ [K, M] of their covariance matrix U Λ Uᵀ."""
-    # Chebyshev's points, which are dense at both ends, where interpolation is worst
+    # Chebyshev points: dense at both ends, where interpolation is worst
     k = torch.arange(KNOTS, dtype=torch.float64)
     knots = LONGEST * torch.cos(math.pi * (k + 0.5) / KNOTS)
     values, vectors = torch.linalg.eigh(_gram(knots, knots))
@@ -106,7 +106,7 @@ def fitted(points: Tensor) -> Path:
 
 
 def random_shapes(count: int, generator: torch.Generator) -> Tensor:
-    """Draw discs, rings and triangles of random size, turn and tone of grey: [count, 28, 28].
+    """Draw discs, rings and triangles of random size, rotation and grey level: [count, 28, 28].
 
     An edge is as soft as a pixel is wide.
     """
@@ -136,7 +136,7 @@ def draw(looks: Tensor, places: Tensor) -> Tensor:
 
 
 def centre(looks: Tensor) -> Tensor:
-    """The centre of mass of looks [..., 28, 28] beside their middle, in pixels of a picture."""
+    """The centre of mass of looks [..., 28, 28] relative to their middle, in pixels."""
     line = SCALE * (torch.arange(LOOK, dtype=looks.dtype) - (LOOK - 1) / 2)
     ink = looks.sum((-1, -2)).clamp_min(1e-6)
     return torch.stack([looks.sum(-2) @ line, looks.sum(-1) @ line], -1) / ink[..., None]
@@ -180,7 +180,7 @@ class Film:
 
 
 def times() -> Tensor:
-    """When the frames of a film are: 24 even times from -1 to 1."""
+    """Times of the frames of a film: 24, evenly spaced from -1 to 1."""
     return torch.linspace(-1, 1, FRAMES, dtype=torch.float64)
 
 
@@ -220,16 +220,16 @@ def films(count: int, split: str = "unseen") -> tuple[Tensor, Path]:
 
 
 def given_frames(given: int) -> Tensor:
-    """The numbers of frames that are given, spread evenly over a film: the middles of its parts."""
+    """Indices of the given frames, evenly spread: the middles of equal parts of the film."""
     if not 1 <= given <= FRAMES:
         raise UserError(f"From 1 to {FRAMES} frames of a film can be given, not {given}.")
     return ((torch.arange(given) + 0.5) * FRAMES / given).long()
 
 
 def task(images: Tensor, given: int) -> Task:
-    """Of films [P, 24, 32, 32], predict the frames that are not given from those that are.
+    """Predict the frames of films [P, 24, 32, 32] that are not given.
 
-    With all frames given, they are themselves what is asked for.
+    If all frames are given, predict all of them.
     """
     observed = torch.isin(torch.arange(FRAMES), given_frames(given))
     return Task.between(images, times(), observed, ~observed if given < FRAMES else observed)

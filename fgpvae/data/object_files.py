@@ -1,4 +1,4 @@
-"""One's own objects from files, whose content is checked and never unpickled.
+"""The user's own objects from files, whose content is checked and never unpickled.
 
 A NumPy archive with the arrays `images`, `object` and `view`, or a folder of image files with a
 table (CSV) of the columns file, object and view.
@@ -21,7 +21,7 @@ LARGEST_SIDE = 64  # pixels
 FEWEST_OBJECTS = 4
 MOST_OBJECTS = 50_000
 MOST_VIEWS = 512  # of one object
-MOST_VALUES = 2**27  # pixel values, with every object as if it had as many views as the richest
+MOST_VALUES = 2**27  # pixel values, if every object is padded to the largest number of views
 LARGEST_ARCHIVE = 2 * MOST_VALUES  # bytes
 LARGEST_IMAGE_FILE = 2**24  # bytes
 LONGEST_NAME = 100
@@ -30,7 +30,7 @@ COLUMNS = ("file", "object", "view")  # of a table
 
 
 def load(path: str | Path) -> Objects:
-    """From an archive or a folder."""
+    """Load objects from an archive or a folder."""
     path = Path(path)
     if path.is_dir():
         return _folder(path)
@@ -44,7 +44,7 @@ def load(path: str | Path) -> Objects:
 
 
 def parse(content: bytes, name: str) -> Objects:
-    """From the content of an archive; nothing is unpickled."""
+    """Parse the content of an archive; nothing is unpickled."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             found = {entry.filename for entry in archive.infolist()}
@@ -58,7 +58,7 @@ def parse(content: bytes, name: str) -> Objects:
 
 
 def pack(objects: Objects) -> bytes:
-    """An archive that `parse` takes."""
+    """Pack objects into an archive that `parse` takes."""
     buffer = io.BytesIO()
     names = np.array(objects.names)
     np.savez_compressed(
@@ -75,7 +75,7 @@ def _member(archive: zipfile.ZipFile, column: str, name: str) -> Array:
         raise UserError(f"'{column}' in '{name}' is too large.")
     try:
         return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-    except Exception:  # whatever a damaged header makes of its reader
+    except Exception:  # a damaged header can raise any error
         raise UserError(
             f"'{column}' in '{name}' is damaged, or holds Python objects, which are not read: save "
             "it as plain numbers or text."
@@ -132,7 +132,7 @@ def _picture(folder: Path, file: str) -> Array:
             colour = picture.convert("RGBA")
     except UserError:
         raise
-    except Exception:  # the readers of images have errors of their own, and many
+    except Exception:  # image readers raise many kinds of errors
         raise UserError(f"'{file}' is damaged or not an image.") from None
     black = Image.new("RGBA", colour.size, (0, 0, 0, 255))
     return np.asarray(Image.alpha_composite(black, colour).convert("RGB"))
@@ -176,7 +176,7 @@ def _checked(images: Array, owner: Array, view: Array, name: str) -> Objects:
 
 
 def _checked_images(images: Array, name: str) -> Array:
-    """As bytes [N, H, W] or [N, H, W, 3]."""
+    """Convert images to bytes [N, H, W] or [N, H, W, 3]."""
     if images.ndim == 4 and images.shape[-1] == 1:
         images = images[..., 0]
     if images.ndim not in (3, 4) or images.shape[3:] not in ((), (3,)) or 0 in images.shape:
@@ -194,7 +194,7 @@ def _checked_images(images: Array, name: str) -> Array:
     low, high = images.min(), images.max()
     if images.dtype.kind in "iu" and low >= 0 and high <= 255:
         return images.astype(np.uint8)
-    if images.dtype.kind in "iu" or not (low >= 0 and high <= 1):  # so a NaN is refused as well
+    if images.dtype.kind in "iu" or not (low >= 0 and high <= 1):  # also refuses NaN
         raise UserError(
             f"'images' in '{name}' must be bytes from 0 to 255, or numbers from 0 to 1."
         )
@@ -205,7 +205,7 @@ def _identities(owner: Array, name: str) -> tuple[tuple[str, ...], Array]:
     if owner.dtype.kind not in "iuUS":
         raise UserError(f"'object' in '{name}' must be whole numbers or text.")
     found, first, index = np.unique(owner, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # objects in the order in which they are met
+    order = np.argsort(first)  # objects in order of appearance
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     names = []

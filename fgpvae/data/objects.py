@@ -1,4 +1,4 @@
-"""One's own objects: images with an object and a real-valued view each, on a circle or a line.
+"""The user's own objects: each image has an object and a real-valued view, on a circle or a line.
 
 A model sees the view as w: an angle in radians where the views are periodic, from -1 to 1 over the
 range of the views on a line.
@@ -17,8 +17,8 @@ from ..errors import UserError
 from .track import Track
 from .views import Task, Views
 
-MOST_PERIODS = 1e6  # from 0 to a view: further away an angle has too few digits left
-UNSEEN = 0.1  # share of the objects that nothing is trained on
+MOST_PERIODS = 1e6  # periods between 0 and a view, beyond which angles lose precision
+UNSEEN = 0.1  # share of the objects held out for testing
 HELD_OUT_SHARE = 0.15  # share of the views of a training object that are test images
 TEST, EXTRAPOLATION, ONE_VIEW = "test_mse", "extrapolation_mse", "one_view_mse"
 
@@ -30,7 +30,7 @@ class Objects:
     """N images of P objects."""
 
     images: Array  # [N, H, W] or [N, H, W, 3] uint8
-    index: Array  # [N] int64, of which object
+    index: Array  # [N] int64, index of the object
     view: Array  # [N] float64
     names: tuple[str, ...]  # [P]
 
@@ -53,12 +53,12 @@ class Objects:
         return Track(0.0, low, high)
 
     def most_views(self) -> int:
-        """Q, the views of the object that has most."""
+        """Q, the largest number of views of an object."""
         return max(map(len, self.by_object))
 
     @cached_property
     def by_object(self) -> list[list[int]]:
-        """The images of each object, in the order of their views."""
+        """Indices of the images of each object, in the order of their views."""
         order = np.lexsort((self.view, self.index))
         ends = np.cumsum(np.bincount(self.index, minlength=len(self.names)))
         return [part.tolist() for part in np.split(order, ends[:-1])]
@@ -66,22 +66,22 @@ class Objects:
 
 @dataclass(frozen=True)
 class Split:
-    """What is trained on, and what is asked afterwards."""
+    """Training views and test tasks."""
 
     train: Views
-    tasks: dict[str, Task]  # by the name of its figure
+    tasks: dict[str, Task]  # by the name of their score
     unseen: tuple[int, ...]  # objects that are not trained on
-    held: frozenset[int]  # images that are not trained on though their object is
+    held: frozenset[int]  # held-out images of training objects
 
 
 def pixels(objects: Objects, images: Iterable[int]) -> Array:
-    """Some images in 0..1, [S, H, W] or [S, 3, H, W] float32, as a model takes them."""
+    """Some images as model input: [S, H, W] or [S, 3, H, W] float32 from 0 to 1."""
     chosen = objects.images[list(images)].astype(np.float32) / np.float32(255)
     return chosen if chosen.ndim == 3 else chosen.transpose(0, 3, 1, 2)
 
 
 def views(objects: Objects, track: Track, chosen: Mapping[int, Sequence[int]]) -> Views:
-    """Views of objects, given as their numbers with the images of each."""
+    """Views of objects: for each object number the indices of its images."""
     images, w, observed = _gather(objects, track, list(chosen.values()))
     ids = torch.tensor(list(chosen), dtype=torch.int64)
     return Views(images, w, observed, ids, torch.zeros_like(ids))
@@ -157,7 +157,7 @@ def _task(objects: Objects, track: Track, context: Mapping[int, Sequence[int]]) 
 def _gather(
     objects: Objects, track: Track, chosen: Sequence[Sequence[int]]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Images [P, S, H, W] (or [P, S, 3, H, W]), w [P, S] and which of them there are [P, S]."""
+    """Images [P, S, H, W] (or [P, S, 3, H, W]), w [P, S], and a mask [P, S] of those that exist."""
     P, S = len(chosen), max(map(len, chosen))
     channels, height, width = objects.shape
     size = (height, width) if channels == 1 else (channels, height, width)

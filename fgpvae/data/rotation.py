@@ -37,7 +37,7 @@ def rotate(images: ArrayLike, angles: ArrayLike) -> np.ndarray:
     if not np.isfinite(angles).all():
         raise UserError("Angles must be finite numbers.")
     P, size = len(images), images.shape[1]
-    # Rounded so that a quarter turn given in radians is a quarter turn to the last bit.
+    # rounded, so that a quarter turn in radians is exactly a quarter turn
     degrees = np.round(np.rad2deg(angles), 9) % 360
     coefficients: np.ndarray = images  # of cubic B-splines
     for axis in (1, 2):
@@ -46,7 +46,7 @@ def rotate(images: ArrayLike, angles: ArrayLike) -> np.ndarray:
     views = np.empty((P, degrees.shape[-1], size, size), dtype=np.float32)
     for p, s in np.ndindex(views.shape[:2]):
         degree = degrees[s] if degrees.ndim == 1 else degrees[p, s]
-        # from a pixel of the view to its place in the upright image
+        # maps a pixel of the view to its place in the upright image
         matrix = np.array([[cosdg(degree), sindg(degree)], [-sindg(degree), cosdg(degree)]])
         offset = centre - matrix @ centre
         views[p, s] = affine_transform(coefficients[p], matrix, offset, prefilter=False)
@@ -64,7 +64,7 @@ def rotate_fast(images: Tensor, angles: Tensor) -> Tensor:
     y, x = line[:, None], line[None, :]
     cos = angles.cos().to(images)[..., None, None]  # [P, S, 1, 1]
     sin = angles.sin().to(images)[..., None, None]
-    # where in the upright image a pixel of the view comes from: a turn by -w
+    # place in the upright image of each pixel of the view: a rotation by -w
     grid = torch.stack((cos * x - sin * y, sin * x + cos * y), dim=-1)  # [P, S, 28, 28, 2]
     views = torch.nn.functional.grid_sample(
         images[:, None], grid.reshape(P, S * size, size, 2), mode="bicubic", align_corners=True

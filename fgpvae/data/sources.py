@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import UserError
 from .digits import Digits
 
-_PIECE, _MAX_PIECES = 2**20, 200  # bytes, and how many such pieces of a file are read
+_PIECE, _MAX_PIECES = 2**20, 200  # bytes of a piece, and the maximum number of pieces
 _TRAIN_FILE = 60_000  # OpenML has the training file first, then the test file
 _MAGIC = {2: 2051, 0: 2049}  # of images, of labels
 
@@ -35,10 +35,10 @@ def load_idx(directory: str | Path, train: bool = True) -> Digits:
 
 
 def load_openml(train: bool = True) -> Digits:
-    """The MNIST training (or test) file from openml.org; scikit-learn keeps what it fetched."""
+    """Load the MNIST training (or test) file from openml.org; scikit-learn caches the download."""
     from sklearn.datasets import fetch_openml
 
-    # types of our own: half the memory, and labels that are numbers make pandas' reader fail
+    # explicit dtypes: half the memory, and pandas fails on numeric labels
     types = dict.fromkeys(range(28 * 28), np.float32) | {28 * 28: str}
     try:
         pixels, labels = fetch_openml(
@@ -76,7 +76,7 @@ def _read(path: Path, item: tuple[int, ...]) -> np.ndarray:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
         with gzip.open(path) if packed else path.open("rb") as file:
-            # piece by piece: memory follows the file's real content, not its header
+            # piece by piece, so that memory is bounded by the content, not by the header
             pieces = iter(lambda: file.read(_PIECE), b"")
             content = b"".join(islice(pieces, _MAX_PIECES))
     except (OSError, EOFError, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""The benchmark's training sets and what is asked of a model trained on them.
+"""The benchmark's training sets and its test tasks.
 
 Of the 400 digits of a class the first 360 are for training, at every angle but the held-out one.
 """
@@ -92,7 +92,7 @@ def one_view(classes: Iterable[int] = (3,)) -> Task:
 def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) -> Task:
     """Any digits at the target angles given views at the context angles, [S] or [P, S] radians.
 
-    They are of no training set, so their ids are -1.
+    They are not in a training set, so their ids are -1.
 
     One upright view: `task(unseen(), ANGLES[:1], ANGLES[1:])`. Eleven views:
     `task(unseen(), draw_angles(500), ANGLES[[HELD_OUT_INDEX]])`.
@@ -113,7 +113,7 @@ def draw_angles(count: int, views: int = 11, seed: int = 0) -> np.ndarray:
 
 
 def split_validation(train: Views, digits: int = 40, seed: int = 0) -> tuple[Views, Views]:
-    """Hold `digits` of each class out of a training set, to choose models by.
+    """Hold `digits` of each class out of a training set, for validation.
 
     None of them is a test digit of the set, so that every test digit stays trained on.
     """
@@ -129,9 +129,10 @@ def split_validation(train: Views, digits: int = 40, seed: int = 0) -> tuple[Vie
 
 
 def keep_views_back(train: Views, digits: int = 90, seed: int = 0) -> tuple[Views, Task]:
-    """Keep one view of some digits of each class back: the rest, and the task of finding them.
+    """Hold one view of some digits of each class out: the remaining views, and the task to predict
+    it.
 
-    The digits stay in the training set, so that models that know no others can be chosen, too.
+    The digits stay in the training set, so that this also validates models that take no new digits.
     """
     _, held = split_validation(train, digits, seed)
     task = leave_one_out(held, seed)

@@ -13,7 +13,7 @@ from ..errors import UserError
 class Track:
     """Where views lie: on a circle of the given period, or on a line from low to high."""
 
-    period: float = 0.0  # 0 is a line
+    period: float = 0.0  # 0 for a line
     low: float = 0.0
     high: float = 1.0
 
@@ -40,7 +40,7 @@ class Track:
         return self.low + (w + 1) / 2 * (self.high - self.low)
 
     def apart(self, a: Any, b: Any) -> Any:
-        """How far two w are from each other, arrays of any shape."""
+        """Distance between coordinates w, for arrays of any shape."""
         delta = np.abs(np.asarray(a) - np.asarray(b))
         return np.abs((delta + math.pi) % (2 * math.pi) - math.pi) if self.period else delta
 
@@ -55,7 +55,7 @@ class Track:
         return self.period == 360.0
 
     def grid(self, count: int) -> np.ndarray:
-        """`count` places w at even distances, all round or from end to end."""
+        """`count` evenly spaced coordinates w over the circle or the line."""
         if self.period:
             return np.arange(count) * (2 * math.pi / count)
         return np.linspace(-1, 1, count)

@@ -1,4 +1,4 @@
-"""Views of digits, or of other objects, padded and masked; tasks."""
+"""Padded and masked views of digits or other objects, and tasks on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -22,9 +22,9 @@ class Views:
     images: Tensor  # [P, Q, 28, 28] float32, 0 where not observed
     angles: Tensor  # [P, Q] float64 radians
     observed: Tensor  # [P, Q] bool
-    ids: Tensor  # [P] int64, which digits of the training set they are; -1 is of no training set
+    ids: Tensor  # [P] int64, ids in the training set; -1 if not in it
     labels: Tensor  # [P] int64
-    # [P] bool: is the held-out view a test image? None of them is if this is not given
+    # [P] bool: whether the held-out view is a test image; False by default
     tested: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.bool))
 
     def __post_init__(self) -> None:
@@ -36,7 +36,7 @@ class Views:
         _check("observed", self.observed.shape, views)
         _check("labels", self.labels.shape, digits)
         _check("tested", self.tested.shape, digits)
-        # what padding says is ignored; a number that is none would spread through a product with 0
+        # padding is ignored, but NaN would survive a product with 0
         known = self.observed | self.angles.isfinite()
         if not bool(known.all()):
             object.__setattr__(self, "angles", torch.where(known, self.angles, 0.0))
@@ -70,7 +70,7 @@ class Task:
     context: Views
     targets: Tensor  # [P, S, 28, 28] float32
     at: Tensor  # [P, S] float64 radians
-    # [P, S] bool: is there such a target, or is it padding? All are there if this is not given
+    # [P, S] bool: whether a target exists or is padding; True by default
     asked: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.bool))
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from .films import Films, FilmSubject
 from .own import Own, OwnObject
 from .pictures import PictureSubject
 
-# by the split of a config that trains on one; digits and own objects need their settings
+# by the split of a config; digits and own objects need settings
 COLLECTIONS: dict[str, type[Collection]] = {"cubes": Cubes, "films": Films}
 
 __all__ = [

@@ -25,8 +25,8 @@ class Words:
     many: str  # "digits"
     place: str  # "angle"
     views: str  # "views"
-    title: str  # of the page that shows one: "Rotate a digit"
-    bring: str  # of the page for one's own: "Turn a digit of your own"
+    title: str  # title of the page Rotate: "Rotate a digit"
+    bring: str  # title of the page Extrapolate: "Turn a digit of your own"
 
 
 class Subject(ABC):
@@ -37,12 +37,12 @@ class Subject(ABC):
 
     def __init__(
         self,
-        id: str,  # as in links
-        name: str,  # as people call it: "three"
-        label: int | None = None,  # its class, where there are classes
-        new: bool | None = True,  # False where a model was trained on it, None where nobody knows
-        row: int = -1,  # its number in the training set, for models that know no other subjects
-        held_out: Sequence[int] = (),  # views that are never observed
+        id: str,  # id in links
+        name: str,  # "three"
+        label: int | None = None,  # class, None without classes
+        new: bool | None = True,  # False: a model was trained on it; None: unknown
+        row: int = -1,  # row in the training set, for models that take no new subjects
+        held_out: Sequence[int] = (),  # indices of views that are never observed
     ) -> None:
         self.id, self.name, self.label, self.new = id, name, label, new
         self.row, self.held_out = row, held_out
@@ -56,19 +56,19 @@ class Subject(ABC):
     @property
     @abstractmethod
     def images(self) -> Images:
-        """The views that it has, [Q, H, W], or [Q, 3, H, W] in colour."""
+        """Its views, [Q, H, W], or [Q, 3, H, W] in colour."""
 
     @property
     @abstractmethod
     def w(self) -> Places:
-        """Where these views are on its track, [Q]."""
+        """Coordinates of these views, [Q]."""
 
     def truth_at(self, w: Places) -> Images | None:
-        """True views at any places [S], [S, H, W]; None where only `images` are known."""
+        """True views at places [S], [S, H, W]; None if only `images` are known."""
         return None
 
     def process(self, w: Places) -> Places | None:
-        """The random process that it follows, at places [S]: [S, 2]; None where there is none."""
+        """The true random process at places [S], [S, 2]; None if there is none."""
         return None
 
     @property
@@ -83,7 +83,7 @@ class Subject(ABC):
 
     @property
     def order(self) -> list[int]:
-        """Views that may be observed, each as far as possible from those before it."""
+        """Indices of views that may be observed, each far from those before it."""
         rest = [view for view in range(len(self.w)) if view not in set(self.held_out)]
         found = [rest.pop(0)]
         while rest:
@@ -99,21 +99,21 @@ class Collection(ABC):
     group: str  # of the switch on top of a page: "Digits", "Objects" or "Films"
     words: Words
     track: Track
-    classes: tuple[int, ...] = ()  # of its subjects; empty where there are none
-    fills_disc = False  # do pictures have nothing in their corners?
-    ambiguous = False  # do posterior samples differ visibly?
+    classes: tuple[int, ...] = ()  # classes of its subjects; empty if there are none
+    fills_disc = False  # whether the corners of pictures are empty
+    ambiguous = False  # whether posterior samples differ visibly
 
     @abstractmethod
     def subjects(self, new: bool, label: int | None = None) -> Sequence[Subject]:
-        """Subjects to choose from, of one class or all: those never trained on, or the others."""
+        """Subjects to choose from, of one class or all: new ones or training ones."""
 
     @abstractmethod
     def find(self, text: str) -> Subject | None:
-        """The subject of a link; None if there is none."""
+        """The subject with this id, as in links; None if there is none."""
 
     @abstractmethod
     def training_views(self, label: int | None = None, count: int = 120) -> Views:
-        """Training subjects, of one class or all, to learn the meaning of styles from."""
+        """Training subjects, of one class or all, to which style sliders are fitted."""
 
     @abstractmethod
     def mean_at(self, w: Places, label: int | None = None) -> Images:
@@ -133,12 +133,12 @@ class Collection(ABC):
         }
 
     def swapped(self, a: Subject, b: Subject, w: Places) -> Images | None:
-        """True pictures of A moving like B at places [S]; None where they are not known."""
+        """True pictures of A that moves like B, at places [S]; None if unknown."""
         return None
 
 
 def views_of(subjects: Sequence[Subject]) -> Views:
-    """Subjects with equally many views, as a model takes them."""
+    """The views of subjects with equally many views, as model input."""
     images = torch.stack([torch.as_tensor(each.images) for each in subjects])
     w = torch.stack([torch.as_tensor(each.w) for each in subjects])
     labels = torch.tensor([each.label or 0 for each in subjects])

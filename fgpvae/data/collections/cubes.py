@@ -14,13 +14,13 @@ from ..views import Views
 from .base import Collection, Images, Places, Subject, Words
 
 LISTED = 36  # figures to choose from
-STEP = 7  # shapes from one of these to the next: neighbours in the list look alike
-SOME = 4  # one of so many training shapes is drawn
+STEP = 7  # step between these in the list of shapes, whose neighbours look alike
+SOME = 4  # one in so many training shapes is used
 FIRST = 2  # the view at 30 degrees: two sides of the cubes and their tops are visible
 
 
 class CubeFigure(Subject):
-    """A figure, by its moves."""
+    """A figure, given by its moves."""
 
     def __init__(self, moves: str, new: bool | None = True) -> None:
         super().__init__(moves.replace(" ", ""), "cube figure", new=new)
@@ -44,7 +44,7 @@ class CubeFigure(Subject):
 
     @property
     def order(self) -> list[int]:
-        """At even distances, the first at 30 degrees."""
+        """Evenly spaced views, the first at 30 degrees."""
         steps = [
             (FIRST + k * cubes.ANGLES // n) % cubes.ANGLES
             for n in (1, 2, 4, 8, 24)
@@ -90,7 +90,7 @@ class Cubes(Collection):
             return None
 
     def figure(self, moves: str) -> CubeFigure:
-        """The figure of a string of moves, or a UserError that says what is wrong with it."""
+        """Parse a string of moves; raise a UserError that says what is wrong with it."""
         figure = cubes.parse(moves)
         if not cubes.fits(figure):
             raise UserError("The figure reaches out of the picture when it is turned.")
@@ -112,7 +112,7 @@ def _training_shapes() -> frozenset[object]:
 
 @cache
 def _training_images() -> torch.Tensor:
-    """Some training shapes, each in one attitude, [P, 24, H, W]."""
+    """Views of some training shapes, each in one orientation, [P, 24, H, W]."""
     stream, chosen = np.random.default_rng(0), []
     for shape in cubes.splits().training[::SOME]:
         copies = shape.copies()
@@ -122,7 +122,7 @@ def _training_images() -> torch.Tensor:
 
 @cache
 def _mean() -> Images:
-    """The mean of training figures, each in all quarters, [24, H, W]."""
+    """The mean view of training figures, rotated by all quarter turns, [24, H, W]."""
     images = _training_images().mean(0)
     quarter = cubes.ANGLES // 4
     return torch.stack([images.roll(k * quarter, 0) for k in range(4)]).mean(0).numpy()

@@ -16,11 +16,11 @@ from .base import MEAN, Collection, Images, Places, Subject, Words, nearest
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 PLAIN = {0: 3, 1: 2, 2: 27, 3: 2, 4: 4, 5: 18, 6: 11, 7: 30, 8: 4, 9: 8}  # easy to recognise
-# all views but the held-out one, each in a gap of those before it
+# all views but the held-out one, each in a gap between earlier ones
 ORDER = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 15)
 ROTATION = "geometric rotation"
 TRACK = Track(360.0)
-QUARTERS = ANGLES[::4]  # views of training digits that styles are learnt from
+QUARTERS = ANGLES[::4]  # number of training views to which styles are fitted
 
 
 class Digit(Subject):
@@ -71,7 +71,7 @@ class Digits(Collection):
 
     classes: tuple[int, ...] = tuple(range(10))
     trained: int = TRAIN_DIGITS
-    unsure: bool = False  # which of the others it was trained on, only the run knew
+    unsure: bool = False  # whether it was trained on the others is unknown
 
     name = "digits"
     group = "Digits"
@@ -85,7 +85,7 @@ class Digits(Collection):
         return [self.digit(each, number, new) for each in labels for number in range(count)]
 
     def digit(self, label: int, number: int, test_file: bool = True) -> Digit:
-        """One digit, with what the model knows of it."""
+        """One digit, with whether the model was trained on it."""
         if test_file or label not in self.classes or number >= self.trained:
             return Digit(label, number, test_file)
         row = self.classes.index(label) * DIGITS_PER_CLASS + number
@@ -116,17 +116,17 @@ class Digits(Collection):
         return rotate(mean[None].astype(np.float32), w)[0]  # a rotation is linear
 
     def swapped(self, a: Subject, b: Subject, w: Places) -> Images | None:
-        return a.truth_at(w)  # where B is, is its angle
+        return a.truth_at(w)  # B is at the angle itself
 
     def references(
         self, subject: Subject, observed: NDArray[np.bool_], w: Places
     ) -> dict[str, Images]:
-        """The nearest view turned as a picture, which knows what a rotation is; the mean image."""
+        """The nearest view, rotated as a picture, and the mean image."""
         return {ROTATION: rotated(subject, observed, w), MEAN: self.mean_at(w, subject.label)}
 
 
 def rotated(subject: Subject, observed: NDArray[np.bool_], w: Places) -> Images:
-    """The observed view nearest to each of the angles [S], turned as a picture: [S, H, W]."""
+    """The observed view nearest to each angle [S], rotated as a picture to it: [S, H, W]."""
     chosen = nearest(TRACK, subject, observed, w)
     turned = np.empty((len(w), *subject.images.shape[1:]), np.float32)
     for view in set(chosen.tolist()):

@@ -14,11 +14,11 @@ from .base import Collection, Images, Places, Subject, Words, views_of
 from .digits import NAMES
 
 LISTED = 40  # films to choose from
-TRAINING = 120  # films that styles are learnt from
+TRAINING = 120  # films to which styles are fitted
 
 
 class FilmSubject(Subject):
-    """A film, by its number, or of a look and a path of one's own."""
+    """A film, given by its number or by a look and a path of the user's own."""
 
     def __init__(self, film: films.Film, id: str, new: bool | None = True) -> None:
         label = film.label if film.label >= 0 else None
@@ -55,7 +55,7 @@ class FilmSubject(Subject):
 
 @dataclass(frozen=True)
 class Films(Collection):
-    """Films that are drawn from their number.
+    """Films generated from their numbers.
 
     >>> from fgpvae.data.collections import Films
     >>> film = Films().find("12")
@@ -67,7 +67,7 @@ class Films(Collection):
 
     name = "films"
     group = "Films"
-    track = Track(0.0, 1.0, films.FRAMES)  # views are numbers of frames
+    track = Track(0.0, 1.0, films.FRAMES)  # a view is the number of a frame
     ambiguous = True
     words = Words("film", "films", "frame", "frames", "Play a film", "Make a film of your own")
 

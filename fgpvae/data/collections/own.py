@@ -1,4 +1,4 @@
-"""Objects of one's own, of an archive or a folder."""
+"""The user's own objects, from an archive or a folder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class OwnObject(Subject):
 
 @dataclass(frozen=True, eq=False)
 class Own(Collection):
-    """The objects of a run."""
+    """The own objects of a run."""
 
     objects: Objects
     track: Track
@@ -62,7 +62,7 @@ class Own(Collection):
 
     @classmethod
     def of(cls, objects: Objects, track: Track, seed: int) -> "Own":
-        """Divide objects as the run with this seed did."""
+        """Split objects as the run with this seed did."""
         title = "Rotate an object" if track.period else "Move an object"
         words = Words("object", "objects", "view", "views", title, "An object of your own")
         return cls(objects, track, split(objects, track, seed), words)

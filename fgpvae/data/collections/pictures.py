@@ -9,14 +9,15 @@ from .base import Images, Places, Subject
 from .digits import NAMES
 
 COPIES = len(ANGLES) - 1
-SPREAD = (8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15)  # each in a gap of those before it
+SPREAD = (8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15)  # each in a gap between earlier ones
 
 
 class PictureSubject(Subject):
-    """Views [Q, 28, 28] at angles [Q] radians, and copies of the first one turned as a picture.
+    """Views [Q, 28, 28] at angles [Q] radians, and rotated copies of the first one.
 
-    View 0 is the first picture, views 1 to 15 are copies of it turned by 22.5 degrees more each,
-    and from 16 on come the other pictures: what an index means does not depend on their number.
+    View 0 is the first picture, views 1 to 15 are copies of it, each rotated by 22.5 degrees more,
+    and views from 16 on are the other pictures. So the meaning of an index does not depend on their
+    number.
     """
 
     def __init__(self, id: str, images: Images, angles: Places, label: int | None = None) -> None:

@@ -33,7 +33,7 @@ ELEVATION = math.radians(28)
 FRAME = 9.4  # cubes; the farthest corner of four arms is 4.69 from the axis
 SAMPLES = 4  # each way in a pixel
 AMBIENT = 0.2
-LIGHT = np.array([-0.48, -0.36, 0.8])  # from the left, the front and above: faces up are white
+LIGHT = np.array([-0.48, -0.36, 0.8])  # from the left, the front and above; upper faces are white
 CHUNK = 64  # views drawn at once
 
 Array = NDArray[np.float64]
@@ -56,13 +56,13 @@ def shades(w: ArrayLike) -> Array:
     right, front, above = LIGHT
     cos, sin = np.cos(w), np.sin(w)
     light = [cos * right + sin * front, cos * front - sin * right, above * np.ones_like(cos)]
-    facing = np.copysign(1.0, axes(w)[..., 2, :])  # of x and -x one is turned to the viewer
+    facing = np.copysign(1.0, axes(w)[..., 2, :])  # either the face x or the face -x is visible
     bright: Array = AMBIENT + (facing * np.stack(light, -1)).clip(0)
     return bright
 
 
 def fits(figure: Figure) -> bool:
-    """Does a figure stay within the picture at all yaws?"""
+    """Whether a figure stays within the picture at all yaws."""
     reach = np.abs(figure.array - figure.array.mean(0)) + 0.5
     aside = np.hypot(reach[:, 0], reach[:, 1])
     upwards = math.cos(ELEVATION) * reach[:, 2] + math.sin(ELEVATION) * aside
@@ -77,7 +77,7 @@ def draw(figures: Sequence[Figure], w: ArrayLike, size: int = SIZE) -> Images:
     S = w.shape[1]
     images = np.empty((w.size, size, size), dtype=np.uint8)
     counts = np.repeat([len(figure.cubes) for figure in figures], S)
-    for count in np.unique(counts):  # figures of as many cubes are drawn together
+    for count in np.unique(counts):  # figures with equally many cubes are drawn together
         alike = np.flatnonzero(counts == count)
         for first in range(0, len(alike), CHUNK):
             chunk = alike[first : first + CHUNK]

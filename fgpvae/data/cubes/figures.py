@@ -1,4 +1,4 @@
-"""Figures of cubes: notation, checks, and which figures are the same.
+"""Figures of cubes: notation, checks, and equality up to rotation.
 
 A figure is written as moves from its first cube. A move is an axis, with a minus sign for the other
 direction, and how many cubes it adds (1 if no number is given):
@@ -55,7 +55,7 @@ QUARTER_TURNS = ROTATIONS[ROTATIONS[:, 2, 2] == 1]  # 4, about the vertical axis
 
 @dataclass(frozen=True)
 class Figure:
-    """Connected cubes, at most ten of them; where they are in space does not matter.
+    """At most ten connected cubes; their position in space does not matter.
 
     >>> figure = parse("x3 y2 -z2 x2")
     >>> len(figure.cubes), figure.moves
@@ -76,22 +76,22 @@ class Figure:
 
     @cached_property
     def moves(self) -> str:
-        """A notation that `parse` makes this figure of."""
+        """A notation of this figure that `parse` takes."""
         return _notation(self.cubes)
 
     @cached_property
     def placed(self) -> Key:
-        """Equal for figures that stand alike, turned by quarters about the vertical axis."""
+        """Equal for figures that differ by quarter turns about the vertical axis."""
         return canonical(self.array, QUARTER_TURNS)
 
     @cached_property
     def object(self) -> Key:
-        """Equal for figures that are one object, turned in any way."""
+        """Equal for figures that differ by a rotation."""
         return canonical(self.array, ROTATIONS)
 
     @cached_property
     def shape(self) -> Key:
-        """Equal for figures that are one object or its mirror image, turned in any way."""
+        """Equal for figures that differ by a rotation, a reflection or both."""
         return canonical(self.array, SYMMETRIES)
 
     def transformed(self, symmetry: Array) -> "Figure":
@@ -101,7 +101,7 @@ class Figure:
         return self.transformed(np.diag([-1, 1, 1]))
 
     def copies(self) -> list["Figure"]:
-        """The figure in all its attitudes and its mirror image in all of its, sorted.
+        """The figure and its mirror image in all orientations, sorted.
 
         One for each way to place it on a turntable: at most 6 faces down, times 2.
         """
@@ -143,10 +143,10 @@ def _place(cube: Iterable[int]) -> Cube:
 
 
 def connected(cubes: Iterable[Cube]) -> bool:
-    """Can each cube be reached from each other one through shared faces?"""
+    """Whether all cubes are connected through shared faces."""
     left = set(cubes)
     reached = [left.pop()] if left else []
-    for cube in reached:  # grows while it is walked through
+    for cube in reached:  # grows during the loop
         near = left.intersection(neighbours(cube))
         left -= near
         reached.extend(near)
@@ -159,7 +159,7 @@ def neighbours(cube: Cube) -> Iterator[Cube]:
 
 
 def canonical(cubes: Array, symmetries: Array) -> Key:
-    """The smallest of the codes of a figure under some symmetries: a number for each cube."""
+    """The smallest code of a figure under some symmetries, with one number per cube."""
     turned = np.einsum("sij,nj->sni", symmetries, cubes)
     turned -= turned.min(1, keepdims=True)
     codes = np.sort(turned @ np.array([MOST_CUBES**2, MOST_CUBES, 1]), axis=1)  # [S, n]
@@ -224,7 +224,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _notation(cubes: tuple[Cube, ...]) -> str:
-    """Walk through the figure from an end of it, straight on where that is possible."""
+    """Walk through the figure from one end, straight on if possible."""
     left = set(cubes)
 
     def degree(cube: Cube) -> int:
@@ -240,7 +240,7 @@ def _notation(cubes: tuple[Cube, ...]) -> str:
 
 
 def _branch(here: Cube, heading: Cube | None, left: set[Cube]) -> list[str]:
-    """Steps and brackets from a cube through those that are left, which are removed."""
+    """Steps and brackets from a cube through the remaining ones, which are removed from the set."""
     branches: list[list[str]] = []
     for step in sorted(NAMES, key=lambda step: (step != heading, NAMES[step])):
         there = _add(here, step)

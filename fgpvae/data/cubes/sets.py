@@ -1,8 +1,8 @@
 """Which figures there are, and which of them are for training, validation and testing.
 
 Shepard and Metzler's figures have ten cubes in four arms that touch at their three bends only.
-There are few of them: 216 shapes, a shape being all turned copies and mirror images of one figure.
-Shapes are split, so nothing unseen is a training figure in another attitude or in a mirror.
+There are 216 shapes; a shape is a figure with all its rotations and mirror images. The split is
+over shapes, so no unseen figure is a rotated or mirrored training figure.
 """
 
 import random
@@ -26,13 +26,13 @@ from .figures import (
 
 ARMS = 4
 VALIDATION, UNSEEN = 20, 36  # shapes; each has up to twelve copies
-CHAINS = 0.7  # share of chains among more figures
+CHAINS = 0.7  # share of chains among additional figures
 MOST_FIGURES = 20_000
 
 
 @cache
 def chains(cubes: int = MOST_CUBES, arms: int = ARMS) -> tuple[Figure, ...]:
-    """One figure of each shape of a chain with right-angled bends, in a fixed order.
+    """One figure of each shape of chains with right-angled bends, in a fixed order.
 
     An arm has at least two cubes; cubes that do not follow each other do not touch.
     """
@@ -48,7 +48,7 @@ def chains(cubes: int = MOST_CUBES, arms: int = ARMS) -> tuple[Figure, ...]:
 
 
 def _lengths(cuts: Iterable[int], cubes: int) -> tuple[int, ...]:
-    """Lengths of the arms between bends after so many steps."""
+    """Lengths of the arms, given after how many steps the bends are."""
     return tuple(b - a for a, b in pairwise([0, *cuts, cubes - 1]))
 
 
@@ -100,18 +100,18 @@ def splits(seed: int = 0) -> Splits:
 
 
 def all_copies(shapes: Iterable[Figure]) -> list[Figure]:
-    """Each shape in all its attitudes, as it is and in a mirror."""
+    """Each shape and its mirror image in all orientations."""
     return [copy for shape in shapes for copy in shape.copies()]
 
 
 def turned_copies(shapes: Iterable[Figure], seed: int = 0) -> list[Figure]:
-    """All copies of shapes, each turned by some quarters: figures to test a model with."""
+    """All copies of shapes, each rotated by some quarter turns, to test a model with."""
     stream = random.Random(f"turned {seed}")
     return [copy.transformed(stream.choice(QUARTER_TURNS)) for copy in all_copies(shapes)]
 
 
 def random_chain(stream: random.Random, cubes: int = MOST_CUBES, arms: int = ARMS) -> Figure:
-    """A chain with right-angled bends in any attitude; all shapes of such chains can come."""
+    """Draw a chain with right-angled bends in any orientation; every shape is possible."""
     if not 1 <= arms < cubes <= MOST_CUBES:
         raise UserError(f"A chain of {cubes} cubes cannot have {arms} arms.")
     while True:
@@ -125,7 +125,7 @@ def random_chain(stream: random.Random, cubes: int = MOST_CUBES, arms: int = ARM
 
 
 def grown(stream: random.Random, cubes: int = MOST_CUBES) -> Figure:
-    """Cubes put one after the other onto a free face of one that is there."""
+    """Grow a figure: put each cube onto a free face of an earlier one."""
     places: list[Cube] = [(0, 0, 0)]
     while len(places) < cubes:
         there = stream.choice(list(neighbours(stream.choice(places))))
@@ -135,9 +135,9 @@ def grown(stream: random.Random, cubes: int = MOST_CUBES) -> Figure:
 
 
 def training_figures(more: int = 0, seed: int = 0) -> tuple[list[Figure], int]:
-    """All copies of the training shapes and then more figures; and how many the former are.
+    """All copies of the training shapes and then additional figures; and the number of copies.
 
-    The shapes are the same for every seed: no run sees what another one is tested with.
+    The shapes are the same for every seed: no run is trained on another run's test figures.
     """
     parts = splits()
     own = all_copies(parts.training)
@@ -147,7 +147,7 @@ def training_figures(more: int = 0, seed: int = 0) -> tuple[list[Figure], int]:
 
 
 def more_figures(count: int, seed: int = 0, excluded: Iterable[Figure] = ()) -> list[Figure]:
-    """Other figures to learn from, no two of which stand alike: chains, and some that branch.
+    """Additional training figures, all different up to quarter turns: chains and branched figures.
 
     None has the shape of an excluded figure, and all fit into the picture.
     """

@@ -1,8 +1,8 @@
-"""Views of many figures, drawn once and sampled many times; tasks for unseen figures.
+"""Views of many figures, rendered once and sampled for every batch; tasks for unseen figures.
 
-A figure has S views at equal distances, the first at an angle of its own, so that together they
-cover the circle. Turned by quarters the same views are those of three more figures, which costs
-nothing: a batch turns each of its figures at random.
+A figure has S evenly spaced views, the first at a random angle, so that all figures together cover
+the circle. Rotated by quarter turns, the same views are those of three more figures at no cost: a
+batch rotates each of its figures at random.
 """
 
 import math
@@ -21,35 +21,35 @@ from .drawing import SIZE, draw
 from .figures import Figure
 
 ANGLES = 24  # views of a figure
-QUARTER = ANGLES // 4  # a figure turned by a quarter is one more
+QUARTER = ANGLES // 4  # a figure rotated by a quarter turn is another one
 GIVEN = (1, 2, 4, 8)  # views given in the tasks, at equal distances
 
 
 @dataclass(frozen=True)
 class Turntable:
-    """P figures from S sides."""
+    """S views of each of P figures."""
 
     images: Tensor  # [P, S, size, size] uint8
-    start: Tensor  # [P] float64 radians: where the first view of each is taken
+    start: Tensor  # [P] float64 radians: angle of the first view
 
     def __len__(self) -> int:
         return len(self.images)
 
     def batch(self, rows: Tensor, views: int, generator: torch.Generator) -> Views:
-        """Some figures, each turned by some quarters, with different random views each."""
+        """Random views of some figures, each rotated by random quarter turns."""
         P, S = len(rows), self.images.shape[1]
         if not 1 <= views <= S:
             raise UserError(f"A batch may have from 1 to {S} views of a figure, not {views}.")
         columns = randomness.uniform((P, S), generator=generator).argsort(1)[:, :views]
         quarters = (4 * randomness.uniform((P, 1), generator=generator)).long()
-        # a figure turned by a quarter looks at w as it did at w + π/2
+        # a figure rotated by a quarter turn looks at w as it did at w + π/2
         w = self.start[rows, None] + columns * (2 * math.pi / S) - quarters * (math.pi / 2)
         images = self.images[rows[:, None], columns].float() / 255
         return Views.complete(images, w % (2 * math.pi), rows)
 
 
 def turntable(figures: Sequence[Figure], seed: int = 0, size: int = SIZE) -> Turntable:
-    """Draw all figures, each from a start of its own; 0.1 ms and 1 KB a view of 32 x 32 pixels."""
+    """Render all figures, each from its own first angle; 0.1 ms and 1 KB per 32 x 32 view."""
     start = np.random.default_rng(seed).uniform(0, 2 * math.pi / ANGLES, len(figures))
     images = draw(figures, start[:, None] + grid().numpy(), size)
     return Turntable(torch.from_numpy(images), torch.from_numpy(start))
@@ -67,10 +67,10 @@ def grid() -> Tensor:
 
 
 def task(images: Tensor, given: int, first: int = 0) -> Task:
-    """Of views [P, 24, H, W] at the grid, predict all from some at equal distances.
+    """Predict all views [P, 24, H, W] of the grid from some evenly spaced ones.
 
-    `first` is the number of the first given view. From 0, 6, 12 and 18 the viewer looks straight at
-    a side of the cubes and sees less of a figure than from elsewhere.
+    `first` is the number of the first given view. Views 0, 6, 12 and 18 face a side of the cubes
+    and show less of a figure than the others.
     """
     if given < 1 or ANGLES % given:
         raise UserError(f"{given} views are not at equal distances on {ANGLES} angles.")
@@ -82,8 +82,8 @@ def references(training: Tensor, unseen: Tensor) -> dict[str, float]:
     """Mean squared errors without a model on views [P, 24, H, W], given the view at 0.
 
     `mean_image`: the mean of all training figures at the angle. `same_view`: the one view itself,
-    not turned. `nearest_figure`: the training figure that looks most like it at 0. The
-    `neighbouring_view`, 15 degrees before, needs all other views: it says how far a step is.
+    not turned. `nearest_figure`: the training figure that looks most like it at 0.
+    `neighbouring_view`, the true view 15 degrees before, shows how much one step changes.
     """
     mean = torch.stack([training.mean(0).roll(-k * QUARTER, 0) for k in range(4)]).mean(0)
     predictions = {
