@@ -38,7 +38,7 @@ SCALE = 0.5  # a look is drawn at half its size
 KINDS = 3  # number of shapes: disc, ring and triangle
 
 LENGTH_SCALE = 0.4  # length scale of the squared-exponential kernel; a film runs from -1 to 1
-CENTRE, REACH, STEEPNESS = 16.0, 8.0, 0.9  # pixels, pixels, and factor of the Gaussian process inside tanh
+CENTRE, REACH, STEEPNESS = 16.0, 8.0, 0.9  # pixels, pixels, factor inside tanh
 KNOTS = 25  # times whose values determine a path up to a variance of 1e-8
 LONGEST = 1.2  # a path is a draw of the Gaussian process from -1.2 to 1.2
 SMALLEST = 1e-12  # relative size below which an eigenvalue counts as 0 in float64

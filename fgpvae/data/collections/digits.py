@@ -20,7 +20,7 @@ PLAIN = {0: 3, 1: 2, 2: 27, 3: 2, 4: 4, 5: 18, 6: 11, 7: 30, 8: 4, 9: 8}  # easy
 ORDER = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 15)
 ROTATION = "geometric rotation"
 TRACK = Track(360.0)
-QUARTERS = ANGLES[::4]  # number of training views to which styles are fitted
+QUARTERS = ANGLES[::4]  # angles of the training views to which styles are fitted
 
 
 class Digit(Subject):

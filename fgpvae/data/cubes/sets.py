@@ -48,7 +48,7 @@ def chains(cubes: int = MOST_CUBES, arms: int = ARMS) -> tuple[Figure, ...]:
 
 
 def _lengths(cuts: Iterable[int], cubes: int) -> tuple[int, ...]:
-    """Lengths of the arms, given after how many steps the bends are."""
+    """Lengths of the arms, given the steps after which the chain bends."""
     return tuple(b - a for a, b in pairwise([0, *cuts, cubes - 1]))
 
 
