@@ -4,7 +4,7 @@
 >>> from fgpvae.settings import check, setting
 >>> @dataclass(frozen=True)
 ... class Walk:
-...     steps: int = setting(10, "Steps", "Number of steps.", "T", bounds=(1, 99))
+...     steps: int = setting(10, "Number of steps.", "T", bounds=(1, 99))
 ...     def __post_init__(self) -> None:
 ...         check(self)
 >>> Walk(0)
@@ -15,7 +15,7 @@ fgpvae.settings.SettingError: steps (T) must be from 1 to 99, not 0.
 import math
 import reprlib
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from typing import Any, get_args, get_origin
 
 from fgpvae.errors import UserError
@@ -27,9 +27,9 @@ _KEY = "setting"  # in the metadata of a field
 class Setting:
     """Metadata of a field, beside its type and default."""
 
-    label: str
     help: str  # one sentence
     symbol: str = ""  # symbol in the paper
+    label: str = ""  # by default the name of the field
     bounds: tuple[float, float] | None = None  # lowest, highest; for each entry of a tuple
     choices: Mapping[Any, str] | None = None  # values and their labels
     open: bool = False  # whether other values are valid, though a form does not offer them
@@ -61,14 +61,15 @@ class SettingError(UserError):
         self.labelled = f"{found.label}{symbol} {reason}"
 
 
-def setting(default: Any, label: str, help: str, symbol: str = "", **rest: Any) -> Any:
+def setting(default: Any, help: str, symbol: str = "", label: str = "", **rest: Any) -> Any:
     """A dataclass field with a Setting."""
-    return field(default=default, metadata={_KEY: Setting(label, help, symbol, **rest)})
+    return field(default=default, metadata={_KEY: Setting(help, symbol, label, **rest)})
 
 
 def setting_of(each: "Field[Any]") -> Setting | None:
     """The Setting of a dataclass field; None for a field that no form shows."""
-    return each.metadata.get(_KEY)
+    found: Setting | None = each.metadata.get(_KEY)
+    return found and replace(found, label=found.label or each.name.replace("_", " ").capitalize())
 
 
 def check(config: Any) -> None:

@@ -32,10 +32,9 @@ class ModelConfig:
     """
 
     name: str = field(default="", init=False)  # of the model in the registry
-    latents: int = setting(16, "Channels", "Number of channels of a code.", "L", bounds=(1, 256))
+    latents: int = setting(16, "Number of channels of a code.", "L", "Channels", bounds=(1, 256))
     period: float = setting(
         TWO_PI,
-        "Period",
         "Angle after which views repeat, in radians.",
         bounds=(0.001, 1000.0),
         needs="data.split=factorized|shuffled|continuous|cubes",
@@ -66,14 +65,10 @@ class KernelConfig(ModelConfig):
     """Settings of models with a kernel over the angle."""
 
     amplitude: float = setting(
-        1.0, "Amplitude", "Prior standard deviation around the mean.", "σ", bounds=(0.001, 1000.0)
+        1.0, "Prior standard deviation around the mean.", "σ", bounds=(0.001, 1000.0)
     )
     length_scale: float = setting(
-        1.0,
-        "Length scale",
-        "Distance over which views are alike, in radians.",
-        "r",
-        bounds=(0.01, 100.0),
+        1.0, "Distance over which views are alike, in radians.", "r", bounds=(0.01, 100.0)
     )
 
 

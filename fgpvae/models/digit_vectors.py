@@ -24,7 +24,7 @@ CHUNK = 64  # digits in a chunk where all are needed
 @dataclass(frozen=True, kw_only=True)
 class DigitVectorConfig(KernelConfig):
     digit_rank: int = setting(
-        8, "Digit vector", "Length of the vector that identifies a digit.", "m", bounds=(1, 64)
+        8, "Length of the vector that identifies a digit.", "m", "Digit vector", bounds=(1, 64)
     )
 
 

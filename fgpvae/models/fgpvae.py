@@ -36,20 +36,17 @@ class FGPVAEConfig(KernelConfig):
 
     name: str = field(default="fgpvae", init=False)
     local: int = setting(
-        8, "Local channels", "Channels that change with the angle.", "J", bounds=(0, 256)
+        8, "Channels that change with the angle.", "J", "Local channels", bounds=(0, 256)
     )
     kernel: str = PERIODIC  # over an angle; others are over a line from -1 to 1
     learn_kernel: bool = setting(
-        False, "Learn the kernel", "Learn its amplitude and length scale.", "σ, r"
+        False, "Learn its amplitude and length scale.", "σ, r", "Learn the kernel"
     )
     style_dropout: bool = setting(
-        False, "Style dropout", "Context dropout hides views from the global channels alone."
+        False, "Context dropout hides views from the global channels alone."
     )
     mean_function: bool = setting(
-        False,
-        "Mean function",
-        "Learn a smooth prior mean, shared by all subjects: makes one view enough.",
-        "m(w)",
+        False, "Learn a smooth prior mean, shared by all subjects: makes one view enough.", "m(w)"
     )
 
     def __post_init__(self) -> None:

@@ -43,7 +43,6 @@ MOST_FEATURES = 50_000_000  # numbers of V [N, R] and of VᵀV [R, R], 0.4 GB ea
 class JointGPConfig(DigitVectorConfig):
     phases: tuple[float, float] = setting(
         (0.4, 0.5),
-        "Phases",
         "Shares of the epochs after which training turns from the networks to the Gaussian "
         "process, and then to both.",
         bounds=(0.0, 1.0),

@@ -46,7 +46,7 @@ MOST_NUMBERS = 50_000_000  # numbers in the information of one chunk of digits, 
 @dataclass(frozen=True, kw_only=True)
 class InducingConfig(DigitVectorConfig):
     inducing: int = setting(
-        32, "Inducing points", "Points that stand for all images.", "M", bounds=(1, 512)
+        32, "Points that stand for all images.", "M", "Inducing points", bounds=(1, 512)
     )
 
 

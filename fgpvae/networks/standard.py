@@ -34,8 +34,8 @@ class NetworkConfig:
 
     kind: str = setting(
         "paper",
-        "Networks",
         "The paper's networks, larger convolutions, or dense layers.",
+        label="Networks",
         choices={
             "paper": "the paper's",
             "convolutional": "larger convolutions",
@@ -43,61 +43,51 @@ class NetworkConfig:
         },
     )
     filters: tuple[int, int] = setting(
-        (16, 32),
-        "Filters",
-        "Filters of the two convolutions.",
-        bounds=(1, 512),
-        needs="kind=convolutional",
+        (16, 32), "Filters of the two convolutions.", bounds=(1, 512), needs="kind=convolutional"
     )
     hidden: int = setting(
         256,
-        "Hidden units",
         "Units of the dense layer.",
+        label="Hidden units",
         bounds=(1, 4096),
         needs="kind=convolutional",
     )
     widths: tuple[int, ...] = setting(
-        (768, 256), "Widths", "Units of each dense layer.", bounds=(1, 4096), needs="kind=dense"
+        (768, 256), "Units of each dense layer.", bounds=(1, 4096), needs="kind=dense"
     )
     dropout: float = setting(
         0.0,
-        "Dropout",
         "Share of units switched off in a step, against overfitting.",
         bounds=(0.0, 0.99),
         needs="kind=convolutional|dense",
     )
     gated: bool = setting(
         False,
-        "Gated decoder",
         "Give the decoder the products of local and global channels, too.",
+        label="Gated decoder",
         needs="model.local",
     )
     product: bool = setting(
-        False, "Product decoder", "Multiply features of style and view.", needs="kind=dense"
+        False, "Multiply features of style and view.", label="Product decoder", needs="kind=dense"
     )
     harmonics: int = setting(
         0,
-        "Harmonics",
         "Fourier modes of the angle given to the encoder; 0: it sees the image alone.",
         bounds=(0, 64),
         needs="model.local",
     )
     residual: int = setting(
         0,
-        "Residual block",
         "Units of an extra block in the encoder of the style; 0: none.",
+        label="Residual block",
         bounds=(0, 4096),
         needs="model.local, harmonics",
     )
     moving: bool = setting(
-        False,
-        "Moving",
-        "Two channels are the place of the subject, the others its look.",
-        needs="kind=dense",
+        False, "Two channels are the place of the subject, the others its look.", needs="kind=dense"
     )
     recogniser: int = setting(
         0,
-        "Recogniser",
         "Filters of the network that reads the angle of an image; 0: none.",
         bounds=(0, 64),
         needs="model.mean_function, harmonics",

@@ -56,8 +56,8 @@ class DataConfig:
 
     split: str = setting(
         "factorized",
-        "Training set",
         "Digits of the paper or of its baselines, digits at new angles, cube figures or films.",
+        label="Training set",
         choices=DIGITS | {CUBES: "cube figures", FILMS: "films"},
         open=True,
         needs=f"split={'|'.join([*DIGITS, CUBES, FILMS])}",
@@ -65,7 +65,6 @@ class DataConfig:
     # or a directory of IDX files; where own objects came from
     source: str = setting(
         "embedded",
-        "Source",
         "The digits of the package, or all of MNIST.",
         choices={"embedded": "digits of the package", "openml": "all of MNIST, from openml.org"},
         open=True,
@@ -73,14 +72,12 @@ class DataConfig:
     )
     classes: tuple[int, ...] = setting(
         (3,),
-        "Classes",
         "Digits to learn; the paper has threes.",
         choices={label: str(label) for label in range(10)},
         needs=f"split={'|'.join(DIGITS)}",
     )
     digits: int = setting(
         TRAIN_DIGITS,
-        "Digits",
         "Training digits of each class.",
         "P",
         bounds=(1, TRAIN_DIGITS),
@@ -88,7 +85,6 @@ class DataConfig:
     )
     views: int = setting(
         11,
-        "Views",
         "Angles of a digit in a batch.",
         "Q",
         bounds=(1, 512),
@@ -96,30 +92,30 @@ class DataConfig:
     )
     validation: int = setting(
         0,
-        "Validation digits",
         "Training digits of each class that are set aside to test on.",
+        label="Validation digits",
         bounds=(0, 90),
         needs=f"split={FIXED}",
     )
     keep_back: str = setting(
         "digits",
-        "Set aside",
         "Whole validation digits, or one view of each, to be predicted from the others.",
+        label="Set aside",
         choices={"digits": "whole digits", "views": "single views"},
         needs="validation",
     )
     warp: float = setting(
         0.0,
-        "Deformation",
         "Strength of random smooth deformations, the same for all views of a digit.",
+        label="Deformation",
         bounds=(0.0, 5.0),
         needs=f"split={'|'.join(DIGITS)}",
     )
     track: Track = field(default_factory=Track)  # of the views of one's own objects
     figures: int = setting(
         0,
-        "More figures",
         "Random figures of cubes beside the copies of the 160 training shapes.",
+        label="More figures",
         bounds=(0, cubes.MOST_FIGURES),
         needs=f"split={CUBES}",
     )
@@ -187,33 +183,26 @@ class TrainingConfig:
     fgpvae.settings.SettingError: epochs must be from 1 to 100000, not 0.
     """
 
-    epochs: int = setting(100, "Epochs", "Passes over the training set.", bounds=(1, 100_000))
-    batch: int = setting(20, "Batch", "Digits in a step, with all their views.", bounds=(1, 4096))
-    learning_rate: float = setting(1e-3, "Learning rate", "Step size of Adam.", bounds=(1e-8, 1.0))
+    epochs: int = setting(100, "Passes over the training set.", bounds=(1, 100_000))
+    batch: int = setting(20, "Digits in a step, with all their views.", bounds=(1, 4096))
+    learning_rate: float = setting(1e-3, "Step size of Adam.", bounds=(1e-8, 1.0))
     schedule: str = setting(
         "constant",
-        "Schedule",
         "Keep the learning rate, or lower it along a cosine to a hundredth.",
         choices={"constant": "constant", "cosine": "cosine"},
     )
     warmup: int = setting(
-        0, "Warm-up", "Steps over which the learning rate rises.", bounds=(0, 1_000_000)
+        0, "Steps over which the learning rate rises.", label="Warm-up", bounds=(0, 1_000_000)
     )
-    weight_decay: float = setting(
-        0.0, "Weight decay", "Weight decay of AdamW.", bounds=(0.0, 100.0)
-    )
-    clip: float = setting(
-        0.0, "Clip", "Largest norm of the gradient; 0: no limit.", bounds=(0.0, 1e12)
-    )
+    weight_decay: float = setting(0.0, "Weight decay of AdamW.", bounds=(0.0, 100.0))
+    clip: float = setting(0.0, "Largest norm of the gradient; 0: no limit.", bounds=(0.0, 1e12))
     average: float = setting(
         0.0,
-        "Average",
         "Decay of the moving average of the weights that is saved; 0: the weights themselves.",
         bounds=(0.0, 0.999999),
     )
     context_dropout: float = setting(
         0.0,
-        "Context dropout",
         "Share of digits that are inferred from a random part of their views; teaches the model "
         "to work from few.",
         bounds=(0.0, 1.0),
@@ -221,28 +210,24 @@ class TrainingConfig:
     # at most half of all epochs
     recognition: int = setting(
         0,
-        "Recognition",
         "Last epochs, in which only the encoder of the local channels learns; 0: none.",
         bounds=(0, 100_000),
         needs="model.mean_function, model.network.harmonics",
     )
     validate_every: int = setting(
         10,
-        "Validate every",
         "Epochs between two tests on the validation digits.",
         bounds=(1, 100_000),
         needs="data.validation",
     )
     keep: str = setting(
         "last",
-        "Keep",
         "The last weights, or the best on the validation digits.",
         choices={"last": "the last weights", "best": "the best on validation digits"},
         needs="data.validation",
     )
     precision: str = setting(
         "float32",
-        "Precision",
         "Number format in the networks; bfloat16 only where the hardware multiplies in it.",
         choices={"float32": "float32", "bfloat16": "bfloat16"},
     )
@@ -264,7 +249,6 @@ class RunConfig:
     preset: str = "custom"
     seed: int = setting(
         0,
-        "Seed",
         "Start of the random numbers; the same seed gives the same weights.",
         bounds=(0, 2**32 - 1),
     )

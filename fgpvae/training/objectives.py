@@ -27,52 +27,51 @@ class ObjectiveConfig:
 
     name: str = setting(
         "geco",
-        "Objective",
         "The evidence lower bound, or GECO, which aims at a given error.",
+        label="Objective",
         choices={"elbo": "evidence lower bound (ELBO)", "geco": "target error (GECO)"},
     )
     pixel_variance: float = setting(
-        0.01, "Pixel noise", "Variance of a pixel.", "σ_y²", bounds=(1e-6, 10.0), needs="name=elbo"
+        0.01, "Variance of a pixel.", "σ_y²", "Pixel noise", bounds=(1e-6, 10.0), needs="name=elbo"
     )
     learn_pixel_variance: bool = setting(
-        False, "Learn the noise", "Learn it with the weights.", "σ_y²", needs="name=elbo"
+        False, "Learn it with the weights.", "σ_y²", "Learn the noise", needs="name=elbo"
     )
     conditional: bool = setting(
         False,
-        "Conditional bound",
         "Bound all views given some of them, for samples from few views.",
+        label="Conditional bound",
         needs="model.local",
     )
     kappa_squared: float = setting(
         0.020,
-        "Target error",
         "Mean squared error that GECO aims at.",
         "κ²",
+        "Target error",
         bounds=(0.0, 1.0),
         needs="name=geco",
     )
     multiplier: float = setting(
         1e5,
-        "First multiplier",
         "Weight of the error against the KL term at the start.",
         "λ",
+        "First multiplier",
         bounds=(1e-12, 1e12),
         needs="name=geco",
     )
     multiplier_max: float = setting(
-        1e6, "Largest multiplier", "Upper bound of λ.", "λ", bounds=(1e-12, 1e12), needs="name=geco"
+        1e6, "Upper bound of λ.", "λ", "Largest multiplier", bounds=(1e-12, 1e12), needs="name=geco"
     )
     multiplier_min: float = setting(
         1.0,
-        "Smallest multiplier",
         "Lower bound of λ.",
         "λ",
+        "Smallest multiplier",
         bounds=(1e-12, 1e12),
         needs="name=geco",
     )
     decay: float = setting(
         0.99,
-        "Decay",
         "Decay of the moving average of the error, which λ follows.",
         "α",
         bounds=(0.0, 0.99999),

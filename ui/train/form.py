@@ -19,8 +19,8 @@ COLUMNS = 3
 BASE, FILLED = "train.base", "train.fillings"  # the config that filled the form; how often one did
 NOT_DRAWN = object()
 MODEL = Setting(
-    "Model",
     "The factorized model, or one that it is compared with.",
+    label="Model",
     choices={name: kind.title for name, kind in MODELS.items()},
 )
 
