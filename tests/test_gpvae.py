@@ -13,7 +13,7 @@ from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.gp.kernels import Periodic
 from fgpvae.models import build
-from fgpvae.models.joint import GP_ONLY, JOINT, PLAIN, expected_log_prior, product_features
+from fgpvae.models.gpvae import GP_ONLY, JOINT, PLAIN, expected_log_prior, product_features
 from fgpvae.training.batches import FixedViews
 from fgpvae.training.configs import RunConfig, TrainingConfig
 from fgpvae.training.objectives import ObjectiveConfig

@@ -47,7 +47,6 @@ from .splits import (
     split_validation,
     task,
 )
-from .track import Track
 from .views import Task, Views
 
 __all__ = [
@@ -60,7 +59,6 @@ __all__ = [
     "UNSEEN_PER_CLASS",
     "Digits",
     "Task",
-    "Track",
     "Views",
     "circular_error",
     "collections",

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..errors import UserError
 from .track import Track
-from .views import Task, Views
+from .views import Task, Views, padded
 
 MOST_PERIODS = 1e6  # periods between 0 and a view, beyond which angles lose precision
 UNSEEN = 0.1  # share of the objects held out for testing
@@ -82,9 +82,8 @@ def pixels(objects: Objects, images: Iterable[int]) -> Array:
 
 def views(objects: Objects, track: Track, chosen: Mapping[int, Sequence[int]]) -> Views:
     """Views of objects: for each object number the indices of its images."""
-    images, w, observed = _gather(objects, track, list(chosen.values()))
     ids = torch.tensor(list(chosen), dtype=torch.int64)
-    return Views(images, w, observed, ids, torch.zeros_like(ids))
+    return Views(*_gather(objects, track, chosen.values()), ids, torch.zeros_like(ids))
 
 
 def trained_objects(objects: Objects) -> int:
@@ -155,18 +154,9 @@ def _task(objects: Objects, track: Track, context: Mapping[int, Sequence[int]]) 
 
 
 def _gather(
-    objects: Objects, track: Track, chosen: Sequence[Sequence[int]]
+    objects: Objects, track: Track, chosen: Iterable[Sequence[int]]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Images [P, S, H, W] (or [P, S, 3, H, W]), w [P, S], and a mask [P, S] of those that exist."""
-    P, S = len(chosen), max(map(len, chosen))
-    channels, height, width = objects.shape
-    size = (height, width) if channels == 1 else (channels, height, width)
-    images = torch.zeros(P, S, *size)
-    w = torch.zeros(P, S, dtype=torch.float64)
-    there = torch.zeros(P, S, dtype=torch.bool)
-    for row, mine in enumerate(chosen):
-        n, mine = len(mine), list(mine)
-        images[row, :n] = torch.from_numpy(pixels(objects, mine))
-        w[row, :n] = torch.from_numpy(np.asarray(track.to_w(objects.view[mine])))
-        there[row, :n] = True
-    return images, w, there
+    rows = [list(mine) for mine in chosen]
+    images = [pixels(objects, mine) for mine in rows]
+    return padded(images, [track.to_w(objects.view[mine]) for mine in rows])

@@ -16,21 +16,20 @@ from numpy.typing import ArrayLike
 from ..errors import UserError
 from .digits import DIGITS_PER_CLASS, TRAIN_DIGITS, Digits, check_classes, embedded, recipe_ids
 from .rotation import ANGLES, HELD_OUT_INDEX, rotate
-from .views import Task, Views
+from .views import Task, Views, padded
 
 TEST_DIGITS = 270  # per class; training digits whose held-out view is a test image
 SHUFFLED_IMAGES = 4050  # per class
+NEW_DIGITS = DIGITS_PER_CLASS - TRAIN_DIGITS
 
 _SEEN = [index for index in range(len(ANGLES)) if index != HELD_OUT_INDEX]
 
 
 def factorized(classes: Iterable[int] = (3,), seed: int = 0, views: int = 11) -> Views:
     """The training set of the paper's FGP-VAE: 360 digits a class, each at `views` angles."""
-    _check_views(views)
 
     def draw(label: int) -> tuple[list[list[int]], Iterable[int]]:
-        drawn = _draw(f"factorized {label} {seed}", TRAIN_DIGITS, views)
-        return drawn, range(TEST_DIGITS)
+        return _draw(f"factorized {label} {seed}", TRAIN_DIGITS, views), range(TEST_DIGITS)
 
     return _train(classes, draw)
 
@@ -74,19 +73,16 @@ def interpolation(train: Views) -> Task:
 
 def extrapolation(classes: Iterable[int] = (3,), seed: int = 0, views: int = 11) -> Task:
     """Digits never trained on at 157.5 degrees, given `views` of their other 15 views."""
-    _check_views(views)
 
     def draw(label: int) -> list[list[int]]:
-        count = DIGITS_PER_CLASS - TRAIN_DIGITS
-        return _draw(f"extrapolation {label} {seed}", count, views)
+        return _draw(f"extrapolation {label} {seed}", NEW_DIGITS, views)
 
     return _unseen_task(classes, draw, [HELD_OUT_INDEX])
 
 
 def one_view(classes: Iterable[int] = (3,)) -> Task:
     """Digits never trained on at the other 15 angles, given only their upright view."""
-    count = DIGITS_PER_CLASS - TRAIN_DIGITS
-    return _unseen_task(classes, lambda label: [[0]] * count, range(1, len(ANGLES)))
+    return _unseen_task(classes, lambda label: [[0]] * NEW_DIGITS, range(1, len(ANGLES)))
 
 
 def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) -> Task:
@@ -106,10 +102,9 @@ def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) ->
     return Task(context, targets, _rows(target_angles, P))
 
 
-def draw_angles(count: int, views: int = 11, seed: int = 0) -> np.ndarray:
+def draw_angles(count: int, views: int = 11) -> np.ndarray:
     """For `count` digits, `views` of the 15 angles that are not held out: [P, Q] radians."""
-    _check_views(views)
-    return ANGLES[np.array(_draw(f"angles {seed}", count, views), dtype=np.int64)]
+    return ANGLES[np.array(_draw("angles 0", count, views), dtype=np.int64)]
 
 
 def split_validation(train: Views, digits: int = 40, seed: int = 0) -> tuple[Views, Views]:
@@ -128,45 +123,37 @@ def split_validation(train: Views, digits: int = 40, seed: int = 0) -> tuple[Vie
     return train[~held], train[held]
 
 
-def keep_views_back(train: Views, digits: int = 90, seed: int = 0) -> tuple[Views, Task]:
+def keep_views_back(train: Views, digits: int = 90) -> tuple[Views, Task]:
     """Hold one view of some digits of each class out: the remaining views, and the task to predict
     it.
 
     The digits stay in the training set, so that this also validates models that take no new digits.
     """
-    _, held = split_validation(train, digits, seed)
-    task = leave_one_out(held, seed)
+    _, held = split_validation(train, digits)
+    task = leave_one_out(held)
     observed = train.observed.clone()
     observed[torch.isin(train.ids, held.ids)] = task.context.observed
     return replace(train, observed=observed), task
 
 
-def leave_one_out(views: Views, seed: int = 0) -> Task:
+def leave_one_out(views: Views) -> Task:
     """For each digit one of its views, drawn at random, is the target and the rest the context."""
-    rng = random.Random(f"leave one out {seed}")
-    context = views.observed.clone()
-    chosen = torch.empty(len(views), dtype=torch.int64)
+    rng = random.Random("leave one out 0")
+    chosen = torch.empty(len(views), 1, dtype=torch.int64)
     for row, seen in enumerate(views.observed):
         at = seen.nonzero().flatten().tolist()
         if len(at) < 2:
             raise UserError("A digit with a single view cannot be both context and target.")
         chosen[row] = rng.choice(at)
-        context[row, chosen[row]] = False
-    rows = torch.arange(len(views))
-    return Task(
-        replace(views, observed=context),
-        views.images[rows, chosen][:, None],
-        views.angles[rows, chosen][:, None],
-    )
-
-
-def _check_views(views: int) -> None:
-    if not isinstance(views, Integral) or not 1 <= views <= len(_SEEN):
-        raise UserError(f"A digit can have from 1 to {len(_SEEN)} views, not {views}.")
+    context = replace(views, observed=views.observed.scatter(1, chosen, False))
+    rows = torch.arange(len(views))[:, None]
+    return Task(context, views.images[rows, chosen], views.angles[rows, chosen])
 
 
 def _draw(stream: str, count: int, views: int) -> list[list[int]]:
     """For each digit, `views` of the 15 angles, as ascending indices into ANGLES."""
+    if not isinstance(views, Integral) or not 1 <= views <= len(_SEEN):
+        raise UserError(f"A digit can have from 1 to {len(_SEEN)} views, not {views}.")
     source = random.Random(stream)
     return [sorted(source.sample(_SEEN, views)) for _ in range(count)]
 
@@ -174,53 +161,32 @@ def _draw(stream: str, count: int, views: int) -> list[list[int]]:
 def _train(
     classes: Iterable[int], draw: Callable[[int], tuple[list[list[int]], Iterable[int]]]
 ) -> Views:
-    parts, tested = [], []
-    for label in (classes := check_classes(classes)):
-        drawn, test_ids = draw(label)
-        parts.append(drawn)
-        tested.append(torch.zeros(TRAIN_DIGITS, dtype=torch.bool))
-        tested[-1][list(test_ids)] = True
-    return _gather(classes, parts, torch.cat(tested), first=0)
+    classes = check_classes(classes)
+    parts, test_ids = zip(*map(draw, classes), strict=True)
+    tested = torch.zeros(len(classes), TRAIN_DIGITS, dtype=torch.bool)
+    for row, ids in zip(tested, test_ids, strict=True):
+        row[list(ids)] = True
+    return replace(_gather(classes, parts, first=0), tested=tested.flatten())
 
 
 def _unseen_task(
     classes: Iterable[int], draw: Callable[[int], list[list[int]]], target: Sequence[int]
 ) -> Task:
     classes = check_classes(classes)
-    parts = [draw(label) for label in classes]
-    tested = torch.zeros(sum(map(len, parts)), dtype=torch.bool)
-    context = _gather(classes, parts, tested, first=TRAIN_DIGITS)
+    context = _gather(classes, [draw(label) for label in classes], first=TRAIN_DIGITS)
     targets = np.concatenate([_turned(label)[TRAIN_DIGITS:, list(target)] for label in classes])
     return Task(context, torch.from_numpy(targets), _rows(ANGLES[list(target)], len(context)))
 
 
-def _gather(
-    classes: Sequence[int], parts: Sequence[list[list[int]]], tested: torch.Tensor, first: int
-) -> Views:
+def _gather(classes: Sequence[int], parts: Sequence[list[list[int]]], first: int) -> Views:
     """Views of digits first, first + 1, ... of each class at the angle indices drawn for them."""
-    P = sum(map(len, parts))
-    Q = max(len(drawn) for part in parts for drawn in part)
-    images = np.zeros((P, Q, 28, 28), dtype=np.float32)
-    index = np.zeros((P, Q), dtype=np.int64)
-    observed = np.zeros((P, Q), dtype=bool)
-    ids: list[int] = []
-    labels: list[int] = []
-    for position, (label, part) in enumerate(zip(classes, parts, strict=True)):
-        for number, drawn in enumerate(part, start=first):
-            row = len(ids)
-            index[row, : len(drawn)] = drawn
-            observed[row, : len(drawn)] = True
-            images[row, : len(drawn)] = _turned(label)[number, drawn]
-            ids.append(position * DIGITS_PER_CLASS + number)
-            labels.append(label)
-    return Views(
-        images=torch.from_numpy(images),
-        angles=torch.from_numpy(np.where(observed, ANGLES[index], 0)),
-        observed=torch.from_numpy(observed),
-        ids=torch.tensor(ids),
-        labels=torch.tensor(labels),
-        tested=tested,
-    )
+    digits = [
+        (position * DIGITS_PER_CLASS + number, label, _turned(label)[number, drawn], ANGLES[drawn])
+        for position, (label, part) in enumerate(zip(classes, parts, strict=True))
+        for number, drawn in enumerate(part, start=first)
+    ]
+    ids, labels, images, angles = zip(*digits, strict=True)
+    return Views(*padded(images, angles), torch.tensor(ids), torch.tensor(labels))
 
 
 def _rows(angles: np.ndarray, P: int) -> torch.Tensor:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from ..errors import UserError
 
@@ -96,6 +97,17 @@ class Task:
 
     def to(self, device: torch.device | str) -> "Task":
         return Task(*(getattr(self, each.name).to(device) for each in fields(self)))
+
+
+def padded(images: Sequence[np.ndarray], w: Sequence[np.ndarray]) -> tuple[Tensor, Tensor, Tensor]:
+    """Views [q, ...] at w [q] of each digit as images [P, Q, ...], w and which there are [P, Q]."""
+    count = torch.tensor([len(each) for each in w])
+    there = torch.arange(int(count.max())) < count[:, None]
+    pictures, places = (
+        pad_sequence([torch.from_numpy(each) for each in part], batch_first=True)
+        for part in (images, w)
+    )
+    return pictures, places, there
 
 
 def _check(name: str, shape: Sequence[int], expected: Sequence[int]) -> None:

@@ -5,17 +5,14 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from fgpvae.data import Views
-from fgpvae.gp import gaussian
 from fgpvae.gp.kernels import TWO_PI
-from fgpvae.models.base import Model, ModelConfig, Terms
 from fgpvae.models.inference import StylePosterior
-from fgpvae.models.vae import kl_to_prior
+from fgpvae.models.vae import VAE, VAEConfig
 from fgpvae.networks.standard import Decoder, Encoder
 
 
 @dataclass(frozen=True, kw_only=True)
-class CVAEConfig(ModelConfig):
+class CVAEConfig(VAEConfig):
     """Settings of the CVAE; none beyond those of every model.
 
     >>> from fgpvae import CVAEConfig
@@ -30,7 +27,7 @@ class CVAEConfig(ModelConfig):
         return {"global": slice(0, self.latents)}
 
 
-class CVAE(Model):
+class CVAE(VAE):
     """Conditional VAE: z ~ N(0, I) for every image; encoder and decoder get sin w and cos w.
 
     The encoder sees them as two constant images beside its own, the decoder in front of the latent
@@ -48,6 +45,7 @@ class CVAE(Model):
 
     Config = CVAEConfig
     title = "CVAE"
+    knows_angles = True
     decoder_takes_angle = True
 
     @classmethod
@@ -61,15 +59,6 @@ class CVAE(Model):
 
     def harmonics(self) -> int:
         return 1
-
-    def terms(
-        self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
-    ) -> Terms:
-        context = views.observed if context is None else context & views.observed
-        # the prior's 0 and 1 outside the context
-        mu, var = self.encode(views.images, views.angles, context)
-        z = self.code(gaussian.sample(mu, var, generator), views.angles)
-        return Terms(*self.squared_error(z, views), kl_to_prior(mu, var))
 
     def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
         planes = self.circle(w).to(images)[..., None, None].expand(-1, -1, *images.shape[2:])

@@ -80,8 +80,12 @@ class VAE(Model):
         context = views.observed if context is None else context & views.observed
         # the prior's 0 and 1 outside the context
         mu, var = self.encode(views.images, views.angles, context)
-        z = gaussian.sample(mu, var, generator)
+        z = self.code(gaussian.sample(mu, var, generator), views.angles)
         return Terms(*self.squared_error(z, views), kl_to_prior(mu, var))
+
+    def code(self, z: Tensor, w: Tensor) -> Tensor:
+        """What the decoder takes for latents [..., L] at angles [...]: the latents."""
+        return z
 
     def posterior(self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor) -> Posterior:
         return ViewPosterior(self, mu, var, angles, observed)

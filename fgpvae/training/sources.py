@@ -85,13 +85,12 @@ def object_source(config: RunConfig, objects: Objects) -> FixedViews:
     return FixedViews(views, config.training.batch, config.seed)
 
 
-def figure_source(config: RunConfig, most: int | None = None) -> Source:
-    """Figures of cubes, or at `most` so many of them."""
-    settings, size, pixels = config.data, config.training.batch, config.model.network.shape[1]
-    figures, often = data.cubes.training_figures(0 if most else settings.figures, config.seed)
-    figures = figures[:most]
-    table = data.cubes.turntable(figures, config.seed, pixels)
-    source = TurnedFigures(table, often, size, settings.views, config.seed)
+def figure_source(config: RunConfig) -> Source:
+    """Figures of cubes."""
+    figures, often = data.cubes.training_figures(config.data.figures, config.seed)
+    table = data.cubes.turntable(figures, config.seed, config.model.network.shape[1])
+    size = config.training.batch
+    source = TurnedFigures(table, often, size, config.data.views, config.seed)
     if config.kind.fixed_angles:
         return FixedViews(source.everything(), size, config.seed)
     return source

@@ -52,7 +52,7 @@ def divide_the_matrix() -> None:
         formula(
             r"k_\theta(\mathbf{x}_i,\mathbf{x}_j)=\Sigma_{d_i,d_j}\,k_r(w_i,w_j)"
             r"\qquad\mathcal{O}(N^3)",
-            "fgpvae.models.joint.expected_log_prior",
+            "fgpvae.models.gpvae.expected_log_prior",
         )
         price(N**3 / 3, 8 * N**2)
     sentence = f"Digits are independent: {P:,} small matrices of {Q} by {Q}.{corner}"

@@ -7,11 +7,11 @@
 ('three', (16, 28, 28), '90°')
 """
 
-from .base import MEAN, NEAREST, Collection, Subject, Words, nearest, views_of
+from .base import MEAN, NEAREST, Collection, Subject, Words, views_of
 from .cubes import CubeFigure, Cubes
 from .digits import NAMES, ROTATION, Digit, Digits, rotated
-from .films import Films, FilmSubject
-from .own import Own, OwnObject
+from .films import Films
+from .own import Own
 from .pictures import PictureSubject
 
 # by the split of a config; digits and own objects need settings
@@ -28,14 +28,11 @@ __all__ = [
     "Cubes",
     "Digit",
     "Digits",
-    "FilmSubject",
     "Films",
     "Own",
-    "OwnObject",
     "PictureSubject",
     "Subject",
     "Words",
-    "nearest",
     "rotated",
     "views_of",
 ]

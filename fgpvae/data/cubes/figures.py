@@ -11,7 +11,7 @@ x points to the right, y away from the viewer and z up, before the figure is tur
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, permutations, product
@@ -40,15 +40,9 @@ DIRECTIONS: dict[str, Cube] = {
 NAMES = {step: name for name, step in DIRECTIONS.items()}
 _TOKEN = re.compile(r"-?[xyz](?P<count>[0-9]*)|[()]")
 
-
-def _symmetries() -> Array:
-    """The 48 symmetries of a cube, [48, 3, 3]."""
-    unit = np.eye(3, dtype=np.int64)
-    signs = product((1, -1), repeat=3)
-    return np.array([np.diag(s) @ unit[list(p)] for s in signs for p in permutations(range(3))])
-
-
-SYMMETRIES = _symmetries()
+UNIT = np.eye(3, dtype=np.int64)
+SIGNS, ORDERS = list(product((1, -1), repeat=3)), list(permutations(range(3)))
+SYMMETRIES = np.array([np.diag(s) @ UNIT[list(o)] for s in SIGNS for o in ORDERS])  # 48, of a cube
 ROTATIONS = SYMMETRIES[np.linalg.det(SYMMETRIES) > 0]  # 24
 QUARTER_TURNS = ROTATIONS[ROTATIONS[:, 2, 2] == 1]  # 4, about the vertical axis
 
@@ -114,13 +108,10 @@ def parse(text: str) -> Figure:
     return from_cubes(_walk(text))
 
 
-def from_cubes(cubes: Iterable[Iterable[int]]) -> Figure:
-    """The figure of cubes at these places (whole numbers)."""
-    places = []
-    for cube in cubes:
-        places.append(_place(cube))
-        if len(places) > MOST_CUBES:
-            raise UserError(f"A figure may have at most {MOST_CUBES} cubes.")
+def from_cubes(places: Sequence[Cube]) -> Figure:
+    """The figure of cubes at these places."""
+    if len(places) > MOST_CUBES:
+        raise UserError(f"A figure may have at most {MOST_CUBES} cubes.")
     if not places:
         raise UserError("A figure needs at least one cube.")
     for index, place in enumerate(places):
@@ -129,17 +120,6 @@ def from_cubes(cubes: Iterable[Iterable[int]]) -> Figure:
     if not connected(places):
         raise UserError("The figure is in pieces; each cube must share a face with another one.")
     return _figure(np.array(places, dtype=np.int64))
-
-
-def _place(cube: Iterable[int]) -> Cube:
-    place = tuple(cube)
-    whole = all(
-        isinstance(i, int | np.integer) and not isinstance(i, bool) and abs(int(i)) < 1_000_000
-        for i in place
-    )
-    if len(place) != 3 or not whole:
-        raise UserError("The place of a cube must be three whole numbers.")
-    return int(place[0]), int(place[1]), int(place[2])
 
 
 def connected(cubes: Iterable[Cube]) -> bool:
@@ -153,9 +133,8 @@ def connected(cubes: Iterable[Cube]) -> bool:
     return not left
 
 
-def neighbours(cube: Cube) -> Iterator[Cube]:
-    for step in NAMES:
-        yield _add(cube, step)
+def neighbours(cube: Cube) -> list[Cube]:
+    return [add(cube, step) for step in NAMES]
 
 
 def canonical(cubes: Array, symmetries: Array) -> Key:
@@ -171,7 +150,7 @@ def _figure(cubes: Array) -> Figure:
     return Figure(tuple(sorted((x, y, z) for x, y, z in shifted.tolist())))
 
 
-def _add(cube: Cube, step: Cube) -> Cube:
+def add(cube: Cube, step: Cube) -> Cube:
     return cube[0] + step[0], cube[1] + step[1], cube[2] + step[2]
 
 
@@ -191,7 +170,7 @@ def _walk(text: str) -> list[Cube]:
             here = branches.pop()
         else:
             for _ in range(int(token.lstrip("-xyz") or 1)):
-                here = _add(here, DIRECTIONS[token.rstrip("0123456789")])
+                here = add(here, DIRECTIONS[token.rstrip("0123456789")])
                 cubes.append(here)
             if len(cubes) > MOST_CUBES:
                 raise UserError(f"'{text}' has more than {MOST_CUBES} cubes.")
@@ -243,7 +222,7 @@ def _branch(here: Cube, heading: Cube | None, left: set[Cube]) -> list[str]:
     """Steps and brackets from a cube through the remaining ones, which are removed from the set."""
     branches: list[list[str]] = []
     for step in sorted(NAMES, key=lambda step: (step != heading, NAMES[step])):
-        there = _add(here, step)
+        there = add(here, step)
         if there in left:
             left.remove(there)
             branches.append([NAMES[step], *_branch(there, step, left)])

@@ -9,7 +9,9 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
+
+import numpy as np
 
 from ...errors import UserError
 from .drawing import fits
@@ -20,6 +22,7 @@ from .figures import (
     Cube,
     Figure,
     Key,
+    add,
     from_cubes,
     neighbours,
 )
@@ -37,44 +40,33 @@ def chains(cubes: int = MOST_CUBES, arms: int = ARMS) -> tuple[Figure, ...]:
     An arm has at least two cubes; cubes that do not follow each other do not touch.
     """
     found: dict[Key, Figure] = {}
-    for cuts in combinations(range(1, cubes - 1), arms - 1):
-        lengths = _lengths(cuts, cubes)
-        for steps in _bends(arms):
-            places = _chain(steps, lengths)
-            if places is not None:
-                figure = from_cubes(places)
-                found.setdefault(figure.shape, figure)
+    for cuts, steps in product(combinations(range(1, cubes - 1), arms - 1), _bends(arms)):
+        if places := _chain(steps, cuts, cubes):
+            figure = from_cubes(places)
+            found.setdefault(figure.shape, figure)
     return tuple(found[key] for key in sorted(found))
 
 
-def _lengths(cuts: Iterable[int], cubes: int) -> tuple[int, ...]:
-    """Lengths of the arms, given the steps after which the chain bends."""
-    return tuple(b - a for a, b in pairwise([0, *cuts, cubes - 1]))
-
-
-def _bends(arms: int) -> list[tuple[Cube, ...]]:
+def _bends(arms: int) -> list[list[Cube]]:
     """Directions of arms, each at a right angle to the one before; the first two are x and y."""
-    x, y = DIRECTIONS["x"], DIRECTIONS["y"]
-    found: list[tuple[Cube, ...]] = [(x, y)[:arms]]
+    found = [[DIRECTIONS["x"], DIRECTIONS["y"]][:arms]]
     for _ in range(arms - 2):
-        found = [(*steps, step) for steps in found for step in _across(steps[-1])]
+        found = [[*steps, step] for steps in found for step in _across(steps[-1])]
     return found
 
 
 def _across(step: Cube) -> list[Cube]:
     """The four directions at right angles to one."""
-    return [
-        d for d in DIRECTIONS.values() if not any(a and b for a, b in zip(d, step, strict=True))
-    ]
+    return [each for each in DIRECTIONS.values() if not np.dot(each, step)]
 
 
-def _chain(steps: tuple[Cube, ...], lengths: tuple[int, ...]) -> list[Cube] | None:
-    """The cubes of a chain; None if it touches itself."""
+def _chain(steps: list[Cube], cuts: Iterable[int], cubes: int) -> list[Cube] | None:
+    """The cubes of a chain that bends after `cuts` steps; None if it touches itself."""
     here: Cube = (0, 0, 0)
     places = [here]
-    for step, length in zip(steps, lengths, strict=True):
-        for _ in range(length):
-            here = (here[0] + step[0], here[1] + step[1], here[2] + step[2])
+    for step, (start, end) in zip(steps, pairwise([0, *cuts, cubes - 1]), strict=True):
+        for _ in range(start, end):
+            here = add(here, step)
             if sum(beside in places for beside in neighbours(here)) != 1:
                 return None
             places.append(here)
@@ -91,10 +83,10 @@ class Splits:
 
 
 @cache
-def splits(seed: int = 0) -> Splits:
-    """160 shapes for training, 20 for validation and 36 that no model may see, drawn by a seed."""
+def splits() -> Splits:
+    """160 shapes for training, 20 for validation and 36 that no model may see."""
     shapes = list(chains())
-    random.Random(f"cubes {seed}").shuffle(shapes)
+    random.Random("cubes 0").shuffle(shapes)
     kept = VALIDATION + UNSEEN
     return Splits(tuple(shapes[kept:]), tuple(shapes[UNSEEN:kept]), tuple(shapes[:UNSEEN]))
 
@@ -104,9 +96,9 @@ def all_copies(shapes: Iterable[Figure]) -> list[Figure]:
     return [copy for shape in shapes for copy in shape.copies()]
 
 
-def turned_copies(shapes: Iterable[Figure], seed: int = 0) -> list[Figure]:
+def turned_copies(shapes: Iterable[Figure]) -> list[Figure]:
     """All copies of shapes, each rotated by some quarter turns, to test a model with."""
-    stream = random.Random(f"turned {seed}")
+    stream = random.Random("turned 0")
     return [copy.transformed(stream.choice(QUARTER_TURNS)) for copy in all_copies(shapes)]
 
 
@@ -119,8 +111,7 @@ def random_chain(stream: random.Random, cubes: int = MOST_CUBES, arms: int = ARM
         steps = [stream.choice(list(DIRECTIONS.values()))]
         while len(steps) < arms:
             steps.append(stream.choice(_across(steps[-1])))
-        places = _chain(tuple(steps), _lengths(cuts, cubes))
-        if places is not None:
+        if places := _chain(steps, cuts, cubes):
             return from_cubes(places)
 
 
