@@ -56,24 +56,19 @@ def redrawn(model, views):
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "deep-svgp"])
 def test_every_model_with_an_encoder_can_be_looked_into(name, views):
     model = model_of(name)
-    found = latents.latents(model, views)
-    assert found.mu.shape == found.var.shape == (10, 16, 7)
-    assert (found.var > 0).all()
-    covered = sorted(c for part in found.blocks.values() for c in range(part.start, part.stop))
+    mu, var = latents.encodings(model, views)
+    assert mu.shape == var.shape == (10, 16, 7)
+    assert (var > 0).all()
+    covered = sorted(c for part in model.blocks.values() for c in range(part.start, part.stop))
     assert covered == list(range(7))
-    divided = set(found.blocks) == {"local", "global"}
-    assert divided == (name == "fgpvae") == (found.pooled is not None)
+    assert (set(model.blocks) == {"local", "global"}) == (name == "fgpvae")
 
 
-def test_global_channels_stand_still_once_pooled(model, views):
-    found = latents.latents(model, views)
-    alone = found.channels("global")
-    assert np.ptp(alone, axis=1).max() > 1e-3
-    assert np.ptp(found.channels("global", pooled=True), axis=1).max() < 1e-12
+def test_a_style_is_the_product_of_what_the_views_say(model, views):
+    mu, var = latents.encodings(model, views)
     # N(0, 1) times N(mu, var): precision 1 + Σ 1/var
-    precision = 1 + (1 / found.var).sum(1)
-    mean = (found.mu / found.var).sum(1) / precision
-    np.testing.assert_allclose(found.channels("global", True)[:, 0], mean[:, 3:], atol=1e-9)
+    mean = (mu / var).sum(1) / (1 + (1 / var).sum(1))
+    np.testing.assert_allclose(latents.own_styles(model, views), mean[:, 3:], atol=1e-9)
 
 
 def test_projection_agrees_with_the_eigenvectors_of_the_covariance():
@@ -111,8 +106,7 @@ def test_paths_are_laid_over_points_by_one_affine_map():
 
 
 def test_product_starts_at_the_prior_and_ends_at_the_posterior(model, views):
-    found = latents.latents(model, views)
-    mu, var = found.mu[1][:, 3:], found.var[1][:, 3:]
+    mu, var = (each[1][:, 3:] for each in latents.encodings(model, views))
     mean, sd = latents.product(mu, var)
     assert mean.shape == sd.shape == (17, 4)
     np.testing.assert_array_equal(mean[0], 0)

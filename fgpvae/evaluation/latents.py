@@ -24,36 +24,11 @@ STEPS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # standard deviations of the pri
 PLACES = 48  # at which subjects are compared
 
 
-@dataclass(frozen=True)
-class Latents:
-    """The channels of P digits at Q angles; `mu` and `var` of each view alone, by the encoder."""
-
-    mu: Array  # [P, Q, L]
-    var: Array  # [P, Q, L]
-    pooled: Array | None  # [P, Q, L] the posterior mean given all views of a digit
-    blocks: dict[str, slice]
-
-    def channels(self, block: str, pooled: bool = False) -> Array:
-        """[P, Q, channels of the block]."""
-        z = self.pooled if pooled and self.pooled is not None else self.mu
-        return z[..., self.blocks[block]]
-
-
 @torch.no_grad()
-def latents(model: Model, views: Views) -> Latents:
-    """Encodings of all views, and what they say together where the model can tell."""
-    mu, var = encodings(model, views)
-    pooled = None
-    if "joint" not in model.blocks and not model.decoder_takes_angle:
-        posterior = model.posterior(mu, var, views.angles, views.observed)
-        pooled = _array(posterior.mean(views.angles))
-    return Latents(_array(mu), _array(var), pooled, model.blocks)
-
-
-@torch.no_grad()
-def encodings(model: Model, views: Views) -> tuple[Tensor, Tensor]:
-    """q̃(z | y) of each view: mean and variance [P, Q, L]."""
-    return model.encode(views.images, views.angles, views.observed)
+def encodings(model: Model, views: Views) -> tuple[Array, Array]:
+    """q̃(z | y) of each view alone: mean and variance [P, Q, L]."""
+    mu, var = model.encode(views.images, views.angles, views.observed)
+    return _array(mu), _array(var)
 
 
 def evenly(views: Views, count: int) -> NDArray[np.int64]:
@@ -79,10 +54,14 @@ def gp_share(model: Model, views: Views) -> float | None:
         w = model.config.period / PLACES * torch.arange(PLACES, dtype=torch.float64)
     at = w.expand(len(views), -1)  # [P, S]
     posterior = model.infer(views.images, views.angles, views.observed, views.ids)
-    z = posterior.mean(at)[..., model.blocks["local"]].double()  # [P, S, J]
-    between = z.var(0, correction=0).mean(0).sum()
-    total = z.flatten(0, 1).var(0, correction=0).sum()
-    return float(between / total) if float(total) > 0 else 0.0
+    z = _array(posterior.mean(at)[..., model.blocks["local"]])  # [P, S, J]
+    return share_within(z.swapaxes(0, 1))
+
+
+def share_within(z: Array) -> float:
+    """The share of the variance of codes [P, Q, C] that is within a row."""
+    total = z.reshape(-1, z.shape[-1]).var(0).sum()
+    return float(z.var(1).mean(0).sum() / max(total, 1e-12))
 
 
 @dataclass(frozen=True)
@@ -255,12 +234,12 @@ class Styles:
         return self.mean + own + self.near * noise @ self.factor
 
 
+@torch.no_grad()
 def own_styles(model: Model, views: Views) -> Array:
     """Posterior means [P, G] of the global channels of digits, from all of their views."""
-    found = latents(model, views)
-    if "global" not in found.blocks or len(views) < 2:
+    if not model.separates_style or len(views) < 2:
         raise UserError(f"The {model.title} keeps no style apart from the angle, so none is drawn.")
-    return found.channels("global", pooled=True).mean(1)
+    return _array(model.infer(views.images, views.angles, views.observed).style()[0])
 
 
 def styles(model: Model, views: Views, own: Array | None = None) -> Styles:

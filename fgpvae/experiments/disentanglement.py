@@ -29,7 +29,7 @@ def disentanglement(experiment: Experiment) -> dict[str, Any]:
 
 def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float | None]:
     """All figures of one model on some views."""
-    z = latents.encodings(model, views)[0].numpy()  # [P, Q, L], each view by itself
+    z = latents.encodings(model, views)[0]  # [P, Q, L], each view by itself
     j = model.blocks.get("local", slice(0, 0)).stop  # without a division all is global
     scores = disentanglement_scores(z[..., :j], z[..., j:], views.angles.numpy(), seed=seed)
     swap = swap_error(model, views) if "local" in model.blocks else None

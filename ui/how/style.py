@@ -25,10 +25,10 @@ SUBJECTS = 60
 
 
 @st.cache_resource(max_entries=8, show_spinner="Looking at everything from all sides")
-def encoded(choice: Choice) -> tuple[Views, latents.Latents]:
-    """Subjects that the model was not trained on, and what it makes of their views."""
+def encoded(choice: Choice) -> tuple[Views, np.ndarray, np.ndarray]:
+    """Subjects that the model was not trained on; mean and variance [P, Q, L] of each view."""
     views = views_of(subjects.some(choice.collection, True, SUBJECTS))
-    return views, latents.latents(choice.load(), views)
+    return views, *latents.encodings(choice.load(), views)
 
 
 def divided(choice: Choice) -> bool:
@@ -41,7 +41,7 @@ def many_views_one_style() -> None:
     picker, which, one, some = st.columns([2, 2, 1.3, 3], gap="medium")
     with picker:
         choice = models.pick(only=divided)
-    views, found = notices.attempt(lambda: encoded(choice))
+    views, means, variances = notices.attempt(lambda: encoded(choice))
     angles = views.angles[0].numpy()
     Q, names = len(angles), [f"{degrees:g}°" for degrees in np.rad2deg(angles).round(1)]
     first = int((views.labels == 3).int().argmax())
@@ -49,7 +49,7 @@ def many_views_one_style() -> None:
         st.session_state["how.style.digit"] = first
     if st.session_state.get("how.style.views", 0) > Q:
         st.session_state["how.style.views"] = Q
-    part = found.blocks["global"]
+    part = choice.load().blocks["global"]
     channels = list(range(1, part.stop - part.start + 1))
     thing = choice.collection.words.one.capitalize()
     digit = which.slider(thing, 0, len(views) - 1, first, key="how.style.digit", **KEEP)
@@ -64,7 +64,7 @@ def many_views_one_style() -> None:
         hues = palette.angle_colours(angles)
         st.html(pictures.grid([("", images)], names, hues, alt="views given"))
     j = part.start + number - 1
-    mu, var = found.mu[digit][order, j], found.var[digit][order, j]
+    mu, var = means[digit][order, j], variances[digit][order, j]
     # [Q + 1], of none, of one, ... of all views together
     mean, spread = (each[:, 0] for each in latents.product(mu[:, None], var[:, None]))
     left, right = st.columns([3, 2], gap="medium")

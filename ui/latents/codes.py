@@ -45,13 +45,7 @@ class Codes:
 
     def shared(self) -> float:
         """The share of the local curves' variance that differs between subjects, from 0 to 1."""
-        return within(self.local().swapaxes(0, 1))
-
-
-def within(z: np.ndarray) -> float:
-    """The share of the variance of codes [P, Q, C] that is within a row."""
-    total = z.reshape(-1, z.shape[-1]).var(0).sum()
-    return float(z.var(1).mean(0).sum() / max(total, 1e-12))
+        return latents.share_within(self.local().swapaxes(0, 1))
 
 
 def codes_of(choice: Choice, subjects: list[Subject]) -> Codes:

@@ -15,7 +15,7 @@ from ui import charts
 from ui.catalog import Choice, models
 from ui.components import hover_picture, pictures
 from ui.inference.places import colours, labels
-from ui.latents.codes import Codes, encodings, styles, within
+from ui.latents.codes import Codes, encodings, styles
 from ui.shell import frame, palette
 
 HEIGHT, SMALL = 400, 330  # pixels of charts
@@ -209,7 +209,9 @@ def before_after(choice: Choice) -> None:
                 SMALL,
                 f"Single views of {DIGITS} digits as {each.name} places them",
             )
-            st.caption(f"{within(z):.0%} of the variance is within a digit (0 % is best).")
+            st.caption(
+                f"{latents.share_within(z):.0%} of the variance is within a digit (0 % is best)."
+            )
 
 
 def _single_views(z: np.ndarray) -> go.Figure:
