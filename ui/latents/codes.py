@@ -96,12 +96,10 @@ def posterior_means(choice: Choice, subjects: Sequence[Subject], grid: np.ndarra
 
 
 @lru_cache(maxsize=256)
-@torch.no_grad()
 def encodings(choice: Choice, subject: Subject) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance [Q, L] that the encoder gives to each view alone."""
-    images, w = torch.as_tensor(subject.images)[None], torch.as_tensor(subject.w)[None]
-    mu, var = choice.load().encode(images, w, torch.ones(w.shape, dtype=torch.bool))
-    return mu[0].double().numpy(), var[0].double().numpy()
+    mu, var = latents.encodings(choice.load(), views_of([subject]))
+    return mu[0], var[0]
 
 
 @st.cache_resource(max_entries=12, show_spinner="Reading the style of every subject")

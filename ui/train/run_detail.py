@@ -36,12 +36,7 @@ def detail(run: Run, others: list[Run]) -> None:
     config, lines = run.config, run.metrics()
     with frame.card(frame.plain(run.name), frame.plain(described(config)), key="train.detail"):
         st.html(numbers.numbers(summary(run, lines)))
-        share = f"{100 * progress(run):.1f}"
-        st.html(
-            f'<div class="bar" role="progressbar" aria-label="Progress of the run" '
-            f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share}">'
-            f'<div style="width:{share}%"></div></div>{STYLE}'
-        )
+        st.progress(progress(run))
         actions(run)
         with st.container():  # below the buttons, which stay where they are
             if run.state == runs.FAILED:
@@ -209,9 +204,3 @@ def act(action: Callable[[Run], object], run: Run) -> None:
 def copy_settings(run: Run) -> None:
     st.session_state["train.clone"] = run.config
     redraw()
-
-
-STYLE = """<style>
-.bar { height: 6px; border-radius: 3px; background: light-dark(#e6e6e0, #262c39); }
-.bar > div { height: 100%; border-radius: 3px; background: #2b7a9e; }
-</style>"""
