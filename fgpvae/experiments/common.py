@@ -5,7 +5,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -18,7 +18,7 @@ import psutil
 
 from fgpvae.errors import UserError
 from fgpvae.models import Model
-from fgpvae.runs.checkpoints import CONFIG, load_model
+from fgpvae.runs.checkpoints import CONFIG, WEIGHTS, load_model, load_pretrained
 from fgpvae.runs.directory import Run, open_run
 from fgpvae.training import presets
 
@@ -89,18 +89,32 @@ class Experiment:
             raise UserError(f"Training {directory.name} failed: {done.stderr.strip()[-300:]}")
         return open_run(directory)
 
-    def model(self, preset: str, seed: int, changes: Sequence[str] = (), tag: str = "") -> Model:
-        return load_model(self.run(preset, seed, changes, tag).path / "model.safetensors")
+    def trained(
+        self, preset: str, changes: Sequence[str] = (), tag: str = ""
+    ) -> tuple[list[Run], list[Model]]:
+        """The finished run of each seed, and their models."""
+        runs = [self.run(preset, seed, changes, tag) for seed in range(self.seeds)]
+        return runs, [load_model(run.path / WEIGHTS) for run in runs]
 
-    def choose(self, variants: Mapping[str, Any]) -> tuple[str, ...]:
-        """The variants asked for, all by default."""
+    def variants(
+        self, preset: str, variants: Mapping[str, Sequence[str]], shipped: str
+    ) -> Iterator[tuple[str, Sequence[Run], Sequence[Model]]]:
+        """The runs and models of a preset with the changes of each variant; a shipped model.
+
+        Of the variants asked for, which are all by default.
+        """
         names = tuple(variants) if self.models == MODELS else self.models
         for name in names:
             if name not in variants:
                 raise UserError(
                     f"'{name}' is none of the models of this experiment: {', '.join(variants)}."
                 )
-        return names
+        for name in names:
+            trained = self.trained(preset, variants[name], "" if name == preset else f"-{name}")
+            self.progress(f"evaluating {name}")
+            yield name, *trained
+        self.progress(f"evaluating {shipped}")
+        yield shipped, (), (load_pretrained(shipped),)
 
     def provenance(self, name: str) -> dict[str, Any]:
         """The command, date, machine and versions behind a result."""
@@ -150,6 +164,15 @@ def spread(values: Sequence[float | None]) -> dict[str, Any]:
         return {"mean": None, "sd": None, "values": []}
     sd = stdev(known) if len(known) > 1 else None
     return {"mean": mean(known), "sd": sd, "values": known}
+
+
+def spreads(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The spread of each figure over seeds, where figures may stand in dicts of their own."""
+    columns = {name: [each[name] for each in found] for name in found[0]}
+    return {
+        name: (spreads if isinstance(values[0], Mapping) else spread)(values)
+        for name, values in columns.items()
+    }
 
 
 def seconds_an_epoch(run: Run) -> float:

@@ -8,7 +8,7 @@ from fgpvae import data
 from fgpvae.data import ANGLES, Views
 from fgpvae.evaluation import latents, metrics
 from fgpvae.evaluation.disentanglement import disentanglement_scores
-from fgpvae.experiments.common import Experiment, spread, title
+from fgpvae.experiments.common import Experiment, spreads, title
 from fgpvae.models import Model
 
 
@@ -16,14 +16,10 @@ def disentanglement(experiment: Experiment) -> dict[str, Any]:
     """Measure disentanglement and the swap error on the 40 unseen digits."""
     views, rows = unseen_views(), []
     for preset in experiment.models:
-        scores: dict[str, list[Any]] = {}
-        for seed in range(experiment.seeds):
-            model = experiment.model(preset, seed)
-            experiment.progress(f"looking into {preset}-{seed}")
-            for name, value in model_scores(model, views, seed).items():
-                scores.setdefault(name, []).append(value)
-        figures = {name: spread(values) for name, values in scores.items()}
-        rows.append({"preset": preset, "model": title(model)} | figures)
+        _, models = experiment.trained(preset)
+        experiment.progress(f"looking into {preset}")
+        figures = spreads([model_scores(each, views, seed) for seed, each in enumerate(models)])
+        rows.append({"preset": preset, "model": title(models[-1])} | figures)
     return experiment.provenance("disentanglement") | {"digits": len(views), "rows": rows}
 
 

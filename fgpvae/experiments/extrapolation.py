@@ -24,10 +24,9 @@ def extrapolation(experiment: Experiment) -> dict[str, Any]:
         raise UserError("None of these models takes new digits.")
     curves = []
     for preset in able:
-        trained = [experiment.model(preset, seed) for seed in range(experiment.seeds)]
-        curves.append(
-            {"preset": preset, "model": title(trained[0]), "mse": errors_by_views(trained)}
-        )
+        _, models = experiment.trained(preset)
+        curve = {"preset": preset, "model": title(models[0]), "mse": errors_by_views(models)}
+        curves.append(curve)
     return experiment.provenance("extrapolation") | {"curves": curves}
 
 

@@ -15,7 +15,6 @@ from fgpvae.evaluation.protocol import task_mse
 from fgpvae.experiments.common import Experiment, seconds_an_epoch, spread
 from fgpvae.gp.kernels import Periodic
 from fgpvae.gp.posterior import DensePosterior, FourierPosterior
-from fgpvae.runs.checkpoints import load_model
 
 DIGITS = ((45, 1), (90, 1), (180, 1), (360, 1), (720, 2), (1800, 5), (3600, 10))  # P, classes
 CLASSES = (3, 8, 5, 2, 0, 1, 4, 6, 7, 9)
@@ -55,18 +54,14 @@ def _by_digits(experiment: Experiment, P: int, classes: int) -> dict[str, Any]:
         f"training.epochs={max(STEPS * 20 // P, 1)}",
         f"training.learning_rate={RATE}",
     ]
-    seconds, errors = [], []
-    for seed in range(experiment.seeds):
-        run = experiment.run("paper", seed, changes, tag=f"-P{P}")
-        model = load_model(run.path / "model.safetensors")
-        seconds.append(seconds_an_epoch(run))
-        errors.append(task_mse(model, data.extrapolation(chosen)))
+    runs, models = experiment.trained("paper", changes, tag=f"-P{P}")
+    task = data.extrapolation(chosen)
     return {
         "P": P,
         "classes": classes,
-        "epochs": run.config.training.epochs,
-        "seconds_an_epoch": spread(seconds),
-        "extrapolation_mse": spread(errors),
+        "epochs": runs[0].config.training.epochs,
+        "seconds_an_epoch": spread([seconds_an_epoch(run) for run in runs]),
+        "extrapolation_mse": spread([task_mse(model, task) for model in models]),
     }
 
 

@@ -4,13 +4,12 @@ As published: each model with its own settings. Equal: the same images, epochs a
 all, with rate and schedule chosen in one way.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from fgpvae import data
-from fgpvae.evaluation import baselines
+from fgpvae.evaluation.baselines import trivial_predictors
 from fgpvae.evaluation.protocol import evaluate
 from fgpvae.experiments.common import (
     MODELS,
@@ -23,7 +22,7 @@ from fgpvae.experiments.common import (
 )
 from fgpvae.experiments.extrapolation import errors_by_views
 from fgpvae.experiments.rates import choose, rate_changes
-from fgpvae.runs.checkpoints import WEIGHTS, load_model
+from fgpvae.models import Model
 from fgpvae.runs.directory import Run
 
 # as published, in this order: the models of every experiment, and a strong one without an encoder
@@ -70,8 +69,8 @@ def table1(experiment: Experiment) -> dict[str, Any]:
     own = ORDER if asked == MODELS else [name for name in asked if name not in alone]
     rows = []
     for preset in own:
-        runs = [experiment.run(preset, seed) for seed in range(experiment.seeds)]
-        rows.append(_row(experiment, preset, runs) | {"published": PUBLISHED.get(preset)})
+        row = _row(experiment, preset, *experiment.trained(preset))
+        rows.append(row | {"published": PUBLISHED.get(preset)})
     equal = [
         _equal_row(experiment, entry)
         for entry, name in zip(EQUAL, alone, strict=True)
@@ -80,7 +79,9 @@ def table1(experiment: Experiment) -> dict[str, Any]:
     return experiment.provenance("table1") | {
         "rows": rows,
         "equal": {"epochs": EPOCHS, "rows": equal},
-        "trivial": trivial(),
+        "trivial": trivial_predictors(
+            data.embedded().images, np.arange(data.TRAIN_DIGITS), np.arange(data.TEST_DIGITS)
+        ),
     }
 
 
@@ -91,13 +92,11 @@ def _equal_row(experiment: Experiment, entry: Entry) -> dict[str, Any]:
     changes = (*same, f"training.validate_every={EPOCHS}")
     choice = choose(experiment, tag, entry.preset, changes, CHOICE_SEEDS)
     best = (*same, *rate_changes(choice["schedule"], choice["rate"]))
-    seeds = range(experiment.seeds)
-    runs = [experiment.run(entry.preset, seed, best, f"-{tag}") for seed in seeds]
-    return _row(experiment, entry.name, runs) | {"published": None, "choice": choice}
+    runs, models = experiment.trained(entry.preset, best, f"-{tag}")
+    return _row(experiment, entry.name, runs, models) | {"published": None, "choice": choice}
 
 
-def _row(experiment: Experiment, name: str, runs: Sequence[Run]) -> dict[str, Any]:
-    models = [load_model(run.path / WEIGHTS) for run in runs]
+def _row(experiment: Experiment, name: str, runs: list[Run], models: list[Model]) -> dict[str, Any]:
     results = []
     for run, model in zip(runs, models, strict=True):
         experiment.progress(f"evaluating {run.name}")
@@ -113,11 +112,3 @@ def _row(experiment: Experiment, name: str, runs: Sequence[Run]) -> dict[str, An
         "peak_memory_mb": spread([run.metrics()[-1].get("memory_mb") for run in runs]),
         "mse_by_views": errors_by_views(models) if model.takes_new_digits else {},
     } | {figure: spread([result[figure] for result in results]) for figure in FIGURES}
-
-
-def trivial() -> dict[str, float]:
-    """What needs no model, on the 270 test images of the factorized split."""
-    upright = data.embedded().images
-    return baselines.trivial_predictors(
-        upright, np.arange(data.TRAIN_DIGITS), np.arange(data.TEST_DIGITS)
-    )
