@@ -35,6 +35,12 @@ FLAGS = [
 ]
 PATIENCE = 240_000  # milliseconds: a busy machine is not a failure
 expect.set_options(timeout=PATIENCE)
+LIMITS = {  # of a server: one short run at a time
+    "FGPVAE_RUNS_AT_ONCE": "1",
+    "FGPVAE_RUNS_EPOCHS": "110",
+    "FGPVAE_RUNS_KEPT": "12",
+    "FGPVAE_RUNS_NICE": "19",
+}
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 
 

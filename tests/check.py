@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.browser import executable_path
 
 ROOT = Path(__file__).parent.parent
-# two files at a time, in the order of tests/conftest.py; three take as long
-TESTS = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "15"]
+# two groups at a time, in the order of tests/conftest.py; three take as long
+TESTS = ["-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder", "--durations", "15"]
 
 
 def install_chromium() -> None:

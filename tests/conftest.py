@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser import ROOT, Tabs, Visit, chromium, serve
+from tests.browser import LIMITS, ROOT, Tabs, Visit, chromium, serve
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: one thread for each worker of pytest
 
@@ -33,12 +33,17 @@ SLOW_FILES = {  # pages, processes, servers, packages, whole commands
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what needs a browser, and files of pages and processes; their files come first.
 
-    Two workers take one file after the other: the short ones at the end fill what is uneven.
+    Two workers take one group after the other. What visits the app is one group, so that there is
+    one server, which becomes warm once, and so is what is forked from one process; of the rest each
+    file is a group. The short ones at the end fill what is uneven.
     """
+    shared = "address", "forks"
     for item in items:
-        browser = "browser" in getattr(item, "fixturenames", ())
-        if browser or item.path.stem in SLOW_FILES:
+        needed = getattr(item, "fixturenames", ())
+        if "browser" in needed or item.path.stem in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
+        group = next((name for name in shared if name in needed), item.path.stem)
+        item.add_marker(pytest.mark.xdist_group(group))
     long = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in long)
 
@@ -67,9 +72,15 @@ def every_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def address(every_kind: Path) -> Iterator[str]:
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the server of all files prints."""
+    return tmp_path_factory.mktemp("server") / "log"
+
+
+@pytest.fixture(scope="session")
+def address(every_kind: Path, log: Path) -> Iterator[str]:
     """The app with these runs: one server for all files that bring no runs of their own."""
-    with serve(ROOT / "app.py", FGPVAE_RUNS=str(every_kind)) as started:
+    with serve(ROOT / "app.py", log=log, FGPVAE_RUNS=str(every_kind), **LIMITS) as started:
         yield started
 
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 import torch
@@ -194,7 +193,7 @@ def test_a_run_goes_on_with_another_number_of_workers(forks, tmp_path):
 def test_a_lost_first_worker_ends_the_run_with_a_sentence_and_it_resumes(forks, tmp_path):
     directory = tmp_path / "run"
     workers = forks.start_workers(2, *COMMAND, "--run-dir", directory, "--epochs", 100_000, **OFTEN)
-    wait_until_trained(directory)
+    workers[0].until((directory / runs.METRICS).exists)
     workers[0].kill(signal.SIGKILL)
     assert wait(workers) == [-signal.SIGKILL, 2]
     sentence = "Another worker was lost; the last checkpoint is kept"
@@ -210,11 +209,6 @@ def test_a_lost_first_worker_ends_the_run_with_a_sentence_and_it_resumes(forks, 
     assert runs.open_run(directory).state == runs.FINISHED
 
 
-def wait_until_trained(directory: Path) -> None:
-    while not (directory / runs.METRICS).exists():
-        time.sleep(0.01)
-
-
 def test_torchrun_starts_them_and_ends_when_one_is_lost(tmp_path):
     directory = tmp_path / "run"
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
@@ -225,10 +219,9 @@ def test_torchrun_starts_them_and_ends_when_one_is_lost(tmp_path):
         subprocess.Popen(command, stdout=out, stderr=out) as torchrun,
     ):
         try:
-            while not (directory / runs.STATE).exists():
+            while not (directory / runs.STATE).exists() or not (directory / runs.METRICS).exists():
                 assert torchrun.poll() is None, (tmp_path / "out").read_text()
                 time.sleep(0.05)
-            wait_until_trained(directory)
             first = json.loads((directory / runs.STATUS).read_text())["pid"]
             os.kill(other_worker(torchrun.pid, first), signal.SIGKILL)
             assert torchrun.wait() != 0

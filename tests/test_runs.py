@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -62,8 +61,7 @@ def test_a_signal_stops_between_two_steps_and_keeps_everything(number, forks, tm
     command = ["--preset", "quick", "--set", "data.views=2", "--set", "model.network.widths=[16]"]
     directory = tmp_path / "run"
     child = forks.start("train", "--run-dir", directory, "--epochs", 100_000, *command)
-    while not (directory / runs.METRICS).exists():
-        time.sleep(0.005)
+    child.until((directory / runs.METRICS).exists)
     child.kill(number)
     assert child.wait() == 130
     assert child.out.read_text() == "fgpvae: interrupted; what was trained is kept\n"
@@ -84,10 +82,8 @@ def test_the_stop_file_stops_a_run(forks, tmp_path):
     for _ in writer.execute(directory, tiny(1)):
         break
     child = forks.start("train", "--resume", "--run-dir", directory, "--epochs", 100_000, **OFTEN)
-    while not runs.open_run(directory).active:
-        time.sleep(0.005)
-    while runs.open_run(directory).state != runs.RUNNING:
-        time.sleep(0.005)
+    child.until(lambda: runs.open_run(directory).active)
+    child.until(lambda: runs.open_run(directory).state == runs.RUNNING)
     (directory / runs.STOP).touch()
     assert child.wait() == 0
     assert runs.open_run(directory).state == runs.STOPPED
@@ -98,8 +94,7 @@ def test_two_processes_never_train_one_run(forks, tmp_path):
     child = forks.start(
         "train", "--run-dir", directory, "--epochs", 100_000, "--set", "data.views=2", **OFTEN
     )
-    while not (directory / WEIGHTS).exists():
-        time.sleep(0.005)
+    child.until((directory / WEIGHTS).exists)
     assert runs.open_run(directory).active
     for arguments in (["--resume"], ["--preset", "quick"]):
         code, out = forks.run("train", "--run-dir", directory, *arguments, LOCK_SECONDS=0.05)

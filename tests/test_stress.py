@@ -1,13 +1,12 @@
 """Small samples of tests/stress, of which `python -m tests.stress` does all."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.stress import checkpoints, faults, layout, load, pictures, uploads, walk
+from tests.stress import checkpoints, faults, layout, pictures, uploads, walk
 
 
 def test_uploads_give_a_digit_or_a_sentence_in_bounded_memory() -> None:
@@ -42,7 +41,7 @@ def test_damaged_runs_are_refused_in_a_sentence_and_touch_nothing() -> None:
 
 
 def test_runs_killed_at_random_moments_end_with_the_weights_of_undisturbed_ones(tmp_path) -> None:
-    seen = faults.killed(tmp_path, 4, ["the paper's networks, GECO", "joint GP"])
+    seen = faults.killed(tmp_path, 2, ["average, cosine, warmup, context dropout, validation"])
     assert seen.wrong == []
     assert seen.kills
 
@@ -61,22 +60,19 @@ def test_a_full_and_a_read_only_disk_are_said_and_lose_nothing(tmp_path: Path) -
     assert any("Read-only file system" in sentence for sentence in said)
 
 
-def test_sessions_of_a_crowd_find_no_error(address: str) -> None:
-    crowd, record = load.Crowd(3, 5, (0.2, 0.5)), load.Record()
-    with ThreadPoolExecutor(1) as thread:  # Playwright's loop runs in this one
-        thread.submit(crowd.come, address, record).result()
-    assert record.errors == []
-    assert len(record.times()) >= 3
-
-
-def test_a_person_who_tries_everything_for_a_moment_breaks_nothing() -> None:
-    with ThreadPoolExecutor(1) as thread:  # the browser's loop runs in this one
-        person, finding = thread.submit(walk.trial, minutes=1, seed=32).result()
-    assert finding == ""
-    assert person.steps > person.missed
-
-
 @pytest.mark.parametrize("name", ["rotate", "extrapolate", "how"])
 def test_nothing_on_a_phone_moves_while_a_page_comes(browser: Browser, address: str, name: str):
     moved, what = layout.shifts(browser, f"{address}/{name}", layout.SIZES[1])
     assert moved <= layout.MOST, what
+
+
+def test_a_person_who_tries_everything_for_a_moment_breaks_nothing(
+    browser: Browser, address: str, every_kind: Path, log: Path
+) -> None:
+    """The last that visits this server: it may delete runs, and start some."""
+    try:
+        person, finding = walk.trial(browser, address, log, minutes=1, seed=32)
+    finally:
+        walk.end_training(every_kind)
+    assert finding == ""
+    assert person.steps > person.missed

@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def address(folder):
+def server(folder):
     """A server for all tests of these runs."""
     with serve("app.py", FGPVAE_RUNS=str(folder), **BESIDE) as address:
         yield address
@@ -128,9 +128,9 @@ def wait_for(condition):
     return found
 
 
-def test_a_run_is_started_finished_and_used(root, address, tabs):
+def test_a_run_is_started_finished_and_used(root, server, tabs):
     page = tabs.open()
-    page.goto(f"{address}/train?train.preset=Baselines&train.preset.baselines=cvae")
+    page.goto(f"{server}/train?train.preset=Baselines&train.preset.baselines=cvae")
     name = page.get_by_label("Name", exact=True)
     expect(name).to_have_attribute("placeholder", "cvae-2", timeout=PATIENCE)  # cvae is shipped
     shows(page, "seedling", "finished")
@@ -143,7 +143,7 @@ def test_a_run_is_started_finished_and_used(root, address, tabs):
     page.locator(".st-key-train-links").get_by_text("Compare").click()
     chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
     expect(chosen).to_be_visible(timeout=PATIENCE)
-    page.goto(f"{address}/rotate?model=runs/mine")
+    page.goto(f"{server}/rotate?model=runs/mine")
     picker = page.get_by_label("Model", exact=True)
     expect(picker).to_have_value("runs/mine", timeout=PATIENCE)
     settle(page)
@@ -152,7 +152,7 @@ def test_a_run_is_started_finished_and_used(root, address, tabs):
 
 
 def test_two_servers_share_a_run_and_nothing_is_lost_when_one_or_the_training_is_killed(
-    root, address, tabs
+    root, server, tabs
 ):
     run = root / "shared"
     with serve("app.py", FGPVAE_RUNS=str(root), **BESIDE) as there:
@@ -161,7 +161,7 @@ def test_two_servers_share_a_run_and_nothing_is_lost_when_one_or_the_training_is
         shows(other, "seedling", "finished")
         expect(other.get_by_role("link", name="How it works", exact=True)).to_be_visible()
         begin(other, "shared", 5000)
-        page.goto(f"{address}/train?run=shared")
+        page.goto(f"{server}/train?run=shared")
         for each in pages:
             shows(each, "shared", "training")
         lines = page.locator(".st-key-train-curves .scatterlayer .js-line")

@@ -7,9 +7,13 @@ import os
 import pydoc
 import socket
 import sys
+import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
+from unittest import mock
 
 IMPORTED = "torch._dynamo", "fgpvae.__main__", "fgpvae.runs.writer"  # before the first fork
 CONTEXT = get_context("forkserver")
@@ -32,6 +36,12 @@ def work(function: str, arguments: list[str], environment: dict, constants: dict
 class Child:
     def __init__(self, process, out: Path) -> None:
         self.process, self.out = process, out
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for what the process brings about; an error if it ends instead."""
+        while not condition():
+            assert self.process.is_alive(), self.out.exists() and self.out.read_text()
+            time.sleep(0.005)
 
     def kill(self, number: int) -> None:
         os.kill(self.process.pid, number)
@@ -62,7 +72,9 @@ class Zygote:
         words = [str(argument) for argument in arguments]
         told = (function, words, environment or {}, constants, str(out))
         process = CONTEXT.Process(target=work, args=told)
-        process.start()
+        # a child runs the file of __main__ first, and AppTest leaves the script of a page there
+        with mock.patch.dict(sys.modules, __main__=ModuleType("__main__")):
+            process.start()
         return Child(process, out)
 
     def start_workers(

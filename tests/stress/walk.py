@@ -7,7 +7,8 @@ as far as the pages show the same again.
 A page is at rest when Streamlit says so for an instant. Parts that run by themselves, such as the
 curves of a training run, leave such instants between two of their runs, so they count as rest; a
 script that hangs leaves none. It has ten seconds for that, and on a machine that is busy with other
-work as many times longer as its load is higher than its cores.
+work as many times longer as its load is higher than its cores. A page that the server shows for the
+first time has as long as it takes: a cold server is timed elsewhere.
 """
 
 import random
@@ -17,24 +18,19 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 from playwright.sync_api import Browser, Error, TimeoutError
 
 from tests import tiny
-from tests.browser import PATIENCE, ROOT, chromium, serve, settle
-from tests.stress.person import PAGES, Person
+from tests.browser import LIMITS, PATIENCE, ROOT, chromium, serve
+from tests.stress.person import Person
 from tests.stress.table import Row
 
 MISSES = 12  # in a row: nothing on the page can be reached
 AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
 CONNECTED = "[data-testid=stApp][data-test-connection-state=CONNECTED]"
-LIMITS = {  # one short run at a time
-    "FGPVAE_RUNS_AT_ONCE": "1",
-    "FGPVAE_RUNS_EPOCHS": "110",
-    "FGPVAE_RUNS_KEPT": "8",
-    "FGPVAE_RUNS_NICE": "19",
-}
 
 
 class Walk(Person):
@@ -43,6 +39,8 @@ class Walk(Person):
     def __init__(self, chrome: Browser, address: str, log: Path, seed: int) -> None:
         super().__init__(chrome, address, seed)
         self.log, self.misses, self.missed = log, 0, 0
+        self.before = log.stat().st_size  # what the server said earlier
+        self.warm: set[str] = set()  # pages that the server has shown
 
     def step(self) -> str:
         """Do one thing; gives what is wrong afterwards."""
@@ -66,12 +64,13 @@ class Walk(Person):
     def wrong(self) -> str:
         """What must not be: the first of it, or nothing."""
         self.page.wait_for_timeout(150)  # what was done is on its way to the server
+        name = urlsplit(self.page.url).path
+        limit = self.rest if name in self.warm else PATIENCE
         try:
-            self.page.wait_for_selector(AT_REST, timeout=self.rest, state="attached")
+            self.page.wait_for_selector(AT_REST, timeout=limit, state="attached")
         except TimeoutError:
-            return (
-                f"the page does not come to rest within {self.rest / 1000:.0f} s" + self.trouble()
-            )
+            return f"the page does not come to rest within {limit / 1000:.0f} s{self.trouble()}"
+        self.warm.add(name)
         return self.trouble()
 
     def trouble(self) -> str:
@@ -80,7 +79,7 @@ class Walk(Person):
                 pass
         except OSError as error:
             return f"the server is gone: {error}"
-        log = self.log.read_text(errors="replace")
+        log = self.log.read_bytes()[self.before :].decode(errors="replace")
         if "Traceback" in log:
             return "a traceback in the server's log: " + log[log.index("Traceback") :][:3000]
         for index, tab in enumerate(self.tabs, 1):
@@ -109,28 +108,17 @@ def end_training(root: Path) -> None:
             continue
 
 
-def trial(minutes: float, seed: int) -> tuple[Walk, str]:
+def trial(chrome: Browser, address: str, log: Path, minutes: float, seed: int) -> tuple[Walk, str]:
     """Walk for some minutes; gives what was done and the finding, if there is one."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        root, log = Path(folder) / "runs", Path(folder) / "log"
-        tiny.train(root, "seedling", "data.views=2")
+    began, finding = time.monotonic(), ""
+    walk = Walk(chrome, address, log, seed)
+    while not finding and time.monotonic() - began < 60 * minutes:
         try:
-            with (
-                serve(ROOT / "app.py", log=log, FGPVAE_RUNS=str(root), **LIMITS) as address,
-                chromium() as chrome,
-            ):
-                walk, finding = Walk(chrome, address, log, seed), ""
-                for name in PAGES:  # a cold server is timed elsewhere
-                    walk.page.goto(f"{address}/{name}", timeout=PATIENCE)
-                    settle(walk.page)
-                began = time.monotonic()
-                while not finding and time.monotonic() - began < 60 * minutes:
-                    try:
-                        finding = walk.step()
-                    except Error as error:  # the page or the browser is gone
-                        finding = f"{error.message.splitlines()[0]} {walk.trouble()}"
-        finally:
-            end_training(root)
+            finding = walk.step()
+        except Error as error:  # the page or the browser is gone
+            finding = f"{error.message.splitlines()[0]} {walk.trouble()}"
+    walk.desk.close()
+    walk.phone.close()
     taken = (time.monotonic() - began) / 60
     pages = ", ".join(f"{name} {count}" for name, count in sorted(walk.pages.items()))
     print(
@@ -144,6 +132,14 @@ def trial(minutes: float, seed: int) -> tuple[Walk, str]:
 
 
 def rows(minutes: float, seed: int) -> Iterator[Row]:
-    walk, finding = trial(minutes, seed)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        root, log = Path(folder) / "runs", Path(folder) / "log"
+        tiny.train(root, "seedling", "data.views=2")
+        server = serve(ROOT / "app.py", log=log, FGPVAE_RUNS=str(root), **LIMITS)
+        try:
+            with server as address, chromium() as chrome:
+                walk, finding = trial(chrome, address, log, minutes, seed)
+        finally:
+            end_training(root)
     tried = f"seed {seed}, {walk.steps} steps in {minutes:g} minutes"
     yield Row("walk", "what breaks", tried, finding[:200] or "0", "0", not finding)
