@@ -81,7 +81,7 @@ def draw(
     """A code of each frame [P, Q, 2] from the posterior, and the KL divergence of all."""
     mu, var = model.encode(images, t, seen)
     if isinstance(model, FGPVAE):
-        z, kl = model.draw(mu, var, t, seen, generator)
+        z, kl = model.posterior(mu, var, t, seen).draw(generator)
         return z, kl.sum()
     z = gaussian.sample(mu, var, generator)
     return z, kl_to_prior(mu, var).sum()

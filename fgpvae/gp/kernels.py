@@ -45,12 +45,10 @@ class Stationary(nn.Module):
         """c(δ), with c(0) = 1."""
         raise TypeError(f"{type(self).__name__} does not say how alike two views are")
 
-    def of_difference(self, delta: Tensor) -> Tensor:
-        return self.amplitude.square() * self.correlation(delta.double())
-
     def gram(self, a: Tensor, b: Tensor) -> Tensor:
         """Views [..., S] and [..., Q] -> covariances [..., S, Q]."""
-        return self.of_difference(a.double()[..., :, None] - b.double()[..., None, :])
+        delta = a.double()[..., :, None] - b.double()[..., None, :]
+        return self.amplitude.square() * self.correlation(delta)
 
     def diagonal(self, w: Tensor) -> Tensor:
         return self.amplitude.square().expand(w.shape)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from fgpvae.data import Views
 from fgpvae.errors import UserError
+from fgpvae.gp.kernels import Periodic
 from fgpvae.models.base import KernelConfig, Model
 from fgpvae.networks.paper import PaperEncoder
 from fgpvae.networks.standard import ConvolutionalEncoder
@@ -44,6 +45,10 @@ class DigitVectorModel(Model):
         super().__init__(config)
         self._allocate(0, 0)
         self.register_load_state_dict_pre_hook(DigitVectorModel._take_sizes)
+        self.kernel = Periodic(config.amplitude, config.length_scale, config.period, learnable=True)
+
+    def harmonics(self) -> int:
+        return int(self.kernel.harmonics())
 
     @classmethod
     def check_run(cls, config: Any, images: int, context_dropout: float) -> None:

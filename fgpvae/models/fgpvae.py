@@ -120,6 +120,16 @@ class FactorizedPosterior(Posterior):
         mean, var, kl = self.local.at_views()
         return (self.around_prior(mean, self.views), var, kl.sum(-1) + self.shared.kl.sum(-1))
 
+    def draw(self, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        """A code of each view [P, Q, L], and the KL divergence of all channels [P].
+
+        One sample of the style for each digit. Marginal samples of the local channels suffice,
+        because the error of a view depends on its own channels alone.
+        """
+        mean, var, kl = self.at_views()
+        local = gaussian.sample(mean, var, generator)
+        return self.join(local, gaussian.sample(*self.style(), generator)), kl
+
     def divergence(self, context: "FactorizedPosterior") -> Tensor:
         """KL(q(Z | D) || q(Z | C)) [P] from the posterior given a part C of the views D.
 
@@ -256,28 +266,9 @@ class FGPVAE(Model):
         # straight. The bound holds for any context of each channel
         local_context = views.observed if self.config.style_dropout else context
         mu, var = self.encode(views.images, views.angles, local_context)
-        z, kl = self.draw(mu, var, views.angles, local_context, generator, context)
+        posterior = self.posterior(mu, var, views.angles, local_context, context)
+        z, kl = posterior.draw(generator)
         return Terms(*self.squared_error(z, views), kl)
-
-    def draw(
-        self,
-        mu: Tensor,
-        var: Tensor,
-        angles: Tensor,
-        context: Tensor,
-        generator: torch.Generator | None = None,
-        style_context: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """A code of each view [P, Q, L] from encodings of the context, and the KL divergence [P].
-
-        One sample of the style for each digit. Marginal samples of the local channels suffice,
-        because the error of a view depends on its own channels alone.
-        """
-        posterior = self.posterior(mu, var, angles, context, style_context)
-        local_mean, local_var, kl = posterior.at_views()  # [P, Q, J], [P]
-        local = gaussian.sample(local_mean, local_var, generator)
-        z = posterior.join(local, gaussian.sample(*posterior.style(), generator))
-        return z.to(self.dtype), kl
 
     def conditional_terms(
         self, views: Views, context: Tensor, generator: torch.Generator | None = None
@@ -292,12 +283,9 @@ class FGPVAE(Model):
         mu, var = self.encode(views.images, views.angles, views.observed)
         whole = self.posterior(mu, var, views.angles, views.observed)
         part = self.posterior(mu, var, views.angles, context)
-        local_mean, local_var, _ = whole.at_views()
-        local = gaussian.sample(local_mean, local_var, generator)
-        drawn = whole.join(local, gaussian.sample(*whole.style(), generator))
-        centre = part.join(part.at_views()[0], part.style()[0])
-        error, pixels = self.squared_error(drawn.to(self.dtype), views)
-        foreseen, _ = self.squared_error(centre.to(self.dtype), views)
+        error, pixels = self.squared_error(whole.draw(generator)[0], views)
+        centre = part.join(part.at_views()[0], part.style_mean)
+        foreseen, _ = self.squared_error(centre, views)
         share = 1 - MEAN_CODE
         error = share * error + MEAN_CODE * foreseen
         return Terms(error, pixels, share * whole.divergence(part))

@@ -130,7 +130,6 @@ class JointGP(DigitVectorModel):
 
     def __init__(self, config: JointGPConfig) -> None:
         super().__init__(config)
-        self.kernel = Periodic(config.amplitude, config.length_scale, config.period, learnable=True)
         self.log_alpha = nn.Parameter(torch.tensor(0.5, dtype=torch.float64).log())
 
     @classmethod
@@ -143,9 +142,6 @@ class JointGP(DigitVectorModel):
                 f"length_scale {config.length_scale:g} needs more memory than a run may take; "
                 "choose fewer digits, a smaller digit_rank or a longer length_scale."
             )
-
-    def harmonics(self) -> int:
-        return self.kernel.harmonics()
 
     def _allocate(self, P: int, Q: int) -> None:
         super()._allocate(P, Q)

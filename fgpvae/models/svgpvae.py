@@ -25,7 +25,6 @@ from torch import Tensor, nn
 from fgpvae.data import Views
 from fgpvae.errors import UserError
 from fgpvae.gp import gaussian, randomness, sparse
-from fgpvae.gp.kernels import Periodic
 from fgpvae.gp.sparse import InducingPosterior
 from fgpvae.models.base import Terms
 from fgpvae.models.digit_vectors import (
@@ -137,13 +136,9 @@ class InducingGP(DigitVectorModel):
 
     def __init__(self, config: InducingConfig) -> None:
         super().__init__(config)
-        self.kernel = Periodic(config.amplitude, config.length_scale, config.period, learnable=True)
         M = config.inducing
         self.inducing_angles = nn.Parameter(torch.zeros(M, dtype=torch.float64))
         self.inducing_vectors = nn.Parameter(torch.zeros(M, config.digit_rank))
-
-    def harmonics(self) -> int:
-        return int(self.kernel.harmonics())
 
     @torch.no_grad()
     def prepare(self, data: Callable[[], Views]) -> None:

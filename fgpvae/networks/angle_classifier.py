@@ -1,12 +1,12 @@
 """A network that predicts the angle of a single picture."""
 
 import math
-from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fgpvae import arrays
+from fgpvae.networks.moving import centre_of_mass
 from fgpvae.networks.standard import NetworkConfig
 
 NODES = 72  # angles at which a density is given, 5 degrees apart
@@ -65,27 +65,19 @@ def softened(images: Tensor) -> Tensor:
     channels = images.shape[1]
     line = images.new_tensor([1.0, 2.0, 1.0])
     weights = (line[:, None] * line / 16).expand(channels, 1, 3, 3)
-    return nn.functional.conv2d(images.clamp(0, 1), weights, padding=1, groups=channels)
+    return F.conv2d(images.clamp(0, 1), weights, padding=1, groups=channels)
 
 
-def centred(images: Any) -> Any:
+def centred(images: Tensor) -> Tensor:
     """Pictures [..., H, W] shifted until the centre of mass of their ink is in the middle.
 
     The position of a digit depends on its angle: MNIST puts the centre of mass half a pixel beside
     the point about which views are turned. Uploaded pictures do not.
     """
-    home = images.device if isinstance(images, Tensor) else torch.device("cpu")
-    flat = arrays.tensor(images, "Pictures", home)
-    shape = flat.shape
-    height, width = shape[-2:]
-    flat = flat.reshape(-1, 1, height, width)
-    ink = flat[:, 0].clamp(min=0)
-    total = ink.sum((1, 2)).clamp(min=1e-6)
-    y = torch.linspace(-1, 1, height, dtype=flat.dtype, device=flat.device)
-    x = torch.linspace(-1, 1, width, dtype=flat.dtype, device=flat.device)
-    down = (ink.sum(2) @ y / total)[:, None, None] + y[:, None]  # [N, H, 1]
-    right = (ink.sum(1) @ x / total)[:, None, None] + x  # [N, 1, W]
-    whole = (len(flat), height, width)
-    places = torch.stack([right.expand(whole), down.expand(whole)], -1)
-    moved = nn.functional.grid_sample(flat, places, mode="bicubic", align_corners=True)
-    return arrays.like(moved.reshape(shape), images)
+    flat = images.reshape(-1, 1, *images.shape[-2:])
+    height, width = images.shape[-2:]
+    # a shift in half images, as grid_sample counts
+    shift = centre_of_mass(flat) / flat.new_tensor([(width - 1) / 2, (height - 1) / 2])  # [N, 2]
+    identity = torch.eye(2).to(flat).expand(len(flat), 2, 2)
+    places = F.affine_grid(torch.cat([identity, shift[..., None]], -1), list(flat.shape), True)
+    return F.grid_sample(flat, places, mode="bicubic", align_corners=True).reshape(images.shape)

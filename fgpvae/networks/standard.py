@@ -307,12 +307,8 @@ class Encoder(nn.Module):
         super().__init__()
         inputs = config.shape[0] + extra
         self.inputs = (inputs, *config.shape[1:])
-        self.takes_angle = (
-            bool(config.harmonics)
-            and config.kind != "paper"
-            and local is not None
-            and local < latents
-        )
+        divided = local is not None and local < latents
+        self.takes_angle = divided and bool(config.harmonics) and config.kind != "paper"
         self.layers: nn.Module
         if config.moving:
             if extra or latents <= MOVES:

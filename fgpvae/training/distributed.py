@@ -51,15 +51,15 @@ class Workers:
         """True after the last step, for all workers alike."""
         return self.agreed if self.count > 1 else self.leaving
 
-    def part(self, digits: int) -> Part | None:
-        """This worker's digits of a batch; None is all of them."""
-        if self.count == 1:
-            return None
+    def part(self, digits: int) -> Part:
+        """This worker's digits of a batch."""
         first, last = (digits * k // self.count for k in (self.rank, self.rank + 1))
         return Part(first, last, digits)
 
     def gather(self, own: Terms, part: Part) -> Terms:
         """The terms of the whole batch; those of other workers' digits have no gradient."""
+        if self.count == 1:
+            return own
         columns = (own.squared_error, own.pixels, own.kl)
         message = torch.zeros(3, part.total + 1, dtype=torch.float64)
         message[:, part.first : part.last] = torch.stack([c.detach().double() for c in columns])

@@ -1,5 +1,7 @@
 """What a run is trained on: where its batches come from, and what is kept back to validate by."""
 
+import numpy as np
+
 from fgpvae import data
 from fgpvae.data.collections import COLLECTIONS
 from fgpvae.data.objects import Objects
@@ -25,8 +27,7 @@ def build_source(
     if settings.split == CUBES:
         return figure_source(config), None
     if settings.split == FILMS:
-        digits = data.trainable(load_digits(settings.source, settings.classes))
-        return FreshFilms(digits, size, settings.views, config.seed), None
+        return FreshFilms(training_digits(settings), size, settings.views, config.seed), None
     if settings.split in COLLECTIONS:
         views = COLLECTIONS[settings.split]().training_views(count=MOST_SUBJECTS)
         return FixedViews(views, size, config.seed), None
@@ -39,7 +40,7 @@ def build_source(
             "set data.split to factorized or shuffled."
         )
     if settings.split == "continuous":
-        digits = data.trainable(load_digits(settings.source, settings.classes))
+        digits = training_digits(settings)
         return FreshViews(digits, size, settings.views, config.seed, settings.warp), None
     if settings.source != "embedded":
         raise UserError("The fixed splits are of the embedded digits; use the continuous split.")
@@ -105,12 +106,12 @@ def training_views(config: DataConfig, seed: int) -> data.Views:
     return views[views.ids % data.DIGITS_PER_CLASS < config.digits]
 
 
-def load_digits(source: str, classes: tuple[int, ...]) -> data.Digits:
-    """Upright digits: the embedded ones, MNIST through OpenML, or a directory of IDX files."""
-    if source == "embedded":
-        return data.embedded(classes)
-    digits = data.load_openml() if source == "openml" else data.load_idx(source)
-    chosen = [i for i, label in enumerate(digits.labels.tolist()) if label in set(classes)]
-    if not chosen:
-        raise UserError(f"{source} holds no digit of the classes {list(classes)}.")
-    return digits[chosen]
+def training_digits(config: DataConfig) -> data.Digits:
+    """Upright digits of the package, of MNIST through OpenML, or of a directory of IDX files."""
+    if config.source == "embedded":
+        return data.trainable(data.embedded(config.classes))
+    digits = data.load_openml() if config.source == "openml" else data.load_idx(config.source)
+    chosen = digits[np.isin(digits.labels, config.classes)]
+    if not len(chosen):
+        raise UserError(f"{config.source} holds no digit of the classes {list(config.classes)}.")
+    return data.trainable(chosen)

@@ -157,7 +157,7 @@ class Trainer:
                 samples = random_generator(self.config.seed, 5, self.step, part)
                 with self._precision():
                     each = self.model.recognition(views, samples)  # [P]
-                own = each.sum() / (len(views) if part is None else part.total)
+                own = each.sum() / part.total
             self.workers.backward(own)
         return self._finish(terms, float(own.detach()))
 
@@ -177,23 +177,19 @@ class Trainer:
 
     def _terms(self) -> tuple[Terms, Views | None]:
         """The terms of the whole batch, computed from this worker's part of it, and that part."""
-        part, views = self._part(), None
-        if part is None:
-            return self._own_terms(None)
-        if len(part):
-            try:
+        part, nothing = self._part(), torch.zeros(0, device=self.home)
+        try:
+            own, views = Terms(nothing, nothing.long(), nothing), None
+            if len(part):
                 own, views = self._own_terms(part)
-            except UserError:
-                # the others learn of it by numbers that are not finite, and stop as well
-                nan = torch.full((len(part),), math.nan)
-                self.workers.gather(Terms(nan, nan, nan), part)
-                raise
-        else:
-            nothing = torch.zeros(0, device=self.home)
-            own = Terms(nothing, nothing.long(), nothing)
+        except UserError:
+            # the others learn of it by numbers that are not finite, and stop as well
+            nan = torch.full((len(part),), math.nan)
+            self.workers.gather(Terms(nan, nan, nan), part)
+            raise
         return self.workers.gather(own, part), views
 
-    def _own_terms(self, part: Part | None) -> tuple[Terms, Views]:
+    def _own_terms(self, part: Part) -> tuple[Terms, Views]:
         config = self.config.training
         seed, step = self.config.seed, self.step
         views = self.source.batch(step, part)
@@ -211,7 +207,7 @@ class Trainer:
             except UserError as error:
                 raise UserError(self._stopped(str(error).rstrip("."))) from None
 
-    def _part(self) -> Part | None:
+    def _part(self) -> Part:
         """This worker's digits of the batch."""
         size, k = self.config.training.batch, self.step % self.source.steps
         return self.workers.part(min(size, self.source.digits - k * size))
