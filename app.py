@@ -1,4 +1,4 @@
-"""The entry of the app: the server imports it once, and every visit runs it."""
+"""The entry of the app: the server imports it once, and every session runs it."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Models side by side: the paper's table next to ours, the same subjects through each, and cost."""
+"""Compare models: the paper's table beside ours, the same subjects through each, and cost."""
 
 import streamlit as st
 

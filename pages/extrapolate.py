@@ -1,4 +1,4 @@
-"""Bring a subject of one's own: a digit, a cube figure, a film."""
+"""Make a subject of one's own: a digit, a cube figure or a film."""
 
 import streamlit as st
 

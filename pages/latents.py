@@ -1,4 +1,4 @@
-"""Inside the latent space: where subjects lie, and what each channel does."""
+"""The latent space: positions of subjects, and the effect of each channel."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Draw a sheet of unseen films, truth above and what a model imagines below.
+"""Draw a sheet of unseen films: the truth above a model's prediction.
 
 python scripts/film_sheet.py films sheet.png [--given 8] [--films 20] [--sampled]
 """

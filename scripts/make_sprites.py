@@ -1,7 +1,7 @@
-"""Coloured sprites on the move, as an example of one's own objects.
+"""Coloured moving sprites, as an example of own objects.
 
 A sprite has a shape, a colour, a size and a height at which it moves from the left to the right;
-the view is how far it has come, in metres from 0 to 10. With --circle it goes around the middle,
+the view is the distance covered, in metres from 0 to 10. With --circle it goes around the middle,
 and the view is its direction in degrees. Each sprite is seen at places of its own, some more often
 than others.
 

@@ -20,7 +20,7 @@ FIGURES, VIEWS = 20, 72
 
 
 def figures(seed: int) -> list[cubes.Figure]:
-    """Half of them chains, half grown, of 5 to 10 cubes."""
+    """Figures of 5 to 10 cubes: half chains, half grown cube by cube."""
     stream = random.Random(seed)
     found = [
         cubes.random_chain(stream, stream.choice([6, 7, 8, 9, 10]), stream.choice([2, 3, 4]))

@@ -4,8 +4,8 @@ The dial turns under the pointer, then a style slider moves and the angle stays.
 
     python scripts/moving_picture.py [directory] [--url http://...] [--frames 96]
 
-Starts the app unless it is told where one runs. Writes rotate-light.webp and rotate-dark.webp, and
-stops with an error if one is larger than a README should load.
+Starts the app unless --url names a running one. Writes rotate-light.webp and rotate-dark.webp; it
+is an error if one is larger than LARGEST.
 """
 
 import argparse
@@ -29,11 +29,11 @@ FRAME = 60  # milliseconds
 WIDTH = 760  # of the picture, pixels
 LARGEST = 600_000  # bytes
 MARGIN = 10  # around the cards, pixels
-SHARE = 0.72  # of the frames for the turn; the others are for the slider
+SHARE = 0.72  # share of the frames for the turn; the others are for the slider
 SLIDER = "width"
 CARDS = "section.card:has(.stage)", "section.card:has(.sliders)"  # in the picture
 
-# Chromium draws no pointer without a screen, so the page gets one: an arrow with its tip at (0, 0)
+# headless Chromium draws no pointer, so the page gets an arrow with its tip at (0, 0)
 POINTER = """() => {
   const arrow = document.createElement("div");
   arrow.style.cssText = "position:fixed;left:0;top:0;z-index:999999;pointer-events:none";
@@ -44,14 +44,14 @@ POINTER = """() => {
     arrow.style.transform = `translate(${event.clientX}px, ${event.clientY}px)`;
   }, { capture: true });
 }"""
-# What Streamlit computes again it fades; on a busy machine a frame would show it
+# Streamlit fades what it computes again, which frames would show on a busy machine
 UNFADED = "[data-stale=true] { opacity: 1 !important; transition: none !important }"
-# Two frames later whatever the pointer caused is on the screen
+# after two frames the effect of the pointer is on the screen
 PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def take(browser: Browser, address: str, scheme: str, frames: int) -> Iterator[Image.Image]:
-    """A full turn, and a style that comes and goes."""
+    """Record a full turn, then a style slider that moves and returns."""
     context = browser.new_context(
         viewport={"width": 1400, "height": 1200}, color_scheme=scheme, reduced_motion="reduce"
     )

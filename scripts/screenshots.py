@@ -2,9 +2,9 @@
 
     python scripts/screenshots.py [directory] [--pages rotate how] [--full] [--url http://...]
 
-Starts the app by itself unless it is told where one runs. Pictures are called page-light.png,
-page-dark.png, page-light-narrow.png and page-dark-narrow.png; `--full` shows whole pages instead of
-what fits on a screen.
+Starts the app unless --url names a running one. Pictures are called page-light.png, page-dark.png,
+page-light-narrow.png and page-dark-narrow.png; `--full` shows whole pages instead of what fits on a
+screen.
 """
 
 import argparse
@@ -21,10 +21,10 @@ from tests.browser import chromium, serve, settle  # noqa: E402
 from ui.shell.frame import PAGES  # noqa: E402
 
 SIZES = {"": (1360, 900), "-narrow": (380, 820)}
-# What is worth showing, where a page does not start with it
+# parts to scroll to, on pages that do not start with them
 LINKS = {"rotate": "/?angle=157.5", "extrapolate": "/extrapolate?shown=60"}
 PATIENCE = 120_000  # milliseconds
-CALM = 1500  # for pictures and curves to appear after the script has ended
+CALM = 1500  # milliseconds for pictures and curves to appear after the script run
 
 
 def take(browser: Browser, url: str, file: Path, scheme: str, size: tuple[int, int], full: bool):

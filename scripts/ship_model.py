@@ -1,4 +1,4 @@
-"""Put the model of a run among those that come with the package.
+"""Add the model of a run to those shipped with the package.
 
 python scripts/ship_model.py runs/my-run best --half --calibrate --calibrate-pictures
 python scripts/ship_model.py paper paper --calibrate
@@ -36,11 +36,11 @@ from tests.photographs import angles, familiarity
 from tests.photographs.sets import TUNING
 
 PICTURES = ("picture", "familiar", "unfamiliarity")  # fields of a calibration
-TAKEN = 200  # photographs, and as many drawings, on which beliefs are made modest
+TAKEN = 200  # number of photographs, and of drawings, that bound the stated confidence
 
 
 def calibrate_pictures(model: Model, digits: Digits) -> None:
-    """Fit the belief about the angle of a picture, and what looks like a digit."""
+    """Fit the angle posterior of uploaded pictures, and the novelty of pictures."""
     assert model.calibration is not None
     weights, limits = familiarity.calibrate(partial(features, model))
     taken = [*angles.photographs(TUNING, TAKEN), *angles.drawings(TUNING, TAKEN)]

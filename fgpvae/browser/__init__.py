@@ -1,4 +1,4 @@
-"""What one model makes of one subject, in a form that a browser or a file can show."""
+"""Predictions of a model for a subject, in a form for the browser or a file."""
 
 __all__ = [
     "bundle",

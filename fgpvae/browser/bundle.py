@@ -19,17 +19,17 @@ IMPORT = re.compile(r'(?<=from ")\.[^"]+(?=")')
 
 
 def page(template: str, parts: Mapping[str, str]) -> str:
-    """A template with its {{NAMES}} filled in."""
+    """Fill in the {{NAMES}} of a template."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
 
 def import_map(read: Read, entry: str) -> str:
-    """A module and all that it imports, as an import map."""
+    """An import map of a module and everything that it imports."""
     return script_json({"imports": {name: _address(read, name) for name in modules(read, entry)}})
 
 
 def modules(read: Read, entry: str) -> list[str]:
-    """A module and all that it imports, as paths below ui/components."""
+    """Paths below ui/components of a module and everything that it imports."""
     found, todo = [], [entry]
     while todo:
         name = todo.pop()
@@ -51,7 +51,7 @@ def _address(read: Read, name: str) -> str:
 
 
 def script_json(value: Any) -> str:
-    """For a script element, which ends at the first </script."""
+    """JSON for a script element, which would end at the first </script."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -62,10 +62,10 @@ def shadow(read: Read, name: str) -> str:
 
 
 def rounded(values: Iterable[float]) -> list[float]:
-    """Seven significant digits: as good as float32, in half the letters."""
+    """Round to seven significant digits: as precise as float32, in half the characters."""
     return [float(f"{value:.7g}") for value in values]
 
 
 def packed(values: "np.ndarray") -> str:
-    """Many numbers in float32, as letters: quicker to write and to read than decimals."""
+    """Encode an array in float32 as base64, which is faster to write and read than decimals."""
     return base64.b64encode(values.astype("<f4").tobytes()).decode()

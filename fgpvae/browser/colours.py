@@ -1,8 +1,8 @@
 """The colours of angles and of places on a line."""
 
-# An angle is a colour: 0 degrees first, counter-clockwise, and round again without a jump.
-# CIELAB lightness 68 throughout, in steps of equal difference ΔE; upright blue and upside-down
-# amber stay apart for every kind of colour blindness.
+# Colours of angles: from 0 degrees counter-clockwise, cyclic. CIELAB lightness 68 throughout, in
+# steps of equal difference ΔE; upright blue and upside-down amber stay apart for every kind of
+# colour blindness.
 # fmt: off
 CYCLE = (
     "#3cb0e9", "#50acf5", "#6ca7fc", "#8da1fb", "#a999f7", "#c291f2", "#d888e9", "#ea80da",
@@ -12,6 +12,5 @@ CYCLE = (
 )
 # fmt: on
 
-# A place on a line is a colour as well, from blue to yellow: a part of the circle without its ends
-# meeting.
+# Colours of places on a line, from blue to yellow: a part of the circle, so not cyclic.
 TRACK = CYCLE[: len(CYCLE) * 5 // 8]

@@ -1,9 +1,9 @@
-"""A model, and what it believes of one digit, in the form that the browser can evaluate.
+"""Export a decoder, and the posterior of one digit, for evaluation in the browser.
 
 Every model of this package makes an image as decoder(code(w)), and every code is a Fourier series
-in the angle: code(w) = C (1, cos kw, sin kw). So the browser needs the decoder's layers once, a
-small matrix C a digit, and which entries of the code are the style that sliders may move. On a line
-there is no such series, and C is a table of the code at points close to each other.
+in the angle: code(w) = C (1, cos kw, sin kw). So the browser needs the decoder's layers once, and
+for each digit a small matrix C and the indices of the style channels, which sliders move. On a line
+there is no such series; there C is a table of the code at close points.
 """
 
 import hashlib
@@ -26,9 +26,9 @@ from fgpvae.networks.paper import UpConv
 from fgpvae.networks.standard import AngleEncoder, Decoder, ProductDecoder
 
 MAX_HARMONICS = 256
-POINTS = 64  # of a table, in a length scale: straight lines between them are about 3e-5 off
+POINTS = 64  # points of a table per length scale: linear interpolation errs by about 3e-5
 MOST_POINTS = 2048
-NEGLIGIBLE = 1e-7  # of the largest coefficient; harmonics beyond which all are smaller are not sent
+NEGLIGIBLE = 1e-7  # share of the largest coefficient; harmonics with smaller ones only are not sent
 
 
 _networks: "WeakKeyDictionary[Model, tuple[int, Network]]" = WeakKeyDictionary()
@@ -44,7 +44,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Scene:
-    """One digit as a model sees it from some of its views."""
+    """Posterior of one digit given some of its views, as the browser gets it."""
 
     network: Network
     code: np.ndarray  # [inputs, 2 H + 1] on 1, cos(k f w), sin(k f w); a table on a line
@@ -54,7 +54,7 @@ class Scene:
     own: np.ndarray  # [G] the digit's own style
     angles: np.ndarray  # [Q] radians, of the views
     observed: np.ndarray  # [Q] bool
-    line: bool = False  # w is a place from -1 to 1
+    line: bool = False  # whether w is a place from -1 to 1
 
     def at(self, w: float | np.ndarray, style: np.ndarray | None = None) -> np.ndarray:
         """The decoder's input [..., inputs] at angles [...], as the browser computes it."""
@@ -64,7 +64,7 @@ class Scene:
         return code
 
     def unknown(self, w: float | np.ndarray) -> np.ndarray:
-        """The share of the prior variance that the views have left at angles [...]: 0 to 1."""
+        """Posterior variance as a share of the prior variance, at angles [...]."""
         w = np.asarray(w, dtype=np.float64)
         if self.variance is None:
             return np.zeros_like(w)
@@ -75,7 +75,7 @@ class Scene:
 
 
 def _points(model: Model) -> int:
-    """Of a table of codes on a line: so many that straight lines between them will do."""
+    """Number of points of a table on a line, enough for linear interpolation."""
     return max(min(round(2 * POINTS / model.config.length_scale), MOST_POINTS) + 1, 3)
 
 
@@ -87,10 +87,10 @@ def scene(
     observed: Tensor | np.ndarray | None = None,
     ids: Tensor | None = None,
 ) -> Scene:
-    """What `model` believes of one digit given its views [Q, H, W] at angles [Q] radians.
+    """The posterior of one digit given its views [Q, H, W] at angles [Q] radians.
 
-    Only views that are `observed` [Q] count; the others are angles at which one could look.
-    `ids` [1] says which training digit it is, for a model that knows no others.
+    Only views that are `observed` [Q] count. `ids` [1] is the id of the training digit, for a model
+    that takes no other digits.
     """
     images = torch.as_tensor(views, dtype=torch.float32)[None]
     w = torch.as_tensor(angles, dtype=torch.float64)[None]
@@ -164,7 +164,7 @@ def _array(tensor: Tensor) -> np.ndarray:
 
 
 def network(model: Model) -> Network:
-    """The decoder of a model, packed once as long as its weights do not change."""
+    """The decoder of a model, packed once until its weights change."""
     version = sum(each._version for each in (*model.parameters(), *model.buffers()))
     packed, found = _networks.get(model, (-1, None))
     if found is None or packed != version:
@@ -177,7 +177,7 @@ def pack(decoder: nn.Module, shape: tuple[int, int, int]) -> Network:
     """Blob: header length as 4 bytes, JSON header padded to a multiple of 4, weights.
 
     Everything little-endian; an array is named in the header by its offset and length in numbers.
-    These are float32, or float16 where that says the same, as of most models that are shipped.
+    Weights are float32, or float16 if that loses nothing, as for most shipped models.
     """
     arrays: list[np.ndarray] = []
 
@@ -205,7 +205,7 @@ Store = Callable[[Tensor], list[int]]
 
 @singledispatch
 def layers(module: nn.Module, store: Store) -> list[dict[str, Any]]:
-    """The browser's operations that do what `module` does."""
+    """The operations in the browser that correspond to `module`."""
     raise UserError(f"The live view cannot run a layer of type {type(module).__name__}.")
 
 

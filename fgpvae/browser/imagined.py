@@ -1,4 +1,4 @@
-"""What one model makes of one subject: images anywhere, samples, doubt, style."""
+"""Predictions of one model for one subject: images, samples, doubt and style."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,16 +16,16 @@ from fgpvae.errors import UserError
 from fgpvae.models import Model, Posterior
 from fgpvae.networks.moving import MOVES, MovingDecoder
 
-SAMPLES = 24  # pictures that the doubt about a pixel is measured on
+SAMPLES = 24  # number of samples for the doubt about pixels
 
 Images = NDArray[np.float32]
 Array = NDArray[np.float64]
-Style = Sequence[float] | np.ndarray | None  # None is the subject's own
+Style = Sequence[float] | np.ndarray | None  # None: the subject's own style
 
 
 @dataclass(frozen=True, eq=False)
 class Imagined:
-    """A subject of which a model is shown the observed views.
+    """Predictions of a model for a subject, given its observed views.
 
     >>> import fgpvae
     >>> from fgpvae.data.collections import Digits
@@ -41,7 +41,7 @@ class Imagined:
 
     @cached_property
     def scene(self) -> Scene | None:
-        """What a browser draws it from; None if only the server can."""
+        """Data from which the browser draws it; None if only the server can."""
         try:
             return export.scene(
                 self.model, self.subject.images, self.subject.w, self.observed, self._ids
@@ -70,7 +70,7 @@ class Imagined:
     def samples(self, w: ArrayLike, count: int, seed: int = 0) -> Images:
         """Pictures of `count` posterior samples at places [S]: [count, S, H, W].
 
-        Each is one subject that moves: its places belong together. A seed gives the same samples.
+        Each sample is one subject, drawn jointly at all places. The seed determines the samples.
         """
         return self.decode(self.sampled_codes(w, count, seed))
 
@@ -84,9 +84,9 @@ class Imagined:
 
     @torch.no_grad()
     def doubt(self, w: ArrayLike, style: Style = None) -> Array | None:
-        """Root mean squared error of a pixel to be expected at places [S], from samples.
+        """Expected root mean squared error of a pixel at places [S], from samples.
 
-        Calibrated on digits kept back where the model is; None for a model that does not say.
+        Calibrated on held-out digits if the model is; None for a model without a variance.
         """
         if not self.model.tells_certainty:
             return None
@@ -102,7 +102,7 @@ class Imagined:
 
     @torch.no_grad()
     def channels(self, w: ArrayLike, style: Style = None) -> tuple[Array, Array]:
-        """Mean and standard deviation of each channel at places [S]; a chosen style is sure."""
+        """Mean and standard deviation of each channel at places [S]; 0 for a chosen style."""
         at = torch.as_tensor(np.asarray(w, dtype=np.float64))[None]
         mean = self.posterior.mean(at)[0].double().numpy()
         variance = self.posterior.variance(at)[0].double().numpy()
@@ -114,7 +114,7 @@ class Imagined:
     def trails(self, w: ArrayLike, count: int, seed: int = 0) -> Array | None:
         """Paths through the picture at places [S]: the mean and `count` samples, [1 + count, S, 2].
 
-        Shares of its width and height; None for a model whose channels are no places.
+        In shares of its width and height; None for a model whose channels are not places.
         """
         network = self.model.get_submodule("decoder.layers")
         if not isinstance(network, MovingDecoder):
@@ -153,7 +153,7 @@ class Imagined:
 
 
 def imagine(model: Model, subject: Subject, views: Sequence[int] | np.ndarray) -> Imagined:
-    """What `model` makes of a subject from some of its views, given by their indices.
+    """Predictions of `model` for a subject, given the indices of the observed views.
 
     >>> import fgpvae
     >>> from fgpvae.data.collections import Digits
@@ -165,7 +165,7 @@ def imagine(model: Model, subject: Subject, views: Sequence[int] | np.ndarray) -
 
 
 def remembered(model: Model, subject: Subject) -> list[int] | None:
-    """The views that a model has stored of a training subject; None if it stores none."""
+    """The views of a training subject that a model has stored; None if it stores none."""
     found = model.stored_views(torch.tensor([subject.row])) if subject.row >= 0 else None
     if found is None:
         return None
@@ -176,19 +176,19 @@ def remembered(model: Model, subject: Subject) -> list[int] | None:
 
 
 def swapped(a: Imagined, b: Imagined, w: ArrayLike) -> Images:
-    """The style of A where B is: B's local channels with A's global ones at places [S]."""
+    """Images with B's local channels and A's global channels at places [S]."""
     return b.images(w, a.own)
 
 
 def morphed(a: Imagined, b: Imagined, w: float, steps: int) -> tuple[Array, Images]:
-    """Styles [steps, G] on the way from A's own to B's, and A with each of them [steps, H, W]."""
+    """Styles [steps, G] interpolated from A's to B's, and images of A with each [steps, H, W]."""
     shares = np.linspace(0, 1, steps)[:, None]
     styles = (1 - shares) * a.own + shares * b.own
     return styles, np.concatenate([a.images([w], style) for style in styles])
 
 
 class Nothing(Subject):
-    """No view at all: what a model makes of it is its prior."""
+    """A subject without views: predictions come from the prior."""
 
     def __init__(self, shape: tuple[int, ...], seed: int) -> None:
         super().__init__(f"random-{seed}", "random subject")
@@ -205,10 +205,10 @@ class Nothing(Subject):
 
 @torch.no_grad()
 def prior(model: Model, seed: int) -> tuple[Imagined, list[float]]:
-    """No subject at all, and a style drawn from the prior.
+    """The prior predictions, with a style drawn from the prior.
 
-    A mean function, or being told the angle, makes the style move. Without either the local
-    channels would stay at zero, so these are drawn from their prior, too.
+    The picture moves with the angle if the model has a mean function or its decoder gets the angle.
+    Without either the local channels would stay at zero, so these are drawn from their prior, too.
     """
     if not model.separates_style:
         raise UserError(f"The {model.title} keeps no style apart from the angle, so none is drawn.")
@@ -226,7 +226,7 @@ def prior(model: Model, seed: int) -> tuple[Imagined, list[float]]:
 
 
 def _with_local_sample(model: Model, scene: Scene, random: torch.Generator) -> Scene:
-    """The local rows of a code drawn from the GP prior: φ(w)·a with a ~ N(0, I), as a series."""
+    """Set the local rows of a code to a draw from the GP prior, φ(w)·a with a ~ N(0, I)."""
     j = model.config.local
     kernel = model.config.build_kernel()
     weights = kernel.coefficients(kernel.harmonics()).detach().numpy() ** 0.5  # [H + 1]

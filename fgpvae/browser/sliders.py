@@ -1,4 +1,4 @@
-"""The sliders of a style, as the browser gets them."""
+"""Data of the style sliders for the browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HINT = "The global channels: one Gaussian for each digit and channel, the same a
 
 @dataclass(frozen=True)
 class Morph:
-    """Another digit's style, towards which a slider leads."""
+    """Another digit's style, the end of the morph slider."""
 
     name: str
     style: Sequence[float]
@@ -35,9 +35,9 @@ def slider_data(
     lead: str,
     thing: str,
 ) -> dict[str, Any] | None:
-    """The sliders of a digit as the browser gets them; None without a style to move.
+    """Data of a digit's sliders for the browser; None without a style.
 
-    An empty list of `styles` asks for no sliders, None for one a channel.
+    An empty list of `styles` means no sliders, None one per channel.
     """
     count = len(own)
     if not count or (styles is not None and not styles):
@@ -61,7 +61,7 @@ def slider_data(
 
 @lru_cache(maxsize=64)
 def _drawn(likely: Styles) -> dict[str, Any]:
-    """Where a random style comes from."""
+    """The source of random styles."""
     return {
         "mean": rounded(likely.mean),
         "rows": len(likely.factor),
@@ -72,7 +72,7 @@ def _drawn(likely: Styles) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _row(style: Style) -> dict[str, Any]:
-    """One slider as the browser gets it."""
+    """Data of one slider."""
     row: dict[str, Any] = {"name": style.name, "ends": style.ends and rounded(style.ends)}
     if style.channel is not None:
         hint = f"Global channel {style.channel + 1} of {len(style.direction)}"
@@ -86,7 +86,7 @@ def _row(style: Style) -> dict[str, Any]:
 
 
 def _note(styles: Sequence[Style], thing: str) -> str:
-    """What was fitted, and to what."""
+    """A sentence on what the sliders were fitted to."""
     ended = [style for style in styles if style.ends]
     if not ended:
         return ""

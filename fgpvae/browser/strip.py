@@ -1,4 +1,4 @@
-"""A subject as a model imagines it: a strip or a moving picture in a file."""
+"""Write predictions for a subject to a file, as a strip or a moving picture."""
 
 import io
 import math
@@ -27,10 +27,10 @@ PICTURES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".g
 
 
 def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[str, Any]:
-    """Write what a model makes of a subject: a picture of a digit, moves of cubes, a film.
+    """Write predictions for a subject: the picture of a digit, the moves of cubes, or a film.
 
-    `given` are the places that the model sees, `to` those that are asked for, in the unit of the
-    collection; the angle of a picture is inferred if it is not given.
+    `given` are the places of the given views, `to` those to predict, in the unit of the collection;
+    the angle of a picture is inferred if it is not given.
     """
     if out.suffix.lower() not in PICTURES:
         raise UserError(f"'{out}' must end in .png, .jpg, .jpeg, .webp or .gif.")
@@ -65,7 +65,7 @@ def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[
 
 
 def _collection(name: str) -> Collection:
-    """What a model was trained on; a file of weights alone does not say, so these are digits."""
+    """The collection that a model was trained on; digits for a file of weights alone."""
     if Path(name).suffix == ".safetensors":
         return Digits()
     config = config_of(name)
@@ -76,7 +76,7 @@ def _collection(name: str) -> Collection:
 def _picture(
     model: Model, picture: Path, angle: str | None
 ) -> tuple[PictureSubject, dict[str, Any]]:
-    """The digit in a picture, and what was found in it."""
+    """The digit in a picture as a subject, and notes on how it was read."""
     if model.config.on_a_line or model.config.network.shape != (1, 28, 28):
         raise UserError("This model was trained on other objects than digits.")
     if angle is None and not model.tells_angle:

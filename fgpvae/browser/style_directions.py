@@ -1,4 +1,4 @@
-"""What the style sliders move: directions of the global channels, fitted to training digits.
+"""Directions of the global channels for the style sliders, fitted to training digits.
 
 Four properties of the picture (slant, stroke weight, width, height) get a direction each, by a
 regression of styles on what was measured. The channels themselves follow, the strongest first.
@@ -18,10 +18,10 @@ from fgpvae.models import Model
 Array = NDArray[np.float64]
 
 PROPERTIES = ("slant", "stroke weight", "width", "height")
-CLEAR = 0.25  # a direction counts if a step moves its property by this share of the natural spread
-TRIED = 12  # digits on which the decoder shows what a direction does
-SHRUNK = 0.05  # share of the mean variance that is added to every variance of the noise
-QUANTILES = (0.005, 0.995)  # of real digits, where sliders end
+CLEAR = 0.25  # minimum change of the property by a step, as a share of its natural spread
+TRIED = 12  # digits on which the decoder checks a direction
+SHRUNK = 0.05  # share of the mean variance added to all variances of the noise
+QUANTILES = (0.005, 0.995)  # quantiles of real digits, at which sliders end
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +32,10 @@ class Style:
     direction: Array  # [G]
     reading: Array  # [G] with reading · direction = 1
     offset: float
-    ends: tuple[float, float] | None  # of the values of real digits
+    ends: tuple[float, float] | None  # range of the values of real digits
     effect: float = 0.0  # mean absolute change of a pixel from one standard deviation of digits
     channel: int | None = None  # 0..G-1, if it is a global channel alone
-    digits: int = 0  # that it was fitted to
+    digits: int = 0  # number of digits that it was fitted to
 
     def value(self, style: Array) -> Array:
         """Values [...] of styles [..., G]."""
@@ -43,7 +43,7 @@ class Style:
 
 
 def channel(g: int, count: int, name: str) -> Style:
-    """The slider of one of `count` global channels, of which no digits are known."""
+    """The slider of one of `count` global channels, without data on real digits."""
     unit = np.zeros(count)
     unit[g] = 1
     return Style(name, unit, unit, 0.0, None, channel=g)
@@ -53,7 +53,7 @@ def channel(g: int, count: int, name: str) -> Style:
 def style_directions(model: Model, views: Views, own: Array | None = None) -> list[Style]:
     """Sliders fitted to digits whose first views are upright: named ones, then the channels.
 
-    A direction is named only if the decoder agrees: a step has to give more of that property. `own`
+    A direction is named only if a step along it increases the property in decoded pictures. `own`
     [P, G] are the styles of these digits if they are known.
     """
     own = latents.own_styles(model, views) if own is None else own
@@ -72,14 +72,14 @@ def style_directions(model: Model, views: Views, own: Array | None = None) -> li
             effect = float((more - less).abs().mean()) / 2
             named.append(_ended(found, own, effect))
     named.sort(key=lambda style: -style.effect)
-    # half of them say as well which channels are strong: hundreds of pictures fewer
+    # half of them suffice to find the strong channels, with hundreds of pictures less
     return named + channels(model, codes[::2].double().numpy(), own)
 
 
 def channels(model: Model, codes: Array, own: Array) -> list[Style]:
-    """The global channels, those that change pictures of `codes` [N, L] most first.
+    """Sliders of the global channels, those that change pictures of `codes` [N, L] most first.
 
-    `own` [P, G] are the styles of real digits: how far a channel goes, and where it ends.
+    `own` [P, G] are the styles of real digits, which set the range of each channel.
     """
     effect = latents.effects(model, codes, model.styles) * own.std(0)
     ranked = np.argsort(-effect, kind="stable").tolist()

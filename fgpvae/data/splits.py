@@ -124,8 +124,7 @@ def split_validation(train: Views, digits: int = 40, seed: int = 0) -> tuple[Vie
 
 
 def keep_views_back(train: Views, digits: int = 90) -> tuple[Views, Task]:
-    """Hold one view of some digits of each class out: the remaining views, and the task to predict
-    it.
+    """Hold one view of some digits of each class out: the rest, and the task to predict it.
 
     The digits stay in the training set, so that this also validates models that take no new digits.
     """

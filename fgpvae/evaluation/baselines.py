@@ -1,4 +1,4 @@
-"""Answers that need no model, to hold a model's against: images in, images out."""
+"""Predictions without a model, to compare models with."""
 
 import math
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def class_means(upright: Digits, labels: Tensor, at: Tensor) -> Tensor:
 
 
 def mean_view(train: Views, at: Tensor, track: Track) -> Tensor:
-    """The mean over training objects of the view of each nearest to w, for w in `at` [...]."""
+    """For each w of `at` [...], the mean over training objects of their view nearest to w."""
     rows = torch.arange(len(train))
     means = [
         train.images[rows, _nearest(train, w.expand(len(train), 1), track)[:, 0]].mean(0)
@@ -46,15 +46,15 @@ def mean_view(train: Views, at: Tensor, track: Track) -> Tensor:
 
 
 def nearest_view(task: Task, track: Track) -> Tensor:
-    """The view of the context that is nearest to each w asked for, [P, S, H, W]."""
+    """The context view nearest to each target w, [P, S, H, W]."""
     nearest = _nearest(task.context, task.at, track)
     return task.context.images[torch.arange(len(task))[:, None], nearest]
 
 
 def rotated_view(task: Task) -> Array:
-    """The nearest view of the context, turned as a picture to the one angle asked for: [P, 28, 28].
+    """The nearest context view, rotated as a picture to the target angle: [P, 28, 28].
 
-    It knows what a rotation is, which no model is told.
+    It uses a rotation, which models have to learn.
     """
     views, rows = task.context, np.arange(len(task))
     angles, w = views.angles.numpy(), task.at.numpy()  # [P, Q], [P, 1]
@@ -66,15 +66,15 @@ def rotated_view(task: Task) -> Array:
 def trivial_predictions(
     upright: ArrayLike, train: ArrayLike, test: ArrayLike, components: Sequence[int] = (8, 16, 32)
 ) -> tuple[dict[str, Array], Array]:
-    """What needs no model, for `test` digits at 157.5 degrees: ({name: [T, 28, 28]}, the truth).
+    """Predictions without a model for `test` digits at 157.5 degrees: ({name: [T, 28, 28]}, truth).
 
     `upright` [P, 28, 28] are the digits at angle 0; `train` and `test` index them.
 
     zeros; mean_image, of the training digits at the test angle; mean_of_neighbours, the same
     digit's views one step before and after; pca_C, the *test* images themselves through their own
-    first C principal components (in-sample, so it has seen the answer); rotated_neighbour, the
-    view one step before turned by one step (the oracle, which knows what a rotation is; the view
-    after the held-out angle is at 180 degrees, free of interpolation, and would flatter it).
+    first C principal components (fitted to the answer); rotated_neighbour, the view one step before
+    turned by one step (an oracle; the view after the held-out angle is at 180 degrees, without
+    interpolation, and would be too good).
     """
     from sklearn.decomposition import PCA
 
@@ -105,6 +105,6 @@ def trivial_predictors(upright: ArrayLike, train: ArrayLike, test: ArrayLike) ->
 
 
 def _nearest(views: Views, at: Tensor, track: Track) -> Tensor:
-    """Which observed view of each row is nearest to each w of `at` [P, S]: [P, S]."""
+    """Index of the observed view nearest to each w of `at` [P, S]: [P, S]."""
     apart = torch.as_tensor(track.apart(at[:, :, None], views.angles[:, None]))  # [P, S, Q]
     return apart.masked_fill(~views.observed[:, None], math.inf).argmin(-1)

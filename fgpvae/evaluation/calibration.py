@@ -1,6 +1,6 @@
 """Calibrate the doubt of a model on subjects that it was not trained on.
 
-Bands of pixels and beliefs about an angle are stated only as far as they held there.
+The confidence of stated bands and angles is the one observed there.
 """
 
 import math
@@ -27,17 +27,17 @@ VIEWS = (1, 4, 11)  # numbers of views at which the bands are fitted
 SAMPLES = 64
 DOUBTED = 40  # digits on which the doubt of pictures is fitted
 DRAWN = 24  # samples of a picture, as many as the pages draw
-PAPER = 140  # side of a picture that a digit is drawn on
-STEPS = 120  # angles of a turn that a belief is fitted on
-WITHIN = math.radians(15)  # an angle this near is right
-SURE = 0.95  # a belief that is stated as sure
-MARGIN = 0.965  # of those stated as sure, so many must be right where they are fitted
+PAPER = 140  # pixels of the picture on which a digit is drawn
+STEPS = 120  # number of angles at which a posterior is fitted
+WITHIN = math.radians(15)  # maximum error of an angle that counts as right
+SURE = 0.95  # minimum probability that is stated as sure
+MARGIN = 0.965  # minimum share of right angles among those stated as sure, on the fitting data
 MOST_SCALINGS = 40
-AT_ONCE = 8  # subjects whose samples are held at once
+AT_ONCE = 8  # subjects whose samples are in memory together
 FIGURES_EACH = 8  # every eighth copy of a shape
-RISE = 0.05  # share by which a stated error must rise to count
-STEEP = 1e-3  # a pixel of a band that has next to no width is background, and no test of it
-INKED = 0.05  # a pixel with so much ink, true or imagined, is one that a band is about
+RISE = 0.05  # minimum relative rise of a stated error that counts
+STEEP = 1e-3  # minimum width of a band; narrower ones are background and do not test it
+INKED = 0.05  # minimum ink, true or predicted, of pixels that test a band
 
 
 def kept_back(classes: Sequence[int]) -> Digits:
@@ -47,7 +47,7 @@ def kept_back(classes: Sequence[int]) -> Digits:
 
 
 def fit(model: Model, digits: Digits) -> Calibration:
-    """Fit bands, doubt and, where it tells angles, beliefs of a model to digits new to it."""
+    """Fit bands, doubt and, if the model infers angles, their posterior to digits new to it."""
     found = [residuals(model, views_task(digits, views)) for views in VIEWS]
     angle = (0.0, 0.0, 0.0)
     if model.tells_angle:
@@ -60,11 +60,12 @@ def fit(model: Model, digits: Digits) -> Calibration:
 def fit_pictures(
     model: Model, digits: Digits, taken: tuple[Tensor, Tensor] | None = None
 ) -> tuple[float, float, float]:
-    """Fit the belief about people's pictures to upright digits new to a model.
+    """Fit the angle posterior of uploaded pictures to upright digits new to a model.
 
-    It is made modest on `taken` as well: photographs and drawings [P, H, W], and their angles [P].
+    Its confidence is also lowered as needed on `taken`: photographs and drawings [P, H, W] and
+    their angles [P].
     """
-    # every other digit is enough, as to read a picture takes long
+    # every other digit, because reading a picture is slow
     halves = [pictures(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
     first, again = (_picture_scores(model, *half) for half in halves)
     if taken is not None:
@@ -74,7 +75,7 @@ def fit_pictures(
 
 
 def fit_cubes(model: Model) -> Calibration:
-    """Fit bands to figures of the validation shapes; no view says in which quarter one stands."""
+    """Fit bands to figures of the validation shapes."""
     size = model.config.network.shape[1]
     copies = cubes.turned_copies(cubes.splits().validation)[::FIGURES_EACH]
     images = cubes.views_of(copies, size)
@@ -95,8 +96,8 @@ def fit_films(model: Model) -> Calibration:
 def fit_doubt(model: Model, views: Views, counts: Sequence[int]) -> tuple[float, float]:
     """Slope and floor of the squared error of a picture over its variance; see `Calibration`.
 
-    By the Gamma deviance Σ log m + e/m of errors e with means m = slope v̄ + floor, each number of
-    views alike: small errors count as much as large ones.
+    Minimises the Gamma deviance Σ log m + e/m of errors e with means m = slope v̄ + floor, with
+    equal weight for each number of views: small errors count as much as large ones.
     """
     found = []
     for count in counts:
@@ -123,8 +124,8 @@ def picture_doubt(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Variance over samples and squared error of pictures, means over their pixels, [P, Q] each.
 
-    The first `count` views of each subject, in a random order of its own, are given: the fewer are
-    among the more. NaN where a view is given or missing.
+    The first `count` views of each subject in a random order of its own are given, so smaller sets
+    are subsets of larger ones. NaN where a view is given or missing.
     """
     generator = torch.Generator().manual_seed(seed)
     order = torch.rand(views.observed.shape, generator=generator).masked_fill(~views.observed, 2.0)
@@ -143,7 +144,7 @@ def picture_doubt(
 
 
 def doubt(model: Model, views: Views, counts: Sequence[int]) -> dict[int, dict[str, float]]:
-    """The root mean squared error of pictures that a model states, and the actual one, by views.
+    """Stated and actual root mean squared error of pictures, by number of views.
 
     `rises`: the share of pictures whose stated error is higher than from fewer of these views, by
     more than RISE. Empty for a model without a calibration.
@@ -168,11 +169,10 @@ def doubt(model: Model, views: Views, counts: Sequence[int]) -> dict[int, dict[s
 def coverage(
     model: Model, residuals: tuple[np.ndarray, np.ndarray], views: int
 ) -> dict[str, float]:
-    """Share of true pixels inside the central 50 % and 90 % bands, given so many views.
+    """Share of true pixels inside the central 50 % and 90 % bands, by number of views.
 
     Residuals are the errors of pixels and their variance over posterior samples. `latent` bands
-    come from these samples alone, `calibrated` ones are those that the pages show, where the model
-    was calibrated.
+    come from these samples alone; `calibrated` ones are those on the pages, for a calibrated model.
     """
     error, variance = residuals
     shares, known = {}, model.calibration
@@ -208,7 +208,7 @@ def _bands(
     angle: tuple[float, float, float],
     image: tuple[float, float],
 ) -> Calibration:
-    # the noise of a pixel that its variance over samples leaves unexplained, from many views
+    # noise of a pixel beyond its variance over samples, from many views
     error, variance = found[-1]
     pixel_variance = max(float((error**2 - variance).mean()), 1e-6)
     half, most = [], []
@@ -235,7 +235,7 @@ def residuals(model: Model, task: Task, seed: int = 0) -> tuple[np.ndarray, np.n
 
 
 def turned(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
-    """Each digit turned by an angle of its own: images [P, H, W] and angles [P]."""
+    """Rotate each digit by its own angle: images [P, H, W] and angles [P]."""
     generator = torch.Generator().manual_seed(seed)
     true = 2 * math.pi * torch.rand(len(digits), 1, dtype=torch.float64, generator=generator)
     return torch.from_numpy(data.rotate(digits.images, true.numpy()))[:, 0], true[:, 0]
@@ -250,7 +250,7 @@ def stated(belief: Tensor, grid: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def pictures(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
-    """Each digit as a person's picture of it, turned and read by `images.normalise`.
+    """Each digit as an uploaded picture: rotated, and read by `images.normalise`.
 
     Images [P, H, W] and angles [P]; pictures that are refused are left out.
     """
@@ -274,7 +274,7 @@ def pictures(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
 def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
     """Scores [2 P, STEPS, 3] of turned digits, and their angles [2 P].
 
-    Each digit where MNIST puts it, and centred, as a person's picture is.
+    Each digit in MNIST's position, and centred like an uploaded picture.
     """
     images, true = turned(digits, seed)
     images, true = torch.cat([images, centred(images)]), torch.cat([true, true])
@@ -294,10 +294,10 @@ def _grid() -> Tensor:
 def _fit_weights(
     first: tuple[Tensor, Tensor], again: tuple[Tensor, Tensor]
 ) -> tuple[float, float, float]:
-    """The weights of three scores that make the true angles likeliest, then made modest.
+    """Fit the weights of three scores to maximise the likelihood of the true angles.
 
-    They are scaled down until, of the beliefs stated at 95 % on the same digits turned anew, as
-    many are right.
+    Then scale them down until 95 % of the angles stated as sure are right on the same digits at new
+    angles.
     """
     scores, true = first
     scores = scores - scores.max(1, keepdim=True).values
@@ -317,7 +317,7 @@ def _fit_weights(
     for _ in range(MOST_SCALINGS):
         share, right = stated((scores @ weights).softmax(-1), _grid(), true)
         right = right[share >= SURE]
-        # Laplace's rule of succession: few that are all right do not show that nearly all are
+        # Laplace's rule of succession, because a few right ones are weak evidence
         if not len(right) or (int(right.sum()) + 1) / (len(right) + 2) >= MARGIN:
             break
         weights = 0.95 * weights

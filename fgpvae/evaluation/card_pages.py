@@ -7,7 +7,7 @@ from typing import Any
 from fgpvae.data.films import LENGTH_SCALE
 from fgpvae.evaluation.calibration import RISE, SURE
 
-MODEST = 0.7  # samples that differ by less than this share of the error hide a doubt
+MODEST = 0.7  # minimum spread of samples, as a share of the error, that shows the doubt
 CUBE_REFERENCES = {
     "mean_image": "the mean image of the angle",
     "same_view": "the one view itself, not turned",
@@ -38,7 +38,7 @@ def table(head: Sequence[str], *rows: Sequence[str]) -> str:
 
 
 def _page(name: str, about: Mapping[str, str], *blocks: str | None) -> str:
-    """Title, what the model is, and the blocks that there are."""
+    """A page: title, description, and the blocks that are not empty."""
     what = "\n".join(f"- **{key}**: {value}" for key, value in about.items())
     origin = f"All figures: `python -m fgpvae card {name}`."
     return "\n\n".join([f"# Model card: {name}", what, origin, *filter(None, blocks)]) + "\n"
@@ -140,7 +140,7 @@ def _classes(measured: dict[str, Any]) -> list[str]:
 
 
 def _weak_on_digits(measured: dict[str, Any]) -> list[str]:
-    """What the figures say the model does worst."""
+    """What the model does worst, by its figures."""
     if "one_view_mse" not in measured:
         return ["any digit that it was not trained on, which it cannot take"]
     lacks = []
@@ -175,7 +175,7 @@ def _weak_on_digits(measured: dict[str, Any]) -> list[str]:
 
 
 def _weak_on_cubes(measured: dict[str, Any]) -> list[str]:
-    """What the figures say, and what follows from what it was shown."""
+    """What the model does worst, by its figures and its training data."""
     lacks = []
     if measured["one_view_mse"] > measured["references"]["nearest_figure"]:
         lacks.append("one view, from which the most similar training figure is nearer to the truth")
@@ -245,7 +245,7 @@ def _angles(measured: dict[str, Any]) -> list[str]:
 
 
 def _certain(found: dict[str, Any]) -> str:
-    """In how many cases it is sure of an angle, and right."""
+    """How often an angle is stated as sure, and how often that is right."""
     least = f"{100 * SURE:.0f} % sure of the angle"
     if not found["sure_share"]:
         return f"it is never {least}."
@@ -256,7 +256,7 @@ def _certain(found: dict[str, Any]) -> str:
 
 
 def _share(share: float | None) -> str | None:
-    """One sentence about the share of variance that is the Gaussian process's."""
+    """One sentence about the Gaussian process's share of the variance."""
     if share is None:
         return None
     if share < 0.01:

@@ -1,4 +1,4 @@
-"""Model cards: what a model does well and badly, measured on digits it never saw where it can."""
+"""Measure a model for its card, on new digits if it takes them."""
 
 import math
 from typing import Any
@@ -19,18 +19,18 @@ from fgpvae.orientation import one_view
 from fgpvae.training.configs import CUBES, FILMS, RunConfig
 
 CONTEXTS = (1, 2, 4, 8, 11, 15)
-DISENTANGLED = 100  # digits that angle and style are read from
+DISENTANGLED = 100  # digits on which disentanglement is measured
 BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
-GRID = 720  # angles at which an orientation is scored
-PICTURES = 125  # digits that are read as people's pictures, which takes long
+GRID = 720  # angles at which the orientation is scored
+PICTURES = 125  # digits that are read as uploaded pictures, which is slow
 
 
 def measure(model: Model, config: RunConfig, others: Digits | None = None) -> dict[str, Any]:
-    """Every figure that the model can be asked for.
+    """All scores that the model supports.
 
-    At the benchmark's held-out angle where there is one; on `data.unseen()` errors by class and by
-    number of views; orientation and calibration of a factorized model. `others` are further digits
-    of the MNIST test file, which no page and no test has ever shown.
+    Errors at the benchmark's held-out angle if it has one, errors on `data.unseen()` by class and
+    by number of views, orientation and calibration of a factorized model. `others` are further
+    digits of the MNIST test file, which are used nowhere else.
     """
     measured: dict[str, Any] = {}
     tasks: dict[str, Task] = {}
@@ -51,7 +51,7 @@ def measure(model: Model, config: RunConfig, others: Digits | None = None) -> di
 def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict[str, Any]:
     task = one_view_task(digits)
     one = score(model, {1: task})[1]
-    # the mean image of the right class and angle, over these very digits: it cheats
+    # the mean image of the right class and angle, from the test digits themselves
     mean = class_means(digits, task.context.labels, task.at)
     by_views = score(model, {views: views_task(digits, views) for views in CONTEXTS})
     measured: dict[str, Any] = {
@@ -97,7 +97,7 @@ def measure_cubes(model: Model) -> dict[str, Any]:
 
 
 def about(model: Model, config: RunConfig) -> dict[str, str]:
-    """What the model is and how it was trained."""
+    """Describe the model and its training."""
     data_, training = config.data, config.training
     cubes = data_.split == CUBES
     source = "the MNIST training file" if data_.source != "embedded" else "the embedded digits"
@@ -111,7 +111,7 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
     extra = ""
     if data_.source == "openml":
         extra = " --set data.source=openml"
-    elif data_.source != "embedded" and not cubes:  # a directory, wherever the reader keeps it
+    elif data_.source != "embedded" and not cubes:  # a directory on the reader's machine
         extra = f" --data DIR --set data.views={data_.views}"
         if data_.split == FILMS:
             extra = " --set data.source=DIR"
@@ -133,7 +133,7 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
 
 
 def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[str, Any]]:
-    """Error of the inferred angle of unseen digits, each turned by an angle of its own."""
+    """Error of the inferred angle of unseen digits, each rotated by its own angle."""
     images, true = calibration.turned(digits, seed)
     grid = torch.arange(GRID, dtype=torch.float64) * (2 * math.pi / GRID)
     belief = model.orientation(images, grid)  # [P, G]
@@ -148,7 +148,7 @@ def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[s
 
 
 def picture_orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, Any]:
-    """Error of the angle of people's pictures of digits, read as the pages read them."""
+    """Error of the angle of uploaded pictures of digits, read as on the pages."""
     images, true = calibration.pictures(digits, seed)
     grid = torch.as_tensor(one_view.grid())
     read = [one_view.belief(model, image) for image in images.numpy()]
@@ -173,13 +173,13 @@ def _sure(belief: Tensor, grid: Tensor, true: Tensor) -> dict[str, float | None]
 
 
 def _some(digits: Digits, count: int) -> Digits:
-    """About so many of them, evenly."""
+    """About `count` of them, evenly spread."""
     return digits[:: max(len(digits) // count, 1)]
 
 
 @torch.no_grad()
 def disentanglement(model: Model, digits: Digits) -> dict[str, float | None]:
-    """How well angle and style are kept apart, in the encodings of single views of some digits."""
+    """Disentanglement of angle and style, in the encodings of single views of some digits."""
     some = _some(digits, DISENTANGLED)
     views = data.task(some, ANGLES, ANGLES[:1]).context
     mu, _ = model.encode(views.images, views.angles, views.observed)

@@ -1,4 +1,4 @@
-"""Models side by side: the same digits through each of them, and what needs no model at all."""
+"""Compare models on the same subjects, and with predictions without a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,13 +25,13 @@ TRAINING, UNSEEN, UPRIGHT = "training", "unseen", "upright"
 VIEWS = (1, 2, 4, 8, 11, 15)
 TABLE = (TEST, f"{TEST}_sampled", EXTRAPOLATION, ONE_VIEW)
 MEAN_IMAGE, ROTATED_VIEW = "mean image", "rotated view"
-GIVEN = (1, 2, 4, 8)  # views given of a subject that is no digit
+GIVEN = (1, 2, 4, 8)  # given views of subjects other than digits
 SUBJECTS = 24  # new subjects that models are compared on
 
 
 @dataclass(frozen=True)
 class Question:
-    """Which digits, what is known of them, and at which angle they are asked for.
+    """Which digits are tested, from which views and at which angle.
 
     `training`: digits 0..269 of a class at the held-out angle. `unseen`: digits 360..399 at the
     same angle. `upright`: those digits at any other angle, from their upright view alone.
@@ -67,7 +67,7 @@ def _task(question: Question) -> Task:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one model, or none, makes of the digits or figures of a question."""
+    """Predictions of one model, or without a model, for the subjects of a question."""
 
     images: Images  # [P, H, W]
     errors: Errors  # [P] mean squared error of each image
@@ -84,20 +84,20 @@ def truth(question: Question) -> Images:
 
 
 def numbers(question: Question) -> list[int]:
-    """Which of the 400 digits of the class they are."""
+    """Indices of the digits among the 400 of the class."""
     return [int(i) % DIGITS_PER_CLASS for i in question.task().context.ids]
 
 
 def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> Answer:
-    """A model's images of the digits; `classes` are those it was trained on, in their order.
+    """A model's predictions of the digits; `classes` are its training classes, in order.
 
-    Every model is given the same views, but a joint GP takes those that it was trained on.
+    Every model gets the same views, except that a joint GP uses its stored training views.
     """
     if question.kind != TRAINING and not model.takes_new_digits:
         raise UserError(f"The {model.title} knows its training digits only.")
     task = question.task()
     if question.label in classes:
-        # ids count through all classes of a training set
+        # ids are numbered over all classes of a training set
         first = DIGITS_PER_CLASS * list(classes).index(question.label)
         task = replace(task, context=replace(task.context, ids=task.context.ids + first))
     elif not model.takes_new_digits:
@@ -110,7 +110,7 @@ def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> A
 
 
 def references(question: Question) -> dict[str, Answer]:
-    """Without a model: the mean image at the angle, and the nearest view turned geometrically."""
+    """Predictions without a model: the mean image at the angle, and the rotated nearest view."""
     task = question.task()
     upright = data.embedded((question.label,)).images[:TRAIN_DIGITS]
     mean = mean_image(upright, ANGLES[[question.angle]]).astype(np.float32)  # [1, 28, 28]
@@ -127,7 +127,7 @@ def compared(collection: Collection, count: int = SUBJECTS) -> Sequence[Subject]
 
 @torch.no_grad()
 def subject_answer(model: Model, collection: Collection, given: int, view: int) -> Answer:
-    """A model's pictures of new subjects at one of their views, from the first `given` others."""
+    """A model's predictions of new subjects at one view, from `given` others."""
     if not model.takes_new_digits:
         raise UserError(f"The {model.title} knows its training {collection.words.many} only.")
     images = [
@@ -137,7 +137,7 @@ def subject_answer(model: Model, collection: Collection, given: int, view: int) 
 
 
 def subject_references(collection: Collection, given: int, view: int) -> dict[str, Answer]:
-    """The same without a model."""
+    """The same predictions without a model."""
     found: dict[str, list[Images]] = {}
     for each in compared(collection):
         observed = np.isin(np.arange(len(each.w)), _others(each, given, view))
@@ -171,12 +171,12 @@ def subject_mse_by_views(
 
 
 def _others(subject: Subject, given: int, view: int) -> list[int]:
-    """The first `given` views in the order that helps, without the one that is asked for."""
+    """The first `given` views in the order of the subject, without the target."""
     return [each for each in subject.order if each != view][:given]
 
 
 def _redraw(model: Model, subject: Subject, seen: Sequence[int], asked: Sequence[int]) -> Images:
-    """Pictures of a subject at some of its views from others."""
+    """Predictions of a subject at some of its views from others."""
     images, w = torch.as_tensor(subject.images), torch.as_tensor(subject.w)
     seen, asked = list(seen), list(asked)
     ids = torch.tensor([subject.row]) if subject.row >= 0 else None
@@ -195,17 +195,17 @@ def _answer(images: Images, truth: Images) -> Answer:
 
 
 def by_error(errors: Errors) -> NDArray[np.int64]:
-    """Digits, those with the largest error first."""
+    """Order of digits, the largest error first."""
     return np.argsort(-errors, kind="stable")
 
 
 def by_difference(first: Errors, second: Errors) -> NDArray[np.int64]:
-    """Digits, those first on which the errors of two models differ most, whichever is better."""
+    """Order of digits, the largest difference between the errors of two models first."""
     return by_error(np.abs(first - second))
 
 
 def table_label(classes: Sequence[int]) -> int:
-    """The class on which a model is compared: the paper's threes if it was trained on them."""
+    """The class on which a model is compared: threes if it was trained on them."""
     return 3 if 3 in classes else classes[0]
 
 
@@ -214,8 +214,8 @@ def table_figures(
 ) -> dict[str, float | None]:
     """The paper's table for one model: as `evaluation.evaluate`, on the digits of one class.
 
-    So a model of several classes is scored on the same images as the others. One that was trained
-    on the whole circle has seen the held-out angle of its training digits and has no `test_mse`.
+    So models of several classes are scored on the same images as the others. A model trained on the
+    whole circle has seen the held-out angle and has no `test_mse`.
     """
     classes = (label := table_label(config.classes),)
     tasks: dict[str, Task] = {}
@@ -245,7 +245,7 @@ def mse_by_views(
 
 
 def reference_by_views(label: int = 3, views: Sequence[int] = VIEWS) -> dict[str, dict[int, float]]:
-    """The same for what needs no model."""
+    """The same without a model."""
     found: dict[str, dict[int, float]] = {MEAN_IMAGE: {}, ROTATED_VIEW: {}}
     for count in views:
         for name, each in references(Question(views=count, label=label)).items():

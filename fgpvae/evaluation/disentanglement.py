@@ -1,4 +1,4 @@
-"""How well angle and style are kept apart: what local and global channels tell of each.
+"""Disentanglement of angle and style, measured on local and global channels.
 
 Latents are the encoder's estimates, view by view and before any pooling over a digit's views:
 `z` is [P, Q, D], a row is a digit. `angles` is [P, Q] (or [Q]) in radians.
@@ -41,7 +41,7 @@ Array = NDArray[np.float64]
 
 
 class Retrieval(NamedTuple):
-    """Share of right answers, and the share that a blind guess would get."""
+    """Share of right answers, and the share expected by chance."""
 
     share: float
     chance: float
@@ -54,7 +54,7 @@ def angle_probe(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> float:
     vector is the estimate. The digits are split into folds: each is scored by a regressor that
     saw only the other digits, at most PROBE_ROWS of their views. Kernel width (in units of the
     median distance), ridge, and whether channels are brought to unit variance are chosen on one
-    of the other folds, so that neither dead channels nor small ones need care by the caller.
+    of the other folds, so the caller need not rescale channels or remove dead ones.
     """
     rows, digit, w, P = _views(z, angles)
     folds = min(FOLDS, P)
@@ -101,9 +101,9 @@ def digit_retrieval(z: ArrayLike, angles: ArrayLike) -> Retrieval:
 def invariance_ratio(z: ArrayLike) -> float:
     """Within-digit variance over total variance, summed over the channels of z.
 
-    0: the code is constant over a digit's views. 1: it says nothing of the digit (all digits have
-    the same mean code, up to chance). Both variances are unbiased, and the ratio is cut at 1.
-    NaN when the code is constant altogether.
+    0: the code is constant over a digit's views. 1: it has no information about the digit (all
+    digits have the same mean code, up to chance). Both variances are unbiased, and the ratio is at
+    most 1. NaN for a constant code.
     """
     z = np.asarray(z, dtype=np.float64)
     P, Q, _ = z.shape
@@ -118,7 +118,7 @@ def invariance_ratio(z: ArrayLike) -> float:
 
 
 def importance(angle_error_degrees: float, retrieval: Retrieval) -> Array:
-    """What one block alone tells of (angle, digit): [2], each from 0 (chance) to 1 (perfect).
+    """Information of one block alone on (angle, digit): [2], each from 0 (chance) to 1 (perfect).
 
     Angle: 1 - e / 90 with e the error of `angle_probe`. Digit: (s - c) / (1 - c) with share s
     and chance c of `digit_retrieval`. Below zero counts as zero.
@@ -139,7 +139,7 @@ def dci(importances: ArrayLike, views: int) -> dict[str, float]:
     block knows one factor). Completeness: 1 - H_2(S[:, f] / sum) of a factor, averaged over
     the factors (1: each factor is known to one block). H_2 is the entropy in bits; a row or column
     of zeros scores 0. Informativeness: max_b R[b, f], averaged over the factors. As in the
-    original, blocks that trade places score the same: the importances tell which is which.
+    original, swapping the two blocks does not change the score; the importances do.
     """
     R = np.asarray(importances, dtype=np.float64)
     # a guess errs uniformly between 0 and 180 degrees: sd(e / 90) = 2 / sqrt(12) = 1 / sqrt(3)
@@ -199,13 +199,11 @@ def mig(informations: ArrayLike) -> dict[str, float]:
 def disentanglement_scores(
     z_local: ArrayLike, z_global: ArrayLike, angles: ArrayLike, seed: int = 0
 ) -> dict[str, float | None]:
-    """Every figure in one flat dict, by block where a block has channels.
+    """All scores in one flat dict.
 
     z_local [P, Q, J], z_global [P, Q, L - J]. A block without channels (a VAE has J = 0) has None
     for its figures, and so do DCI's disentanglement and completeness and the MIG, which compare
-    two blocks. A few seconds for 270 digits of 16 views.
-
-    The keys are SCORES.
+    two blocks. Takes a few seconds for 270 digits with 16 views. The keys are SCORES.
     """
     blocks = dict(zip(BLOCKS, map(np.asarray, (z_local, z_global)), strict=True))
     present = {block: z for block, z in blocks.items() if z.shape[-1] > 0}

@@ -1,4 +1,4 @@
-"""Every figure about a model of films: pictures, paths, doubt, swaps, and what needs no model."""
+"""Scores of a model of films: pictures, paths, doubt, swaps, and references without a model."""
 
 import time
 from collections.abc import Callable
@@ -16,17 +16,17 @@ from fgpvae.models import Model, Posterior
 from fgpvae.networks.moving import MovingDecoder
 
 FILMS = 200
-SAMPLES = 64  # films whose mean is the predictive mean
-PLACES = 256  # sampled places, of which the 90 % region is made
+SAMPLES = 64  # sampled films of which the predictive mean is taken
+PLACES = 256  # sampled places that determine the 90 % region
 REGION = 0.9
 STATED = 40  # films on which the stated error is compared with the actual one
-FITTED = 300  # films on which places are read from the local channels
+FITTED = 300  # films on which the map from local channels to places is fitted
 GIVEN = (*films.GIVEN, films.FRAMES)
 
 
 @dataclass(frozen=True)
 class PlaceMap:
-    """Least squares from local channels to pixels, and the covariance of what it leaves."""
+    """Least-squares map from local channels to places, and the covariance of its residuals."""
 
     model: Model
     weights: Tensor  # [F, 2]
@@ -52,7 +52,7 @@ class PlaceMap:
 
 
 def _features(model: Model, codes: Tensor) -> Tensor:
-    """What places are read from: the local channels, and where the decoder puts them."""
+    """Features for the places: the local channels, and the decoder's places of them."""
     local = codes[..., model.blocks["local"]]
     parts = [local, torch.ones_like(local[..., :1])]
     if isinstance(layers := model.decoder.layers, MovingDecoder):
@@ -118,7 +118,7 @@ def _errors(model: Model, posterior: Posterior, task: Task, samples: int) -> dic
     total, sampled = torch.zeros_like(task.targets), 0.0
     mean, sd = posterior.mean(task.at), posterior.variance(task.at).sqrt()  # [P, S, L]
     for _ in range(samples):
-        # frames are scored one by one, so that the posterior of each is enough
+        # scores are per frame, so marginal samples suffice
         film = model.decode(mean + sd * torch.randn(mean.shape, generator=generator), shares)
         total += film
         sampled += _mse(film, task.targets) / samples
@@ -133,7 +133,7 @@ def _errors(model: Model, posterior: Posterior, task: Task, samples: int) -> dic
 def _paths(reader: PlaceMap, posterior: Posterior, at: Tensor, true: Tensor) -> dict[str, float]:
     """Errors and doubt about places [P, S, 2]."""
     generator = torch.Generator().manual_seed(1)
-    local = reader.model.blocks["local"]  # the first channels: the reader needs no others
+    local = reader.model.blocks["local"]  # the first channels; the map uses no others
     mean, sd = posterior.mean(at)[..., local], posterior.variance(at)[..., local].sqrt()
     drawn = reader(mean + sd * torch.randn(PLACES, *mean.shape, generator=generator))
     root = torch.linalg.cholesky(reader.residual)
@@ -168,7 +168,7 @@ def _swap(model: Model, posterior: Posterior, looks: Tensor, places: Tensor) -> 
 
 
 def references(looks: Tensor, places: Tensor) -> dict[str, dict[str, float]]:
-    """Errors by frames given of what learns nothing, at the frames not given.
+    """Errors of predictions without a model, by number of given frames.
 
     `nearest_frame` and `blend`, of the two frames around a time by their distance. `straight_line`
     knows geometry: the true look, pasted along straight lines between the true places.

@@ -1,7 +1,7 @@
-"""What a model keeps of some digits: encodings, posteriors, projections, traversals.
+"""Latent codes of digits: encodings, posteriors, projections, traversals.
 
-The FGP-VAE divides its channels into local ones, which turn with the digit, and global ones, which
-stay. Other models have no such division, and say so through `blocks`.
+The FGP-VAE divides its channels into local ones, which follow the angle, and global ones, which are
+constant. Other models do not divide them; see `blocks`.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from fgpvae.models import Model
 
 Array = NDArray[np.float64]
 
-RIDGE = 0.01  # of the mean variance of a channel
+RIDGE = 0.01  # share of the mean variance of a channel
 STEPS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # standard deviations of the prior of a channel
-PLACES = 48  # at which subjects are compared
+PLACES = 48  # number of places at which subjects are compared
 
 
 @torch.no_grad()
@@ -41,10 +41,10 @@ def evenly(views: Views, count: int) -> NDArray[np.int64]:
 def gp_share(model: Model, views: Views) -> float | None:
     """The share of the local channels' variance that differs between subjects at the same w.
 
-    Of the posterior means z(w) given the views of each subject: the variance across subjects,
-    averaged over w, over the variance across subjects and w. Near 0 all subjects follow one curve,
-    the prior mean; the Gaussian process then adds nothing of a subject's own. None for a model
-    without local channels.
+    For the posterior means z(w) given the views of each subject: the variance across subjects,
+    averaged over w, divided by the variance across subjects and w. Near 0 all subjects follow one
+    curve, the prior mean, and the Gaussian process adds nothing. None for a model without local
+    channels.
     """
     if "local" not in model.blocks:
         return None
@@ -74,14 +74,14 @@ class Projection:
     directions: Array  # [C, D]
 
     def onto(self, codes: Array) -> Array:
-        """Other codes [..., C] along the same directions: [..., D]."""
+        """Project other codes [..., C] onto the same directions: [..., D]."""
         return (codes - self.mean) @ self.directions
 
 
 def project(z: Array, dimensions: int = 3, angles: Array | None = None) -> Projection:
     """PCA of channels [P, Q, C]; with fewer than D channels the other dimensions are 0.
 
-    With `angles` [Q] the plane in which they are read best comes first, PCA of the rest after it.
+    With `angles` [Q] the plane that predicts them best comes first, then the PCA of the rest.
     """
     from sklearn.decomposition import PCA
 
@@ -105,7 +105,7 @@ def project(z: Array, dimensions: int = 3, angles: Array | None = None) -> Proje
 def _angle_plane(rows: Array, w: Array) -> Array:
     """Two directions [C, 2] in which ridge regression reads (-sin w, cos w) from rows [N, C].
 
-    Angles are in this plane where the dial has them: counter-clockwise from the top.
+    In this plane angles run as on the dial: counter-clockwise from the top.
     """
     N, C = rows.shape
     ridge = RIDGE * N * (rows**2).mean() * np.eye(C)
@@ -122,7 +122,7 @@ def laid_over(paths: Array, points: Array) -> Array:
 
 
 def product(mu: Array, var: Array) -> tuple[Array, Array]:
-    """A global channel's mean and sd [Q + 1, C] as views [Q, C] arrive, from the prior on."""
+    """Mean and sd [Q + 1, C] of global channels given the first 0 to Q of views [Q, C]."""
     Q = len(mu)
     arrived = torch.ones(Q + 1, Q, dtype=torch.bool).tril(-1)  # row n has the first n views
     means, variances, _ = global_posterior(
@@ -137,7 +137,7 @@ def product(mu: Array, var: Array) -> tuple[Array, Array]:
 def effects(model: Model, z: Array, channels: Sequence[int] | None = None) -> Array:
     """Mean absolute change of a pixel when a channel moves one unit up and down: codes [N, L].
 
-    Of all channels, or of some, [C].
+    For all channels, or for some, [C].
     """
     codes = torch.as_tensor(z)[:, None, None]  # [N, 1, 1, L]
     unit = torch.eye(z.shape[-1], dtype=codes.dtype)[:, None]  # [C, 1, L]
@@ -184,8 +184,8 @@ def channel_correlation(z: Array) -> Array:
 def angle_correlation(z: Array) -> Array:
     """Correlations [Q, Q] between angles, over digits and channels [P, Q, C], about zero.
 
-    About zero, because that is where the prior has its mean: for draws from a zero-mean prior
-    this estimates k(w, w') / σ².
+    About zero, the mean of the prior: for draws from a zero-mean prior this estimates k(w, w') /
+    σ².
     """
     each = z.transpose(1, 0, 2).reshape(z.shape[1], -1)  # [Q, P C]
     second = each @ each.T
@@ -196,7 +196,7 @@ def angle_correlation(z: Array) -> Array:
 
 @torch.no_grad()
 def about_prior_mean(model: Model, z: Array, angles: Array = ANGLES) -> Array:
-    """Local channels [P, Q, J] at angles [Q] less the prior mean m(w), where there is one."""
+    """Local channels [P, Q, J] at angles [Q] minus the prior mean m(w), if there is one."""
     nothing = torch.zeros(1, 1, *model.image_shape)
     prior = model.infer(nothing, torch.zeros(1, 1), torch.zeros(1, 1, dtype=torch.bool))
     mean = _array(prior.mean(torch.as_tensor(angles)[None])[0])  # [Q, L]
@@ -210,22 +210,21 @@ def prior_gram(model: Model, angles: Array = ANGLES) -> Array:
     return _array(model.kernel.gram(w, w) / model.kernel.amplitude**2)
 
 
-NEAR = 0.3  # noise of a drawn style, in standard deviations of real ones
-KEPT = 96  # digits whose styles are kept to draw from
+NEAR = 0.3  # noise of a drawn style, in standard deviations of real styles
+KEPT = 96  # number of digits whose styles are used
 
 
 @dataclass(frozen=True, eq=False)
 class Styles:
     """A density over the G global channels around the styles of real digits of one kind.
 
-    A style is drawn near that of a digit: the noise around each has the covariance of all styles,
-    `near` times as wide, and the digit's own is drawn towards the mean so that the whole is as wide
-    as they are.
+    A draw is a digit's style plus noise with the covariance of all styles, scaled by `near`. The
+    digit's style is shrunk towards the mean, so that the density has the covariance of real styles.
     """
 
     mean: Array  # [G]
     factor: Array  # [R, G], a row a digit: its style less the mean, over √(R - 1)
-    digits: int  # that the mean is of
+    digits: int  # number of digits in the mean
     near: float = NEAR
 
     def draw(self, row: NDArray[np.int64], noise: Array) -> Array:
@@ -245,8 +244,8 @@ def own_styles(model: Model, views: Views) -> Array:
 def styles(model: Model, views: Views, own: Array | None = None) -> Styles:
     """A density of the styles of digits; `own` [P, G] are theirs if they are known.
 
-    The prior holds more possible than digits, and so does a Gaussian fitted to them: a draw from
-    either is often none. One near a digit nearly always is.
+    A draw from the prior, or from a Gaussian fitted to styles, is often not a digit. A draw near a
+    digit's style nearly always is.
     """
     own = own_styles(model, views) if own is None else own
     mean, some = own.mean(0), own[evenly(views, KEPT)]

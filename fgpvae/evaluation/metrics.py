@@ -1,4 +1,4 @@
-"""Arrays in, numbers out: errors of images and angles, exponents."""
+"""Errors of images and angles, and fitted exponents."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -1,4 +1,4 @@
-"""The protocol of the benchmark, the same for every model: a task in, figures out."""
+"""The protocol of the benchmark, the same for every model."""
 
 import dataclasses
 import time
@@ -24,12 +24,12 @@ from fgpvae.models import Model
 from fgpvae.training.configs import CUBES, DataConfig
 from fgpvae.training.sources import training_views
 
-CHUNK = 64  # digits generated at a time
+CHUNK = 64  # digits in a chunk
 OBLIQUE = "oblique"
-BY_VIEWS = (1, 4, 11)  # numbers of views from which errors are compared
-SPREAD_EACH = 8  # every eighth figure is enough to say how far samples differ
+BY_VIEWS = (1, 4, 11)  # numbers of given views at which errors are compared
+SPREAD_EACH = 8  # every eighth figure suffices for the spread of samples
 
-Progress = Callable[[float], None]  # is told the share that is done
+Progress = Callable[[float], None]  # receives the share that is done
 Name = TypeVar("Name", str, int)
 
 
@@ -75,8 +75,8 @@ class Score:
     """Mean squared errors of a pixel over the images of one task."""
 
     mse: float
-    sampled: float | None  # of posterior samples in place of means
-    by_class: dict[str, float]  # of the digits of each class
+    sampled: float | None  # with posterior samples instead of means
+    by_class: dict[str, float]  # by class
 
 
 def score(
@@ -125,12 +125,12 @@ def evaluate(
     A model trained on given angles is scored on the benchmark of its classes: `test_mse` at the
     held-out angle of training digits, `extrapolation_mse` the same for digits never trained on
     from eleven views, `one_view_mse` at the other 15 angles from the upright view alone. A model
-    trained on the whole circle has seen the held-out angle, so it is scored on digits of the MNIST
-    test file only: its `extrapolation_mse` and `one_view_mse` are those of the 500 unseen digits.
+    trained on the whole circle has seen the held-out angle, so it has no `test_mse`, and the other
+    two are scored on the 500 unseen digits of the MNIST test file.
 
     `mse_by_views`: at 157.5 degrees from 1, 4 and 11 views of unseen digits of the test file, and
-    `gp_share` of these from eleven views. `references` need no model, and `verdict` says where one
-    of them is better.
+    `gp_share` of these from eleven views. `references` are errors without a model, and `verdict`
+    says if one of them is lower.
 
     >>> import fgpvae
     >>> model, config = fgpvae.load_pretrained("paper"), fgpvae.DataConfig()
@@ -159,7 +159,7 @@ def evaluate(
 def digit_references(
     tasks: Mapping[str, Task], classes: Sequence[int]
 ) -> dict[str, dict[str, float]]:
-    """Errors on tasks of digits of what needs no model; mean images are of training digits."""
+    """Errors without a model on tasks of digits; mean images are those of training digits."""
     upright = data.trainable(data.embedded(classes))
     references = {}
     for name, task in tasks.items():
@@ -207,7 +207,7 @@ def evaluate_objects(
     seed: int = 0,
     progress: Progress = lambda share: None,
 ) -> dict[str, Any]:
-    """The figures of a model of one's own objects, under the names of the benchmark's.
+    """Score a model of own objects, with the names of the benchmark.
 
     `test_mse`: held-out views of training objects. `extrapolation_mse`: objects never trained on,
     from half of their views. `one_view_mse`: the same objects from one view. Each has the error of
@@ -238,7 +238,7 @@ def evaluate_objects(
 
 
 def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dict[str, Any]:
-    """The figures of a model of figures of cubes, on shapes that no model was trained on.
+    """Score a model of cube figures, on shapes that no model was trained on.
 
     `mse_by_views`: at all other angles of 24 from 1, 2, 4 or 8 views at equal distances, the first
     at 0; `mse_by_views_sampled` the same of posterior samples, and `spread_by_views` how far these
@@ -286,13 +286,13 @@ def unseen_figures(size: int = cubes.SIZE) -> Tensor:
 
 @lru_cache(maxsize=2)
 def cube_references(size: int = cubes.SIZE) -> dict[str, float]:
-    """Errors on the unseen figures of what needs no model."""
+    """Errors without a model on the unseen figures."""
     training = cubes.views_of(cubes.all_copies(cubes.splits().training), size)
     return cubes.references(training, unseen_figures(size))
 
 
 def _figures(model: Model, tasks: Mapping[str, Task], progress: Progress) -> dict[str, Any]:
-    """Every error with that of samples beside it, None where there is no task; what it cost."""
+    """All errors, with posterior means and samples (None without a task), and the time taken."""
     started = time.perf_counter()
     figures: dict[str, Any] = {}
     scores = score(model, tasks, sampled=tasks, progress=progress)

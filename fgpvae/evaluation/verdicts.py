@@ -1,10 +1,10 @@
-"""One sentence about a model that is worse than an answer that needs no model."""
+"""One sentence about a model that is worse than a prediction without a model."""
 
 from collections.abc import Mapping
 from typing import Any
 
 ANSWERS = {"nearest_view": "copying the nearest given view", "mean_image": "the mean image"}
-# what is asked, and what to try where the answer is worse than one without a model
+# what is predicted, and what to try if a prediction without a model is better
 OTHER_MODEL = "take a model that keeps view and style apart, such as the FGP-VAE"
 QUESTIONS = {
     "test_mse": (
@@ -24,10 +24,10 @@ QUESTIONS = {
 
 
 def verdict(figures: Mapping[str, Any]) -> str | None:
-    """Say where a model is worse than copying or than the mean image, and what to try.
+    """Say at what a model is worse than copying or the mean image, and what to try.
 
     `figures` are those of `evaluate`, `evaluate_objects` or `evaluate_cubes`, with their
-    `references`. None where it is better at everything.
+    `references`. None if it is better at everything.
 
     >>> from fgpvae import evaluation
     >>> known = {"test_mse": {"nearest_view": 0.01, "mean_image": 0.03}}

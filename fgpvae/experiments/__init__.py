@@ -1,7 +1,7 @@
-"""The paper's section 4, one function a table or figure; the latent space; cubes; films.
+"""Experiments: one function per table or figure of the paper's section 4, and of docs/results.md.
 
-Each takes an `Experiment` (seeds, where runs and results are kept) and returns a plain dict that
-`report.write` turns into JSON, a Markdown table and a figure.
+Each takes an `Experiment` (seeds, directories of runs and results) and returns a plain dict, which
+`report.write` writes as JSON, a Markdown table and a chart.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The moving ball, by the protocol of the field: is the path found in two channels?
+"""The moving ball, by the usual protocol: the error of the path in two channels.
 
 Pearce (2019) and others after him: 35 new films every epoch, one hidden layer of 500 units, two
 channels, Bernoulli pixels. With every channel local the FGP-VAE is Pearce's model.
@@ -32,7 +32,7 @@ PLAIN = VAEConfig(latents=2, period=4.0, network=NETWORK)
 
 
 def ball(experiment: Experiment) -> dict[str, Any]:
-    """Squared error of the path, summed over a film, after one least squares fit a batch."""
+    """Squared error of the path, summed over a film, after one least-squares fit per batch."""
     epochs = _epochs(experiment.changes)
     errors: dict[str, list[float]] = {"fgpvae": [], "encoder": [], "vae": []}
     for seed in range(experiment.seeds):

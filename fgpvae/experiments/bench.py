@@ -24,8 +24,8 @@ from fgpvae.training.sources import build_source
 from fgpvae.training.trainer import Trainer
 
 VIEWS = (8, 16, 64, 128, 256, 512)  # Q
-PUBLISHED_MSE = 0.0284  # on the test views, of the paper's FGP-VAE
-PUBLISHED_SECONDS = 1.6  # an epoch of the published program, timed once on two cores elsewhere
+PUBLISHED_MSE = 0.0284  # test error of the paper's FGP-VAE
+PUBLISHED_SECONDS = 1.6  # epoch of the published program, timed once on two other cores
 
 
 def seconds_an_epoch(views: Views, batch: int, epochs: int = 3) -> float:
@@ -39,7 +39,7 @@ def seconds_an_epoch(views: Views, batch: int, epochs: int = 3) -> float:
 
 
 def seconds_until_published(preset: str, every: int = 5) -> float | None:
-    """Processor seconds of training until the test error is below the paper's, if it ever is.
+    """Processor seconds of training until the test error is below the paper's, or None.
 
     The error is measured after every few epochs, which is not counted.
     """
@@ -70,9 +70,9 @@ def many_views(Q: int, images: int = 4096) -> Views:
 
 
 def peak_memory_by_views(views: tuple[int, ...] = VIEWS) -> dict[int, float]:
-    """MB that the posterior of 20 digits, 8 channels, needs with its gradient at Q views.
+    """MB of the posterior of 20 digits with 8 channels, including its gradient, at Q views.
 
-    In a process of its own, whose peak is read after each Q, so they have to ascend.
+    Runs in one process whose peak is read after each Q, so they have to ascend.
     """
     command = [
         sys.executable,
@@ -86,7 +86,7 @@ def peak_memory_by_views(views: tuple[int, ...] = VIEWS) -> dict[int, float]:
 
 def _print_peaks(views: tuple[int, ...]) -> None:
     peaks = []
-    for Q in (views[0], *views):  # once more at first, for all that is loaded on the way
+    for Q in (views[0], *views):  # the first one twice, to exclude what is loaded
         mu = torch.zeros(20, Q, 8, requires_grad=True)
         var = torch.full((20, Q, 8), 0.1, requires_grad=True)
         w = torch.rand(20, Q, dtype=torch.float64)
@@ -100,7 +100,7 @@ def _print_peaks(views: tuple[int, ...]) -> None:
 def bench(
     progress: Callable[[str], None] = lambda what: None, learning: bool = True
 ) -> dict[str, Any]:
-    """All figures of the bench, each measured anew; those of learning take minutes."""
+    """Measure everything; the times to reach the paper's error take minutes."""
     progress("an epoch with the paper's networks")
     epoch = seconds_an_epoch(data.factorized(), 20)
     by_q = {}
@@ -111,7 +111,7 @@ def bench(
         by_q[Q] = 1000 * seconds / int(many.observed.sum())
     progress("memory of many views")
     memory = peak_memory_by_views()
-    large = VIEWS[-3:]  # of less the allocator says little
+    large = VIEWS[-3:]  # smaller ones are dominated by the allocator
     result: dict[str, Any] = {
         "threads": torch.get_num_threads(),
         "seconds_an_epoch": epoch,

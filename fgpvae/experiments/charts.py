@@ -1,4 +1,4 @@
-"""The charts that documents show of experiments."""
+"""Charts of experiments for the documentation."""
 
 from typing import Any
 

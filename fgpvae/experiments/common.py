@@ -1,4 +1,4 @@
-"""What the experiments share: trained runs that are reused, and where a result is from."""
+"""What the experiments share: reusable trained runs, and the provenance of results."""
 
 import os
 import platform
@@ -37,7 +37,7 @@ MODELS = (
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of a table: a preset with changes, under a name of its own."""
+    """A row of a table: a preset with changes, under its own name."""
 
     name: str
     preset: str
@@ -59,9 +59,9 @@ class Experiment:
             raise UserError(f"The number of seeds must be from 1 to 100, not {self.seeds}.")
 
     def run(self, preset: str, seed: int, changes: Sequence[str] = (), tag: str = "") -> Run:
-        """The finished run of a preset and seed: the one that is there, resumed, or a new one.
+        """The finished run of a preset and seed: existing, resumed or new.
 
-        It is trained in a process of its own, so that its peak memory is its own.
+        It is trained in a separate process, so that its peak memory can be measured.
         """
         directory = self.runs / f"{preset}{tag}-{seed}"
         changes = (*changes, *self.changes)
@@ -139,7 +139,7 @@ class Experiment:
 
 
 def commit() -> str:
-    """The commit that the package is at, "-" where it is no checkout."""
+    """The commit of the package, "-" outside a checkout."""
     command = ["git", "rev-parse", "--short", "HEAD"]
     try:
         done = subprocess.run(
@@ -151,14 +151,14 @@ def commit() -> str:
 
 
 def title(model: Model) -> str:
-    """What a row is called: the model, and what it has beyond the paper's."""
+    """The title of a row: the model, and how it differs from the paper's."""
     dense = ["dense networks"] if model.config.network.kind == "dense" else []
     angle = ["encoder given the angle"] if getattr(model.encoder, "takes_angle", False) else []
     return ", ".join([model.title, *dense, *angle])
 
 
 def spread(values: Sequence[float | None]) -> dict[str, Any]:
-    """Mean and standard deviation over seeds, and the values themselves."""
+    """Mean and standard deviation over seeds, and the values."""
     known = [value for value in values if value is not None]
     if not known:
         return {"mean": None, "sd": None, "values": []}
@@ -176,7 +176,7 @@ def spreads(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def seconds_an_epoch(run: Run) -> float:
-    """The fastest epoch of the last third: the joint phase of a joint GP, least disturbed."""
+    """The fastest epoch of the last third, which is the joint phase of a joint GP."""
     seconds = [line["seconds"] for line in run.metrics()]
     last = seconds[-len(seconds) // 3 - 1 :]
     return min((b - a for a, b in pairwise(last)), default=seconds[0])

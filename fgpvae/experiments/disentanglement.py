@@ -1,4 +1,4 @@
-"""What each part of the code knows: angle and digit, read from local and from global channels."""
+"""Disentanglement: angle and digit, predicted from local and from global channels."""
 
 from typing import Any
 
@@ -24,9 +24,9 @@ def disentanglement(experiment: Experiment) -> dict[str, Any]:
 
 
 def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float | None]:
-    """All figures of one model on some views."""
-    z = latents.encodings(model, views)[0]  # [P, Q, L], each view by itself
-    j = model.blocks.get("local", slice(0, 0)).stop  # without a division all is global
+    """All scores of one model on some views."""
+    z = latents.encodings(model, views)[0]  # [P, Q, L] of single views
+    j = model.blocks.get("local", slice(0, 0)).stop  # without local channels all are global
     scores = disentanglement_scores(z[..., :j], z[..., j:], views.angles.numpy(), seed=seed)
     swap = swap_error(model, views) if "local" in model.blocks else None
     return scores | {"swap_error": swap}
@@ -43,7 +43,7 @@ def swap_error(model: Model, views: Views) -> float:
     """MSE of the style of one digit at the angles of another, against the truth.
 
     The local channels are digit B's, the global ones digit A's; the truth is A at those angles.
-    With perfectly separated parts it is the error of plain reconstruction.
+    With perfect disentanglement it is the error of plain reconstruction.
     """
     z = model.infer(views.images, views.angles, views.observed, views.ids).mean(views.angles)
     styles = list(model.styles)

@@ -1,4 +1,4 @@
-"""Films of digits never trained on, from one to eight frames, by each model that can be asked."""
+"""Films of digits never trained on, from one to eight frames, by all models of films."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +10,8 @@ from fgpvae.training.presets import PRESETS
 SHIPPED, QUICK = "films", "films-quick"
 LATENTS = PRESETS[QUICK].model.latents
 _PLAIN = ("model.period=4", "training.context_dropout=0")
-# the same films, steps and sizes of networks for all. The CVAE's channels are a look and the time:
-# none is left to say where the thing is, so its networks are dense ones without the shift
+# The same films, steps and sizes of networks for all. The CVAE has a look and the time, but no
+# channel for the place, so its networks are dense ones without the shift
 VARIANTS = {
     QUICK: (),
     "all-local": (f"model.local={LATENTS}",),
@@ -31,7 +31,7 @@ FIGURES = ("mse", "path_error", "spread", "coverage", "swap", "length_scale")
 
 
 def films(experiment: Experiment) -> dict[str, Any]:
-    """Errors at the frames not given; beside them what learns nothing, and the shipped model."""
+    """Errors at the frames not given, of trained models, the shipped one, and without a model."""
     rows = []
     for name, runs, models in experiment.variants(QUICK, VARIANTS, SHIPPED):
         found = [film_scores(model) for model in models]

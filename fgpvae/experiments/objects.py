@@ -1,4 +1,4 @@
-"""Figures of cubes never trained on, from one to eight views, by each model that can be asked."""
+"""Cube figures never trained on, from one to eight views, by all models that take new figures."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
 
 
 def objects(experiment: Experiment) -> dict[str, Any]:
-    """MSE at all other angles against the number of views; what needs no model beside it."""
+    """MSE at all other angles against the number of views, and without a model."""
     curves = []
     for name, runs, models in experiment.variants(PRESET, VARIANTS, SHIPPED):
         found = [evaluation.evaluate_cubes(model) for model in models]
@@ -45,7 +45,7 @@ def objects(experiment: Experiment) -> dict[str, Any]:
 
 
 def _epochs(config: RunConfig) -> int:
-    """The epochs of a run and of the runs that it went on from."""
+    """The epochs of a run and of the runs that it continued."""
     start = config.training.start
     before = _epochs(PRESETS[Path(start).name]) if start else 0
     return before + config.training.epochs

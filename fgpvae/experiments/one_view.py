@@ -43,13 +43,13 @@ def tasks() -> dict[str, Task]:
     seen = data.task(trained, ANGLES[:1], ANGLES[[HELD_OUT_INDEX]])
     everything = data.one_view()
     fifth = _column(everything, FIFTH - 1)  # the upright view is not asked for
-    # by its id a model that remembers training digits leaves their other views out
+    # with the id, a model that stores training views leaves out this digit's
     context = replace(seen.context, ids=torch.arange(TRAIN_DIGITS))
     return {SEEN: replace(seen, context=context), FRAME: fifth, ALL: everything}
 
 
 def one_view(experiment: Experiment) -> dict[str, Any]:
-    """Errors of models trained here, of shipped weights, and of the view turned as a picture."""
+    """Errors of models trained here, of shipped models, and of the rotated view."""
     chosen = TRAINED
     if experiment.models != MODELS:
         chosen = tuple(Entry(name, name) for name in experiment.models)
@@ -79,7 +79,7 @@ def _column(task: Task, k: int) -> Task:
 
 
 def _turned(task: Task) -> float:
-    """The error of the one view, turned as a picture."""
+    """The error of the one view, rotated as a picture."""
     errors = []
     for one in (_column(task, k) for k in range(task.at.shape[1])):
         errors.append(metrics.mse(rotated_view(one), one.targets[:, 0].numpy()))

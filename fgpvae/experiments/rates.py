@@ -1,8 +1,8 @@
-"""Which learning rate and schedule: chosen on views kept back of training digits, never on tests.
+"""Choice of learning rate and schedule, on held-out views of training digits, never on test images.
 
-One view of each of 90 training digits, none of them a test digit, is not trained on and is found
-from the digit's other views. So every model is chosen in the same way, also one that knows no
-digits but its own.
+One view of each of 90 training digits, none of them a test digit, is held out and predicted from
+the digit's other views. So the choice is the same for every model, also for those that take no new
+digits.
 """
 
 import math
@@ -15,7 +15,7 @@ from fgpvae.experiments.common import Experiment, spread
 # the lowest first
 CANDIDATES = (("constant", 0.001), ("cosine", 0.003), ("cosine", 0.006))
 KEPT_BACK = 90  # digits
-FAR_BEHIND = 1.03  # times the least error; seeds differ by half of that
+FAR_BEHIND = 1.03  # maximum ratio to the lowest error; the spread over seeds is half of that
 
 
 def rates(experiment: Experiment) -> dict[str, Any]:
@@ -30,9 +30,9 @@ def rates(experiment: Experiment) -> dict[str, Any]:
 def choose(
     experiment: Experiment, name: str, preset: str, changes: Sequence[str], seeds: Sequence[int]
 ) -> dict[str, Any]:
-    """Every candidate with its errors on the views kept back, and the one that is chosen.
+    """All candidates with their errors on the held-out views, and the chosen one.
 
-    Who is far behind with the first seed is not trained with the others.
+    Candidates that are far behind with the first seed are not trained with the others.
     """
     errors: dict[tuple[str, float], list[float]] = {candidate: [] for candidate in CANDIDATES}
     racing = list(CANDIDATES)
@@ -60,7 +60,7 @@ def choose(
 def _lowest_within_one_standard_error(
     errors: dict[tuple[str, float], list[float]],
 ) -> tuple[str, float]:
-    """The first candidate that the best one does not beat by more than the best one's own error."""
+    """The first candidate within one standard error of the best."""
     best = min(errors.values(), key=mean)
     limit = mean(best) + (stdev(best) / math.sqrt(len(best)) if len(best) > 1 else 0.0)
     return next(candidate for candidate, found in errors.items() if mean(found) <= limit)

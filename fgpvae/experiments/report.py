@@ -16,7 +16,7 @@ CHARTS = ("extrapolation", "scaling")  # what the documents show
 
 
 def prepare(directory: Path) -> None:
-    """Make the directory of the results and try to write there, before hours of training."""
+    """Create the directory of the results and check that it is writable, before training."""
     with files.explained(directory, "made"):
         directory.mkdir(parents=True, exist_ok=True)
     with files.explained(directory, "written"), tempfile.TemporaryFile(dir=directory):
@@ -24,7 +24,7 @@ def prepare(directory: Path) -> None:
 
 
 def write(result: dict[str, Any], directory: Path) -> list[Path]:
-    """Write everything about a result; returns the files.
+    """Write a result to files and return them.
 
     An installed Chromium or Chrome draws the chart; without one there is none.
     """
@@ -36,7 +36,7 @@ def write(result: dict[str, Any], directory: Path) -> list[Path]:
     browser = os.environ.get("BROWSER_PATH") or next(filter(None, map(shutil.which, BROWSERS)), "")
     if name not in CHARTS or not browser:
         return [data, tables]
-    from fgpvae.experiments import charts  # here, for Plotly is slow to load
+    from fgpvae.experiments import charts  # imported here, because Plotly is slow to load
 
     os.environ["BROWSER_PATH"] = browser
     files.write(chart, charts.svg(result))
@@ -44,7 +44,7 @@ def write(result: dict[str, Any], directory: Path) -> list[Path]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """The tables that docs/results.md includes, with the command that made them."""
+    """The tables for docs/results.md, with the command that made them."""
     blocks = TABLES[result["experiment"]](result)
     text = "\n\n".join(f"{heading}\n\n{table(*rows)}".strip() for heading, rows in blocks)
     seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
@@ -187,7 +187,7 @@ def _scaling(result: dict[str, Any]) -> list[tuple[str, Rows]]:
 
 
 def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
-    """Three tables: the main questions, the indices of the literature, and what these come from."""
+    """Three tables: main scores, indices from the literature, and the importances behind them."""
     blocks = (
         ("angle", "digit", "swap"),
         ("invariance", "dci", "mig"),
@@ -220,7 +220,7 @@ def _objects(result: dict[str, Any]) -> list[tuple[str, Rows]]:
 
 
 def _films(result: dict[str, Any]) -> list[tuple[str, Rows]]:
-    """Errors of the mean film, of the film at the mean code, and of paths."""
+    """Errors of the mean film, of the film at the posterior mean, and of paths."""
     views = list(result["rows"][0]["mse"])
     titles = ["1 frame given", *(f"{n}" for n in views[1:-1]), "all, at the frames given"]
     tables = []

@@ -18,8 +18,8 @@ from fgpvae.gp.posterior import DensePosterior, FourierPosterior
 
 DIGITS = ((45, 1), (90, 1), (180, 1), (360, 1), (720, 2), (1800, 5), (3600, 10))  # P, classes
 CLASSES = (3, 8, 5, 2, 0, 1, 4, 6, 7, 9)
-RATE = 0.003  # of runs that are a tenth as long as the preset's
-STEPS = 1800  # of every run, whatever its P: 100 epochs of 360 digits
+RATE = 0.003  # epochs of runs that are a tenth as long as the preset's
+STEPS = 1800  # digits seen in every run, for any P: 100 epochs of 360 digits
 VIEWS = (8, 16, 32, 64, 128, 256)
 BLOCK = 20  # digits whose posterior is timed together
 
@@ -35,7 +35,7 @@ def scaling(experiment: Experiment) -> dict[str, Any]:
         )
     }
     for path in ("dense", "fourier", "joint"):
-        last = by_views[-4:]  # the asymptotic end
+        last = by_views[-4:]  # the largest sizes, close to the asymptote
         seconds = [row[path] for row in last]
         exponents[f"{path}_in_Q"] = fitted_exponent([row["Q"] for row in last], seconds)
     return experiment.provenance("scaling") | {
@@ -109,5 +109,5 @@ def _joint(style: Tensor, kernel: Periodic, w: Tensor, mu: Tensor, var: Tensor) 
 
 
 def _seconds(action: Callable[[], None], repeats: int = 5) -> float:
-    """The fastest of a few repeats, after one to warm up."""
+    """The fastest of a few repeats, after one warm-up."""
     return min(timeit.repeat(action, number=1, repeat=repeats + 1)[1:])

@@ -1,7 +1,7 @@
 """Table 1 of the paper: error, complexity and time of every model, in two blocks.
 
-As published: each model with its own settings. Equal: the same images, epochs and averaging for
-all, with rate and schedule chosen in one way.
+As published: each model with its own settings. Equal budgets: the same images, epochs and
+averaging; rate and schedule chosen in the same way.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ from fgpvae.experiments.rates import choose, rate_changes
 from fgpvae.models import Model
 from fgpvae.runs.directory import Run
 
-# as published, in this order: the models of every experiment, and a strong one without an encoder
+# order of the block as published: the models of all experiments, and the deep SVGP
 ORDER = (*MODELS[: MODELS.index("paper")], "deep-svgp", *MODELS[MODELS.index("paper") :])
 FIGURES = ("test_mse", "test_mse_sampled", "extrapolation_mse", "one_view_mse")
 
@@ -35,9 +35,9 @@ PUBLISHED = {
     "paper": {"mse": 0.0284, "sd": 0.0004, "seconds_an_epoch": 1.41, "extrapolation": 0.0316},
 }
 
-EPOCHS = 100  # of the equal block
-ALONE = "-equal"  # after the name of a model that is asked for in the equal block only
-CHOICE_SEEDS = (0,)  # of the runs that rate and schedule are chosen by
+EPOCHS = 100  # epochs of the equal block
+ALONE = "-equal"  # suffix of a model that is requested in the equal block only
+CHOICE_SEEDS = (0,)  # seeds of the runs that choose rate and schedule
 SAME = (
     "data.split=shuffled",
     "data.validation=0",
@@ -63,7 +63,7 @@ EQUAL = (
 
 
 def table1(experiment: Experiment) -> dict[str, Any]:
-    """Mean and standard deviation over seeds of every figure of the benchmark."""
+    """Mean and standard deviation over seeds of all scores of the benchmark."""
     asked = experiment.models
     alone = [f"{entry.name}{ALONE}" for entry in EQUAL]
     own = ORDER if asked == MODELS else [name for name in asked if name not in alone]
@@ -86,7 +86,7 @@ def table1(experiment: Experiment) -> dict[str, Any]:
 
 
 def _equal_row(experiment: Experiment, entry: Entry) -> dict[str, Any]:
-    """A model on equal terms, with the rate and schedule that are best on views kept back."""
+    """A model with the equal budget, and the rate and schedule that are best on held-out views."""
     same = (*SAME, *entry.changes, f"training.epochs={EPOCHS}")
     tag = f"{entry.name}{ALONE}"
     changes = (*same, f"training.validate_every={EPOCHS}")

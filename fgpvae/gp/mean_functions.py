@@ -46,10 +46,10 @@ class MeanOnACircle(MeanFunction):
 
 
 class MeanOnALine(MeanFunction):
-    """Mean function on nodes C from -1 to 1, half a length scale apart: φ(w) = L⁻¹ k(C, w), LLᵀ =
-    k(C, C).
+    """Mean function on nodes C from -1 to 1, half a length scale apart.
 
-    φ(a)·φ(b) is then k(a, b) at the nodes and close to it between them.
+    φ(w) = L⁻¹ k(C, w) with LLᵀ = k(C, C): φ(a)·φ(b) is k(a, b) at the nodes and close to it between
+    them.
     """
 
     nodes: Tensor

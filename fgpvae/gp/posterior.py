@@ -63,8 +63,9 @@ class LocalPosterior(ABC):
 
 
 class DensePosterior(LocalPosterior):
-    """O(Q³) for each digit and channel: one Cholesky factor L of B = I + S^½ K S^½, so that A = S^½
-    B⁻¹ S^½, whose rows are zero for views that are not observed.
+    """Posterior by one Cholesky factor L of B = I + S^½ K S^½ for each digit and channel: O(Q³).
+
+    A = S^½ B⁻¹ S^½, whose rows are zero for views that are not observed.
 
     All eigenvalues of B are at least 1, whatever the noise, so it can be factorised.
     """

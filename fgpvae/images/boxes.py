@@ -1,4 +1,4 @@
-"""Where the digits of a picture are: boxes to show, of which a click chooses one.
+"""Find the digits in a picture: boxes to show, one of which a click chooses.
 
 >>> import numpy as np
 >>> from fgpvae import data, images
@@ -19,14 +19,14 @@ from fgpvae.images.pieces import Extent, find_groups
 from fgpvae.images.reading import as_picture
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the picture
-_PAPER = 0.25  # margin around a digit, against its longer side
+_PAPER = 0.25  # margin around a digit, relative to its longer side
 MOST_BOXES = 12
 
 
 def digit_boxes(
     picture: bytes | Image.Image | np.ndarray, invert: bool | None = None
 ) -> tuple[Box, ...]:
-    """Boxes of what may be digits, line by line, each fit for `Options(crop=box)`."""
+    """Boxes of possible digits in reading order, each valid as `Options(crop=box)`."""
     ink = find_ink(as_picture(picture), invert)
     height, width = ink.mask.shape
     groups = find_groups(ink.mask)[:MOST_BOXES]
@@ -35,7 +35,7 @@ def digit_boxes(
 
 
 def box_at(boxes: Sequence[Box], x: float, y: float) -> Box | None:
-    """The smallest box around a point, None where there is none."""
+    """The smallest box around a point, None if there is none."""
     around = [box for box in boxes if box[0] <= x <= box[2] and box[1] <= y <= box[3]]
     return min(around, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]), default=None)
 
@@ -57,7 +57,7 @@ def _in_lines(groups: list[Extent]) -> list[Extent]:
 def _with_paper(
     group: Extent, others: list[Extent], width: int, height: int
 ) -> tuple[float, float, float, float]:
-    """A margin of paper, but not beyond half of the way to a neighbour."""
+    """Add a margin of paper, at most half of the distance to a neighbour."""
     margin = _PAPER * group.extent
     left, right = max(0.0, group.left - margin), min(width, group.right + margin)
     top, bottom = max(0.0, group.top - margin), min(height, group.bottom + margin)

@@ -1,4 +1,4 @@
-"""Digits as files: every pixel a square, unless they were `enlarged` smoothly before."""
+"""Write digits as files: every pixel is a square, unless they were `enlarged` smoothly before."""
 
 import io
 
@@ -7,7 +7,7 @@ from PIL import Image
 
 
 def enlarged(images: np.ndarray, side: int) -> np.ndarray:
-    """[..., n, n] -> [..., side, side] by bicubic interpolation, as smooth as on the dial."""
+    """[..., n, n] -> [..., side, side] by bicubic interpolation, as on the dial."""
     flat = np.asarray(images, dtype=np.float32).reshape(-1, *images.shape[-2:])
     large = [
         np.asarray(Image.fromarray(image).resize((side, side), Image.Resampling.BICUBIC))
@@ -24,7 +24,7 @@ def to_png(image: np.ndarray, scale: int = 8) -> bytes:
 
 
 def to_gif(frames: np.ndarray, scale: int = 8, milliseconds: int = 60) -> bytes:
-    """[S, H, W] in 0..1 -> an endless animation."""
+    """[S, H, W] in 0..1 -> a GIF that loops."""
     pictures = [_picture(frame, scale) for frame in frames]
     buffer = io.BytesIO()
     pictures[0].save(

@@ -1,4 +1,4 @@
-"""Which pixels of a picture are ink: colour, uneven light, dark or light strokes."""
+"""Find the ink of a picture, by colour or darkness, under uneven light."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -11,10 +11,10 @@ from fgpvae.errors import UserError
 from fgpvae.images.pieces import gaps, rim, without_hair
 from fgpvae.images.ruling import find_ruling
 
-WORK_SIDE = 384  # longest side of the arrays that are worked on
+WORK_SIDE = 384  # maximum side of the arrays that are processed
 _LUMINANCE = np.array([0.299, 0.587, 0.114])
 _FLAT = 0.03  # evenly lit paper varies less than this
-# widths of the widest ink that are tried, as shares of the picture's longer side
+# maximum stroke widths that are tried, as shares of the picture's longer side
 _WIDTHS = (1 / 24, 1 / 14, 1 / 9, 1 / 6, 1 / 4)
 _MEETING = 1.7  # width of ink where strokes meet, relative to the widest stroke
 _CLEAR = 0.35  # minimum strength of an edge, relative to a clear one
@@ -30,15 +30,15 @@ _FAINTEST = 0.07  # minimum contrast of ink; a page with less is blank
 @dataclass(frozen=True)
 class Ink:
     grey: np.ndarray  # [H, W] the channel in which the ink stands out most
-    even: np.ndarray  # [H, W] the same with uneven light taken out
+    even: np.ndarray  # [H, W] the same without uneven light
     level: np.ndarray  # [H, W] 0 paper, 1 ink, soft in between
-    mask: np.ndarray  # [H, W] bool, surely ink and what hangs on it
+    mask: np.ndarray  # [H, W] bool, certain ink and what is connected to it
     dark: bool  # ink is darker than paper
     notes: tuple[str, ...]
 
     @property
     def contrast(self) -> np.ndarray:
-        """[H, W] share of the paper's light that the ink swallows."""
+        """[H, W] share of the paper's light that the ink absorbs."""
         return 1 - self.even if self.dark else self.even
 
 
@@ -62,7 +62,7 @@ def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | N
     else:
         notes.append("Ink is lighter than the paper, as the model expects.")
 
-    light = grey if dark else 1 - grey  # from here on as if ink were dark
+    light = grey if dark else 1 - grey  # from here on ink is dark
     if paper is not None and not dark:
         paper = 1 - paper
     found = _separated(light, paper, None if widest is None else widest * factor)
@@ -98,7 +98,7 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
         return None
     flat = np.full_like(pure, paper)
     coloured = _one_shape(pure, flat, ruled=False)
-    if coloured is None:  # lines of a colour may be in the way; to look for them takes long
+    if coloured is None:  # coloured ruling may interfere; looking for it takes long
         passed = find_ruling(_swallowed(pure, flat))
         coloured = None if passed is None else _one_shape(pure, passed * paper, ruled=True)
     if coloured is None or not _disagree(coloured.mask, found.mask, 3):
@@ -107,7 +107,7 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
 
 
 def _one_shape(pure: np.ndarray, paper: np.ndarray, ruled: bool) -> "_Found | None":
-    """Ink that is less pure than the paper [H, W], if it is one connected shape."""
+    """Ink that differs in tint from the paper [H, W], if it is one connected shape."""
     contrast = _swallowed(pure, paper)
     try:
         level, mask = _soft_threshold(contrast, np.abs(pure - paper.max()) < _FLAT)
@@ -159,13 +159,13 @@ def _ink_is_dark(grey: np.ndarray, paper: float | None) -> bool:
     border = np.concatenate([end.ravel() for end in ends])
     if np.percentile(border, 90) < _BRIGHT:
         return bool(third < 0)
-    # bright paper, with shadows: only strokes that are rare indeed are light
+    # bright paper with shadows: strokes count as light only if they are very rare
     return bool(third < _RARE * squared.mean() ** 1.5)
 
 
 @dataclass(frozen=True)
 class _Found:
-    contrast: np.ndarray  # [H, W] share of the paper's light that the ink swallows
+    contrast: np.ndarray  # [H, W] share of the paper's light that the ink absorbs
     level: np.ndarray  # [H, W] 0 paper, 1 ink
     mask: np.ndarray  # [H, W] bool
     ruled: bool
@@ -173,17 +173,17 @@ class _Found:
 
 
 def _separated(light: np.ndarray, paper: float | None, widest: float | None) -> _Found:
-    """[H, W] light -> its ink; `paper` is the level of evenly lit paper, if it is."""
+    """Separate ink from light [H, W]; `paper` is the level of evenly lit paper, else None."""
     calm = _median(light) if paper is None else light
     narrow = widest or _WIDTHS[0] * max(light.shape)
     passed = find_ruling(_swallowed(light, _uneven_paper(calm, narrow)))
     if passed is not None:
-        # paper where no darker than the lines, of which a black one lets no light pass
+        # paper where it is no darker than the lines; a black line lets no light pass
         bare = np.divide(light, passed, out=np.ones_like(light), where=light < passed)
         try:
             found = _without_lines(bare, paper, widest)
             return replace(found, mask=without_hair(found.mask, found.level), ruled=True)
-        except UserError:  # the lines were the only ink there is
+        except UserError:  # the lines were the only ink
             pass
     return _without_lines(light, paper, widest)
 
@@ -207,7 +207,7 @@ def _without_lines(light: np.ndarray, paper: float | None, widest: float | None)
 
 
 def _junctions(light: np.ndarray, calm: np.ndarray, mask: np.ndarray, width: float) -> np.ndarray:
-    """[H, W] bool: where strokes meet, and ink is wider than one of them."""
+    """[H, W] bool: where strokes meet and ink is wider than a single stroke."""
     inner = ndimage.find_objects(mask.astype(np.uint8))[0]
     window = tuple(slice(max(0, int(side.start - width)), int(side.stop + width)) for side in inner)
     wider = _swallowed(light[window], _uneven_paper(calm[window], width))
@@ -220,8 +220,8 @@ def _junctions(light: np.ndarray, calm: np.ndarray, mask: np.ndarray, width: flo
 def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> float | None:
     """Maximum stroke width; anything wider is a shadow. None if the paper is evenly lit.
 
-    A width that is too small takes parts of wide strokes for paper; one that is too large takes
-    shadows for ink. The best has outlines that are edges of the picture and misses none of these.
+    If the width is too small, parts of wide strokes count as paper; if it is too large, shadows
+    count as ink. With the best width the outlines are edges of the picture, and no edge is missed.
     """
     fold = 2 if max(light.shape) > 250 and min(light.shape) > 1 else 1
     small = _halved(light) if fold == 2 else light
@@ -235,7 +235,7 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
         try:
             ink, mask = _soft_threshold(contrast, sure)
         except UserError as error:
-            refusal = str(error)  # the error itself would hold this frame, and this frame it
+            refusal = str(error)  # a reference to the error would be a cycle
             continue
         sharp, outline, along = _sharp_pieces(mask, ink, edges)
         tried.append(_Trial(width, contrast, sharp, outline, along))
@@ -270,7 +270,7 @@ class _Trial:
         return float((self.along > clear).mean())
 
     def complete(self, wider: "_Trial", strong: np.ndarray, width: float) -> int:
-        """2 if it has its full contrast and most of the edges nearby, 1 if it may, 0 if not."""
+        """2 if the ink has full contrast and most nearby edges, 1 if it may have them, 0 if not."""
         share = self.contrast[self.mask] / np.maximum(wider.contrast[self.mask], 1e-3)
         full = float(np.median(share))
         away = ndimage.distance_transform_edt(~self.outline)
@@ -281,7 +281,7 @@ class _Trial:
         return 1 if full > 0.7 and missed < 0.4 else 0
 
     def _cut_by(self, wider: "_Trial") -> bool:
-        """Whether much of the extra ink of a wider trial is equally dark: the widest strokes."""
+        """Whether much of a wider trial's extra ink is equally dark: then it is wide strokes."""
         usual = max(float(np.median(wider.contrast[self.mask])), 1e-3)
         darkness = wider.contrast[wider.mask & ~self.mask] / usual
         alike = np.abs(np.log(np.maximum(darkness, 1e-3))) < _AS_DARK
@@ -312,7 +312,7 @@ def _edges(light: np.ndarray) -> np.ndarray:
 def _sharp_pieces(
     mask: np.ndarray, level: np.ndarray, edges: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The pieces that are not soft like a shadow, the outline of large ones, the edges there."""
+    """Pieces with sharp edges, the outline of the large ones, and the edges along it."""
     labels, count = ndimage.label(mask, np.ones((3, 3)))
     at_rim = rim(mask)
     index = np.arange(1, count + 1)
@@ -331,7 +331,7 @@ def _swallowed(light: np.ndarray, paper: np.ndarray) -> np.ndarray:
 
 
 def _most_telling_channel(colours: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Luminance, unless the ink stands out much more in one colour: [H, W, 3] -> [H, W]."""
+    """Luminance, or the colour in which the ink stands out much more: [H, W, 3] -> [H, W]."""
     channels = {"luminance": colours @ _LUMINANCE.astype(np.float32)}
     if np.ptp(colours, axis=2).max() > 0.1:
         channels |= dict(zip(("red", "green", "blue"), np.moveaxis(colours, 2, 0), strict=True))
@@ -343,7 +343,7 @@ def _most_telling_channel(colours: np.ndarray) -> tuple[np.ndarray, list[str]]:
 
 
 def _contrast(channel: np.ndarray) -> float:
-    """How far strokes stand out from their surroundings, noise taken off."""
+    """Contrast of strokes with their surroundings, less the noise."""
     channel = _halved(channel) if min(channel.shape) > 200 else channel
     detail = np.abs(channel - _surroundings(channel))
     return float(max(1e-3, np.percentile(detail, 99) - 3 * noise_of(channel)))
@@ -356,7 +356,7 @@ def _surroundings(grey: np.ndarray) -> np.ndarray:
 
 
 def noise_of(grey: np.ndarray) -> float:
-    """Standard deviation of pixel noise, from a mask that is blind to edges and slopes."""
+    """Standard deviation of pixel noise, from a filter that ignores edges and slopes."""
     padded = np.pad(grey, 1, mode="symmetric")
     step = 2 if grey.size > 20_000 else 1
     across = (padded[:-2] - 2 * padded[1:-1] + padded[2:])[::step]

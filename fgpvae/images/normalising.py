@@ -1,4 +1,4 @@
-"""A photo, scan, drawing or screenshot -> a 28 x 28 digit as MNIST has them, step by step."""
+"""Convert a photo, scan, drawing or screenshot to a 28 x 28 digit in MNIST's form, step by step."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ from fgpvae.images.pieces import find_digit, find_sheet, gaps, rim, stroke_width
 from fgpvae.images.reading import MIN_SIDE, as_picture
 
 SIDE = 28
-BOX = 20  # the longer side of an upright digit's bounding box, about
+BOX = 20  # approximate longer side of an upright digit's bounding box
 CENTRE = 14.0  # row and column of the centre of mass, as in MNIST
 STEP_SIDE = 280
-_FINE = 8 * BOX  # least size at which strokes are reshaped
-# stroke widths in the 20 x 20 box: 15 % and 97 % of MNIST, and where those beyond are brought to
+_FINE = 8 * BOX  # minimum size at which strokes are reshaped
+# stroke widths in the 20 x 20 box: quantiles 15 % and 97 % of MNIST, and targets of widths beyond
 _THINNEST, _THICKEST, _THIN_TO, _THICK_TO = 1.9, 4.0, 2.3, 3.3
 _GRAIN = 0.2  # pixels of the 28 x 28 digit over which grainy ink is evened out
 _PINHOLE = 0.5  # maximum area of a pinhole, in such pixels
@@ -24,8 +24,8 @@ _HOLE = 1.0  # minimum radius that a larger hole retains, in pixels of the 28 x 
 # log(upright box / longest span) of MNIST = a + b log(shortest / longest) + c log(mean / longest),
 # and how far a box may be from that: see docs/photographs.md
 _SIZE, _SIZE_TOLERANCE = (-0.034, -0.31, 1.364), 0.07
-_AS_DARK = 0.15  # maximum |log contrast ratio| of ink that is as dark as the digit
-_AS_SHARP = 0.7  # minimum slope at the rim relative to the digit of ink that is as sharp
+_AS_DARK = 0.15  # maximum |log contrast ratio| of ink that counts as equally dark
+_AS_SHARP = 0.7  # minimum slope at the rim, relative to the digit's, of equally sharp ink
 _TURNS = np.deg2rad(np.arange(0, 180, 7.5))
 _THICKNESS_STEP = 2.0  # pixels of the 28 x 28 digit for thickness = 1
 
@@ -73,7 +73,7 @@ class _Located:
 def normalise(
     picture: bytes | Image.Image | np.ndarray, options: Options = _DEFAULTS
 ) -> Normalised:
-    """Find the one digit in a picture and bring it to MNIST's form, or raise a UserError."""
+    """Find the digit in a picture and convert it to MNIST's form, or raise a UserError."""
     _check(options)
     whole = _unenlarged(as_picture(picture))
     part = _part(whole, options.crop)
@@ -112,7 +112,7 @@ def _check(options: Options) -> None:
 
 
 def _unenlarged(picture: Image.Image) -> Image.Image:
-    """Undo an enlargement of 28 x 28 without smoothing, such as this package's own exports."""
+    """Undo an enlargement of 28 x 28 pixels without smoothing, as in exports of this package."""
     if picture.size[0] != picture.size[1] or picture.size[0] % SIDE:
         return picture
     small = picture.resize((SIDE, SIDE), Image.Resampling.NEAREST)
@@ -177,7 +177,7 @@ def _locate(whole: Image.Image, box: _Pixels, invert: bool | None) -> _Located:
 
 
 def _inside(outer: _Pixels, inner: _Pixels) -> _Pixels:
-    """A box that is given from the corner of another."""
+    """Convert a box from coordinates relative to another box."""
     left, top = outer[:2]
     return inner[0] + left, inner[1] + top, inner[2] + left, inner[3] + top
 
@@ -185,7 +185,7 @@ def _inside(outer: _Pixels, inner: _Pixels) -> _Pixels:
 def _window(
     found: _Located, size: float, whole: tuple[int, int]
 ) -> tuple[float, float, float, float]:
-    """The square that a digit of that size is given, its centre of mass in the middle."""
+    """The square around a digit of that size, with its centre of mass in the middle."""
     first, last = np.reshape(found.box, (2, 2))  # [2] x and y
     scale = (last - first) / found.digit.shape[::-1]
     mass = ndimage.center_of_mass(np.where(found.digit, found.ink.level, 0))[::-1]
@@ -222,7 +222,7 @@ def _with_gaps(ink: Ink, near: np.ndarray) -> np.ndarray:
 
 
 def _only(picture: Image.Image, region: np.ndarray) -> tuple[Image.Image, _Pixels]:
-    """A region in its bounding box, with its typical colour where the region is not; the box."""
+    """A region in its bounding box, filled with its typical colour elsewhere; and the box."""
     mask = Image.fromarray(region).resize(picture.size, Image.Resampling.NEAREST)
     colour = ImageStat.Stat(picture, mask).median
     ground = Image.new("RGB", picture.size, tuple(colour))
@@ -252,7 +252,7 @@ def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray,
     if width > 0.45 * BOX:
         raise UserError("The picture shows a solid shape; a digit is made of strokes.")
     target, notes = width, []
-    if max(shape.shape) > 1.5 * BOX:  # a digit this small is left as it is
+    if max(shape.shape) > 1.5 * BOX:  # a digit this small is left unchanged
         if width < _THINNEST:
             target = _THIN_TO
             notes.append("Strokes are very thin and were made thicker.")
@@ -269,10 +269,10 @@ def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray,
 
 
 def _without_grain(fine: np.ndarray, unit: float) -> np.ndarray:
-    """[H, W] bool strokes without the pinholes of grainy ink, for which they would seem thin."""
+    """[H, W] bool strokes without the pinholes of grainy ink, which make strokes seem thin."""
     margin = int(np.ceil(4 * _GRAIN * unit))
     soft = ndimage.gaussian_filter(np.pad(fine, margin), _GRAIN * unit)
-    # a stroke thinner than the grain is as it was
+    # a stroke thinner than the grain is unchanged
     mask = (fine > 0.5) | (soft[margin:-margin, margin:-margin] > 0.5)
     holes, count = ndimage.label(~np.pad(mask, 1))
     small = np.bincount(holes.ravel(), minlength=count + 1) < _PINHOLE * unit**2
@@ -296,7 +296,7 @@ def _enlarged(shape: np.ndarray) -> np.ndarray:
 
 
 def _size(shape: np.ndarray) -> float:
-    """How long the longer side of the box would be if the digit stood upright, in pixels."""
+    """Estimate the longer side of the box of the upright digit, in pixels."""
     y, x = np.nonzero(rim(shape > 0.1))
     spans = np.array([np.ptp(x * np.cos(turn) + y * np.sin(turn)) + 1 for turn in _TURNS])
     longest = spans.max()
@@ -318,7 +318,7 @@ def _offset(mask: np.ndarray, outwards: float, hole: float) -> np.ndarray:
     holes, _ = ndimage.label(~mask)
     deepest = ndimage.maximum(-inside, holes, np.arange(holes.max() + 1))
     room = np.maximum(deepest - hole, 0)  # how far ink may go into each hole
-    room[[0, holes[0, 0]]] = np.inf  # ink itself, and the paper around the digit
+    room[[0, holes[0, 0]]] = np.inf  # ink, and the paper around the digit
     for _ in range(8):
         moved = np.clip(inside + np.minimum(outwards, room[holes]) + 0.5, 0, 1)
         if outwards >= 0 or ndimage.label(moved > 0.5, np.ones((3, 3)))[1] == pieces:

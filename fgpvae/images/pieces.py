@@ -1,4 +1,4 @@
-"""Which connected pieces of ink are the digit: specks, edges, broken strokes, several digits."""
+"""Find the connected pieces of ink that form the digit, among specks, edges and other digits."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ _MOST_PIECES, _MOST_HOLES = 40, 10  # a picture with more is a texture
 
 @dataclass(frozen=True)
 class Extent:
-    """A piece of ink, or several: which label it has, how much it is, and where."""
+    """A piece of ink, or several: label, area and box."""
 
     label: int
     area: int
@@ -35,7 +35,7 @@ class Extent:
 
 
 def rim(mask: np.ndarray) -> np.ndarray:
-    """Pixels [H, W] of a mask beside, above or below which there is one outside of it."""
+    """Pixels [H, W] of a mask with a neighbour outside of it."""
     return mask & ~ndimage.binary_erosion(mask)
 
 
@@ -47,7 +47,7 @@ def stroke_width(mask: np.ndarray) -> float:
 
 
 def gaps(ink: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Parts of more ink [H, W] that fill gaps of the ink: their rim touches ink more than paper."""
+    """Parts of additional ink [H, W] that fill gaps: their rim touches ink more than paper."""
     labels, count = ndimage.label(more & ~ink)
     index = np.arange(1, count + 1)
     edge = (labels > 0) & ~ndimage.binary_erosion(labels > 0, border_value=1)
@@ -57,7 +57,7 @@ def gaps(ink: np.ndarray, more: np.ndarray) -> np.ndarray:
 
 
 def without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """[H, W] ink without long lines that are thin and pale against it: what is left of ruling."""
+    """[H, W] ink without remains of ruling: long lines, thin and pale relative to the ink."""
     window = _box(mask, 1)
     result = mask.copy()
     result[window] = _without_hair(mask[window], level[window])
@@ -65,7 +65,7 @@ def without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
 
 
 def _box(mask: np.ndarray, margin: int) -> tuple[slice, ...]:
-    """The box around a mask with a margin, as far as there is one."""
+    """The box around a mask with a margin, within the picture."""
     box = ndimage.find_objects(mask.astype(np.uint8))[0]
     return tuple(slice(max(0, side.start - margin), side.stop + margin) for side in box)
 
@@ -87,7 +87,7 @@ def _without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
 
 
 def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
-    """[H, W] ink, sure and soft -> [H, W] the one digit in it, and what was left out."""
+    """[H, W] ink, sure and soft -> [H, W] the digit in it, and notes on what was left out."""
     labels, _ = ndimage.label(mask, _EIGHT)
     pieces = sorted(_pieces(labels), key=lambda piece: piece.area, reverse=True)
     pieces, notes = _without_edges(pieces)
@@ -125,7 +125,7 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
 
 
 def _is_hair(labels: np.ndarray, piece: Extent, stroke: float) -> bool:
-    """A long mark much thinner than the digit's strokes: what is left of ruling, or a scratch."""
+    """Whether a mark is long and much thinner than the digit's strokes: ruling or a scratch."""
     window = labels[piece.top : piece.bottom, piece.left : piece.right] == piece.label
     width = piece.area / piece.extent
     return (
@@ -134,7 +134,7 @@ def _is_hair(labels: np.ndarray, piece: Extent, stroke: float) -> bool:
 
 
 def find_groups(mask: np.ndarray) -> list[Extent]:
-    """[H, W] ink -> the boxes of what may be digits, largest first."""
+    """[H, W] ink -> boxes of possible digits, largest first."""
     labels, _ = ndimage.label(mask, _EIGHT)
     pieces = sorted(_pieces(labels), key=lambda piece: piece.area, reverse=True)
     pieces, _ = _without_edges(pieces)
@@ -153,7 +153,7 @@ def find_groups(mask: np.ndarray) -> list[Extent]:
 def _joined(
     labels: np.ndarray, pieces: list[Extent], stroke: float
 ) -> tuple[list[Extent], list[Extent], list[Extent]]:
-    """The first piece and all that belong to it; other digits; marks that are neither."""
+    """The first piece with all that belong to it; other digits; other marks."""
     joined, rest = [pieces[0]], pieces[1:]
     others: list[Extent] = []
     left_out: list[Extent] = []
@@ -178,7 +178,7 @@ def _joined(
 
 
 def find_sheet(shape: np.ndarray) -> np.ndarray | None:
-    """[H, W] a light shape that is a sheet of paper with writing -> its inside, else None."""
+    """The inside [H, W] of a light shape that is a sheet of paper with writing, else None."""
     filled = ndimage.binary_fill_holes(shape)
     area, written = filled.sum(), filled.sum() - shape.sum()
     if area < max(0.15 * shape.size, 5000) or not 0.003 * area < written < 0.2 * area:
@@ -196,15 +196,15 @@ def find_sheet(shape: np.ndarray) -> np.ndarray | None:
 
 
 def _holes(shape: np.ndarray) -> int:
-    """Number of places inside a shape that it does not fill, pinholes not counted."""
+    """Number of holes in a shape, without pinholes."""
     labels, _ = ndimage.label(~np.pad(shape, 1))
     return int((np.bincount(labels.ravel())[2:] > 0.002 * shape.sum()).sum())
 
 
 def _edge_width(shape: np.ndarray, level: np.ndarray, stroke: float) -> float:
-    """Pixels that the ink level takes to rise from paper to ink at a typical place of the rim."""
+    """Typical width in pixels of the rise from paper to ink along the rim."""
     sigma = min(max(0.5, 0.1 * stroke), 10)
-    window = _box(shape, round(4 * sigma) + 1)  # all that the slope there depends on
+    window = _box(shape, round(4 * sigma) + 1)  # region that determines the slope there
     slope = ndimage.gaussian_gradient_magnitude(level[window], sigma)
     return 1 / max(float(np.median(slope[rim(shape)[window]])), 1e-3)
 
@@ -252,9 +252,9 @@ def _union(pieces: list[Extent]) -> Extent:
 
 
 def _another_digit(digit: np.ndarray, piece: np.ndarray, gap: float, stroke: float) -> bool:
-    """A piece of comparable size that stands apart; the detached bar of a five does neither.
+    """Whether a piece has a comparable size and stands apart, unlike the detached bar of a five.
 
-    A digit may be turned by any angle, and so may its parts lie in any direction from each other.
+    Digits may have any angle, so parts may lie in any direction from each other.
     """
     here, there = np.argwhere(digit), np.argwhere(piece)  # [n, 2], [m, 2]
     extent, other = _longest(here), _longest(there)

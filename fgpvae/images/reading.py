@@ -1,8 +1,8 @@
-"""Bytes, arrays and pictures of any kind -> one small opaque RGB picture, safely.
+"""Read bytes, arrays and pictures of any kind safely as a small opaque RGB picture.
 
-Files are recognised by their content. Before Pillow sees a file, metadata that the pixels do
-not need is cut away (its parsers are where a small file can cost seconds or gigabytes), the
-size is judged from the header, and the number of reads is bounded. Nothing touches the disk.
+Files are recognised by their content. Before Pillow gets a file, metadata that the pixels do not
+need is removed (parsing it can take seconds or gigabytes for a small file), the size is checked in
+the header, and the number of reads is bounded. Nothing is written to disk.
 """
 
 import io
@@ -15,7 +15,7 @@ from PIL import ExifTags, Image, WebPImagePlugin
 
 from fgpvae.errors import UserError
 
-# Pillow registers WebP only on request, together with every other plugin it has
+# Pillow registers WebP only together with all other plugins
 assert WebPImagePlugin.SUPPORTED
 
 ACCEPTED = "PNG, JPEG, WebP, BMP or GIF"
@@ -24,14 +24,14 @@ MAX_PIXELS = 50_000_000
 MAX_DECODED_BYTES = 100_000_000
 MAX_SIDE = 2048  # longest side of the result
 MIN_SIDE = 8
-_DRAFT_SIDE = 960  # least side to which a JPEG is reduced while it is decoded
+_DRAFT_SIDE = 960  # minimum side to which a JPEG is reduced while it is decoded
 
 _MAX_PARTS = 20_000  # chunks or segments of one file
 _MAX_SCANS = 40  # passes of a progressive JPEG; encoders write about ten
 _MAX_READS = 100_000
 _MAX_EXIF = 65_536  # bytes, as many as a JPEG can hold
 
-_TURN = {  # EXIF orientation -> what undoes it
+_TURN = {  # EXIF orientation -> the transformation that undoes it
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -83,7 +83,7 @@ def read_picture(data: bytes, most_pixels: int = MAX_PIXELS) -> Image.Image:
 
 
 def as_picture(picture: bytes | Image.Image | np.ndarray) -> Image.Image:
-    """The same for a picture that is already in memory."""
+    """Convert a picture that is already in memory."""
     if isinstance(picture, bytes | bytearray | memoryview):
         return read_picture(bytes(picture))
     if isinstance(picture, np.ndarray):
@@ -99,7 +99,7 @@ def as_picture(picture: bytes | Image.Image | np.ndarray) -> Image.Image:
 
 
 class _BoundedReader(io.BytesIO):
-    """Ends any loop of a parser written in Python: those read a few bytes per turn."""
+    """Bounds the number of reads, so that no loop of a parser runs for long."""
 
     reads = 0
 
@@ -138,7 +138,7 @@ def _other_kind(data: bytes) -> str:
 
 
 def _png_essence(data: bytes) -> tuple[bytes, bytes]:
-    """The chunks that make the still picture, and the EXIF chunk."""
+    """The chunks of the still picture, and the EXIF chunk."""
     parts, exif, at = [data[:8]], b"", 8
     for _ in range(_MAX_PARTS):
         if at + 8 > len(data):
@@ -161,7 +161,7 @@ _JPEG_MARKER = re.compile(rb"\xff([\x01-\xcf\xd8-\xfe])")  # not a stuffed byte,
 
 
 def _jpeg_essence(data: bytes) -> tuple[bytes, bytes, int]:
-    """The segments that make the picture, the EXIF segment, and the number of scans."""
+    """The segments of the picture, the EXIF segment, and the number of scans."""
     parts, exif, scans, at = [b"\xff\xd8"], b"", 0, 2
     for _ in range(_MAX_PARTS):
         found = _JPEG_MARKER.search(data, at)
@@ -205,7 +205,7 @@ def _webp_size(data: bytes) -> tuple[int, int]:
 
 
 def _most_pixels(kind: str, mode: str, scans: int) -> int:
-    """How many pixels of this kind can be decoded in bounded memory and time."""
+    """Maximum number of pixels of this kind, for bounded memory and time."""
     if kind == "JPEG":  # decoded at reduced size, but several scans hold every coefficient
         return min(MAX_PIXELS, MAX_DECODED_BYTES // (4 if scans > 1 else 2), 300_000_000 // scans)
     # WebP holds 16 bytes a pixel for an instant: two canvases, a frame and the picture
@@ -232,12 +232,12 @@ def _too_large(megapixels: str, limit: int = MAX_PIXELS) -> str:
 
 
 def _exif_orientation(content: bytes) -> int:
-    """The orientation, 1 where there is none; never an error."""
+    """The orientation, 1 if there is none; raises no error."""
     exif = Image.Exif()
     try:
         exif.load(content[:_MAX_EXIF])
         return int(exif.get(ExifTags.Base.Orientation, 1))
-    except Exception:  # whatever a damaged directory makes of its reader
+    except Exception:  # a damaged directory can raise any error
         return 1
 
 
@@ -295,7 +295,7 @@ def _from_array(array: np.ndarray, white: float | None = None) -> Image.Image:
 
 
 def _white(array: np.ndarray) -> float:
-    """The value that means white: the smallest usual one that holds the brightest pixel."""
+    """The value of white: the smallest usual maximum not below the brightest pixel."""
     top = float(array.max())
     if array.dtype.kind == "f" and top <= 1.5:  # splines overshoot 1 a little
         return 1.0
@@ -303,7 +303,7 @@ def _white(array: np.ndarray) -> float:
 
 
 def _opaque(image: Image.Image) -> Image.Image:
-    """Lay a picture with transparency on a ground on which its ink is visible."""
+    """Put a transparent picture on a background on which its ink is visible."""
     if image.mode != "RGBA":
         return image
     sample = np.asarray(image.resize(_shrunk(image.size, 256), Image.Resampling.NEAREST))

@@ -1,4 +1,4 @@
-"""Lines of ruled and squared paper: found as straight thin marks from edge to edge, taken out."""
+"""Find and remove lines of ruled and squared paper: straight thin marks from edge to edge."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -6,26 +6,26 @@ from functools import lru_cache
 import numpy as np
 from scipy import ndimage
 
-_SIDE = 256  # lines are looked for in a picture of at most this side
+_SIDE = 256  # maximum side of the picture in which lines are searched
 _LEAST_SIDE = 100  # a smaller picture has no room for ruling
 _WIDEST = 11  # pixels; a wider mark is no line
-_REACH = 12  # pixels to each side in which the course of a line is followed
-_STRIDE = 2  # pixels between the columns in which it is followed
+_REACH = 12  # pixels on each side within which a line is tracked
+_STRIDE = 2  # pixels between the columns at which it is tracked
 _MOST = 80  # lines
-_VOTE = 120  # a full vote as a whole number: _SIDE of them fit into 16 bits
+_VOTE = 120  # the maximum vote of a pixel; the sum of _SIDE of them fits into 16 bits
 _FAINTEST = 0.02  # minimum contrast of a line that is removed
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line that is closer to level than to upright; upright ones are stored transposed."""
+    """A line closer to horizontal than to vertical; vertical ones are stored transposed."""
 
     course: np.ndarray  # [W] row of its middle at each column
     profile: np.ndarray  # [2 * _REACH + 1] contrast at each distance from the middle
 
 
 def find_ruling(contrast: np.ndarray) -> np.ndarray | None:
-    """[H, W] share of light swallowed -> [H, W] share that the ruling lets pass, None without."""
+    """[H, W] share of light absorbed -> [H, W] share that the ruling transmits, or None."""
     if min(contrast.shape) < _LEAST_SIDE:
         return None
     thin = contrast - ndimage.grey_opening(contrast, (_WIDEST, _WIDEST))
@@ -42,7 +42,7 @@ def find_ruling(contrast: np.ndarray) -> np.ndarray | None:
 
 
 def _lines(contrast: np.ndarray, thin: np.ndarray, noise: float) -> list[_Line]:
-    """Lines within 45 degrees of level."""
+    """Lines within 45 degrees of horizontal."""
     votes = np.clip((thin - 2 * noise) / max(0.04, 2 * noise), 0, 1)
     factor = -(-max(votes.shape) // _SIDE)
     small = ndimage.maximum_filter(votes, factor)[::factor, ::factor] if factor > 1 else votes
@@ -107,7 +107,7 @@ def _sums_along_lines(votes: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _lengths(height: int, width: int) -> np.ndarray:
-    """[shift, row] columns that a line spends inside the picture."""
+    """[shift, row]: number of columns in which a line is inside the picture."""
     shift, row = np.indices((_SIDE, _SIDE))
     # it is in row + shift * column / (_SIDE - 1), rounded
     columns = np.ceil((height - 0.5 - row) * (_SIDE - 1) / np.maximum(shift, 1e-6))
@@ -115,7 +115,7 @@ def _lengths(height: int, width: int) -> np.ndarray:
 
 
 def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Line | None:
-    """The exact course and the profile of a line, or None if it is none after all."""
+    """Track a line: its exact course and profile, or None if it is not a line."""
     height, whole = contrast.shape
     columns = np.arange(0, whole, _STRIDE)
     course, width = course[columns], len(columns)
@@ -151,12 +151,12 @@ def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Li
 
 @lru_cache(maxsize=32)
 def _powers(width: int, degree: int) -> np.ndarray:
-    """[W, degree + 1] Legendre polynomials at each column, nearly independent of each other."""
+    """[W, degree + 1] Legendre polynomials at each column, nearly orthogonal."""
     return np.polynomial.legendre.legvander(np.linspace(-1, 1, width), degree)
 
 
 def _is_line(sampled: np.ndarray, inside: np.ndarray, profile: np.ndarray) -> bool:
-    """Thin, dark enough, and there along most of its way, its ends included."""
+    """Whether it is thin, dark enough and present along most of its length, ends included."""
     depth = profile[_REACH - 1 : _REACH + 2].max()
     if depth < _FAINTEST or (profile > 0.5 * depth).sum() > _WIDEST:
         return False
@@ -168,13 +168,13 @@ def _is_line(sampled: np.ndarray, inside: np.ndarray, profile: np.ndarray) -> bo
 
 
 def _sampled(image: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """[W, n] values at rows between pixels, the edge repeated."""
+    """[W, n] values at rows between pixels; values outside are those of the edge."""
     places = rows, np.broadcast_to(columns[:, None], rows.shape)
     return ndimage.map_coordinates(image, places, np.float64, order=1, mode="nearest")
 
 
 def _draw(line: _Line, passed: np.ndarray) -> None:
-    """Let a line swallow its share of the light; where lines cross, the darker one counts."""
+    """Multiply the transmitted light by that of a line; at crossings the darker one counts."""
     columns = np.arange(passed.shape[1])
     offsets = np.arange(-_REACH, _REACH + 1)
     rows = np.rint(line.course).astype(np.intp) + offsets[:, None]  # [2 _REACH + 1, W]

@@ -243,8 +243,7 @@ class JointGP(DigitVectorModel):
 
 
 class JointPosterior(Posterior):
-    """Posterior of digits with vectors d [P, m], given the training set and the views of new
-    digits.
+    """Posterior of digits with vectors d [P, m], given the training set and new digits' views.
 
     z(w) = v·u + noise of variance α with v = d ⊗ φ(w) and u ~ N(0, I) a priori; given codes Z of
     images with features V, u has mean û = (αI + VᵀV)⁻¹VᵀZ and covariance Λ⁻¹, Λ = I + VᵀV/α. The

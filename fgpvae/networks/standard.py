@@ -222,8 +222,7 @@ class Residual(nn.Module):
 
 
 class AngleEncoder(nn.Module):
-    """Images and the phases of their views -> local channels from the image alone, global ones
-    from the image and its phase.
+    """Local channels from an image alone, global channels from an image and the phase of its view.
 
     Both see the same first features. For the global channels these are taken as complex numbers,
     and number k is multiplied by exp(i m_k w), m_k = k mod the number of harmonics. On a picture

@@ -1,4 +1,4 @@
-"""The angle of a picture: from one view, from several views, and whether it is a digit at all."""
+"""Infer the angle of pictures, from one view or several, and whether a picture is a digit."""
 
 from fgpvae.orientation.one_view import (
     GRID,

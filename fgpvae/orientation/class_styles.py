@@ -1,4 +1,4 @@
-"""Gaussians of the styles of each class of digits, for a model that separates style from angle."""
+"""Gaussians over the styles of each class of digits, for models that separate style from angle."""
 
 import math
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from fgpvae.data import DIGITS_PER_CLASS, TRAIN_DIGITS
 from fgpvae.models import Model
 
 CLASSES = range(10)
-SHRUNK = 0.5  # share of the covariance that all classes share
-TEMPERED = 0.2  # exponent of the densities, whose channels are not independent
+SHRUNK = 0.5  # weight of the covariance of all classes together
+TEMPERED = 0.2  # exponent of the densities, because channels are dependent
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from fgpvae.models import Model
 from fgpvae.orientation import one_view, picture_scores
 from fgpvae.orientation.picture_scores import PictureScores
 
-GOOD = 1.5  # root of the squared error; the reconstructions of most digits are below
+GOOD = 1.5  # root mean squared error; most digits are reconstructed with less
 
 
 class Novelty(Enum):
@@ -45,7 +45,7 @@ def verdict(
 ) -> Novelty | None:
     """Classify a picture [H, W]; None for a model whose limits were not measured.
 
-    None as well for an unusual picture that the model reconstructs well at its `angle` (radians).
+    Also None for an unusual picture that the model reconstructs well at its `angle` (radians).
     """
     known = model.calibration
     if known is None or not known.familiar or not known.unfamiliarity:

@@ -16,13 +16,13 @@ APART = np.deg2rad(25)  # minimum distance of two modes
 LEAST = 0.02  # minimum share of the posterior of a mode
 UPRIGHT = 0.8  # prior share of upright pictures
 TILT = np.deg2rad(12)  # standard deviation of their angles; all other angles are equally likely
-CLOSE = 2.0  # a picture is upright unless the odds against 0 degrees are larger
+CLOSE = 2.0  # maximum odds against 0 degrees at which a picture counts as upright
 
 
 @dataclass(frozen=True)
 class Mode:
     angle: float  # radians
-    share: float  # of the posterior around it
+    share: float  # share of the posterior around it
 
 
 def belief(model: Model, image: np.ndarray, label: int | None = None) -> np.ndarray | None:
@@ -46,7 +46,7 @@ def upright_prior(count: int = GRID) -> np.ndarray:
 
 
 def likeliest(found: np.ndarray, upright: bool) -> int:
-    """Index of the most likely angle of a posterior [G]; 0 degrees where the odds are close."""
+    """Index of the most likely angle of a posterior [G]; 0 degrees if the odds are close."""
     peaks = modes(found)
     best = round(peaks[0].angle / (2 * np.pi) * len(found)) % len(found) if peaks else 0
     return 0 if upright and CLOSE * found[0] >= found[best] else best
@@ -55,7 +55,7 @@ def likeliest(found: np.ndarray, upright: bool) -> int:
 def of_scores(model: Model, scores: PictureScores, label: int | None = None) -> np.ndarray:
     """Posterior [G] over the angle of a picture from its scores.
 
-    Where it is known which digit it is, p(w | y, digit) ∝ p(w | y) p(digit | style at w).
+    If the class is known, p(w | y, digit) ∝ p(w | y) p(digit | style at w).
     """
     known = model.calibration
     weights = (0.0, 0.0, 1.0) if known is None or not known.picture else known.picture

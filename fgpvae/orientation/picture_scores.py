@@ -1,10 +1,10 @@
 """Scores of an uploaded picture of a digit as a view at each of some angles.
 
 MNIST scales the box of an upright digit to 20 pixels and puts its centre of mass half a pixel
-beside the point about which views are turned. `images.normalise` cannot know which way is up: it
-puts any picture where an upright digit lies, and its size is a guess. So a picture is placed and
-scaled anew for each angle, as MNIST would have done with the digit that stands upright if that is
-its angle. Where it lies and how large it is then say nothing about the angle.
+beside the point about which views are turned. `images.normalise` does not know the angle: it places
+any picture like an upright digit, and the size is an estimate. So a picture is placed and scaled
+for each angle as MNIST would have done if the digit had that angle. Place and size then contain no
+information about the angle.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from fgpvae.orientation import class_styles
 
 BESIDE = 0.5  # pixels of MNIST's centre of mass to the right of and below the middle
 BOX = 20.5  # longer side of the box of an upright digit of MNIST, by `spans`
-INK = 0.3  # threshold of ink there
+INK = 0.3  # threshold of ink in such a box
 SMALLEST, LARGEST = 0.75, 1.35  # bounds of the scale of a picture
 FOLD = 4  # enlargement at which a box is measured
 
@@ -32,10 +32,8 @@ class PictureScores:
     angles: Tensor  # [G]
     styles: Tensor  # [G, S]
     error: Tensor  # [G] root of the squared error of the picture, encoded and decoded there
-    density: Tensor  # [G, C] of its style among those of each class, log and tempered
-    angle_log_density: (
-        Tensor  # [G] what the picture says of its angle without being decoded, log density
-    )
+    density: Tensor  # [G, C] log density of its style in each class, tempered
+    angle_log_density: Tensor  # [G] log density of the angle, without decoding
 
     def stacked(self) -> Tensor:
         """The three log scores of each angle, [G, 3]."""
@@ -52,7 +50,7 @@ def score(model: Model, image: Any, w: Tensor) -> PictureScores:
     posterior = model.infer(views, w[:, None])
     style, _ = posterior.style()
     made = model.decode(posterior.mean(w[:, None]), model.divides_channels)
-    # with the ink in the middle pictures differ by their size alone: four angles have the same
+    # centred pictures differ only in size, which repeats every quarter turn
     sizes, which = scale.round(decimals=9).unique(return_inverse=True)
     upright = torch.zeros_like(sizes)
     middle = model.given(placed(picture, upright, sizes, 0.0)[:, None], upright[:, None])
@@ -60,7 +58,7 @@ def score(model: Model, image: Any, w: Tensor) -> PictureScores:
     return PictureScores(
         angles=w,
         styles=style,
-        # in pixels of the picture, or the angle at which it is small would seem best
+        # relative to the scale, otherwise the angle with the smallest picture would seem best
         error=(made - views).square().flatten(1).sum(-1).sqrt().double() / scale,
         density=class_styles.of_model(model).log_density(style),
         angle_log_density=alone[which, torch.arange(len(w))],
@@ -104,7 +102,7 @@ def placed(image: Tensor, w: Tensor, scale: Tensor, beside: float = BESIDE) -> T
     ink = image.double().clamp(min=0)
     total = ink.sum().clamp(min=1e-6)
     right, down = beside * (w.cos() + w.sin()), beside * (w.cos() - w.sin())
-    # from the pixels of what is made, [G, W] and [G, H], to those of the picture
+    # maps output pixels, [G, W] and [G, H], to pixels of the picture
     x = (columns - right[:, None]) / scale[:, None] + ink.sum(0) @ columns / total
     y = (rows - down[:, None]) / scale[:, None] + ink.sum(1) @ rows / total
     whole = (len(w), height, width)

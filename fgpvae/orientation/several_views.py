@@ -1,8 +1,8 @@
-"""The angles of several views of one digit, found together.
+"""Infer the angles of several views of one digit together.
 
 Encoded at their true angles, all views of a digit have one style; encoded at angles that are all
-wrong by the same turn, they still share one. So styles tell the angles of views against each other
-far better than any single view tells its own.
+wrong by the same turn, they still share one. So styles determine the differences between the angles
+much better than single views determine their angles.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from fgpvae.models import Model
 from fgpvae.orientation import picture_scores
 from fgpvae.orientation.picture_scores import PictureScores
 
-# squared distances of styles, as shares of that between two draws of the prior; of training digits
-SPREAD = 0.01  # a usual one between two views of a digit
-FAR = 0.30  # upper bound: a view may be of another digit
-MISFIT = 0.25  # a view that is farther from the others is a misfit
+# squared distances of styles of training digits, relative to two draws from the prior
+SPREAD = 0.01  # typical distance between two views of one digit
+FAR = 0.30  # upper bound, as a view may show another digit
+MISFIT = 0.25  # distance to the others beyond which a view is a misfit
 MISTAKEN = 0.05  # share of single views whose posterior is wrong
 ROUNDS = 4
 
@@ -29,7 +29,7 @@ ROUNDS = 4
 class Placement:
     angles: np.ndarray  # [Q] radians
     belief: np.ndarray | None = None  # [Q, GRID] of each view, given the others
-    misfits: tuple[int, ...] = ()  # views that do not fit the others, from 0
+    misfits: tuple[int, ...] = ()  # indices of views that do not fit the others
 
 
 @torch.no_grad()
@@ -76,14 +76,14 @@ def place(
     first[0] = torch.as_tensor(np.log(prior))
     at = _best(log_belief + first, fits)
     found = _beliefs(log_belief, at, first[0])
-    if upright and all(angle is None for angle in known):  # all turn together to the best angle
+    if upright and all(angle is None for angle in known):  # rotate all together to the best angle
         at = (at + orientation.likeliest(found[0].numpy(), upright) - at[0]) % G
     angles = _with_stated(grid[at].numpy(), known)
     return Placement(angles, found.numpy(), _misfits(apart, at))
 
 
 def _with_stated(angles: np.ndarray, known: Sequence[float | None]) -> np.ndarray:
-    """Angles [Q], replaced by the stated ones where there are any."""
+    """Angles [Q], replaced by the stated ones."""
     pairs = zip(angles, known, strict=True)
     return np.array([found if angle is None else angle for found, angle in pairs])
 
@@ -96,7 +96,7 @@ def _only(angle: float, count: int) -> Tensor:
 
 
 def _distances(styles: Tensor) -> Tensor:
-    """Of styles [Q, G, S], each against each: [Q, Q, G, G], 1 for two draws of the prior."""
+    """Pairwise distances of styles [Q, G, S]: [Q, Q, G, G], 1 for two draws from the prior."""
     Q, G, S = styles.shape
     flat = styles.reshape(Q * G, S)
     squared = torch.cdist(flat, flat).square() / (2 * S)
@@ -104,7 +104,7 @@ def _distances(styles: Tensor) -> Tensor:
 
 
 def _score(log_belief: Tensor, fits: Tensor, at: Tensor) -> float:
-    """How well views at grid angles [Q] are believed, and fit each other pair by pair."""
+    """Score grid angles [Q] by the views' posteriors and the distances of their styles."""
     views = torch.arange(len(at))
     own = log_belief[views, at].sum()
     pairs = fits[views[:, None], views, at[:, None], at]  # [Q, Q]
@@ -112,10 +112,10 @@ def _score(log_belief: Tensor, fits: Tensor, at: Tensor) -> float:
 
 
 def _best(log_belief: Tensor, fits: Tensor) -> Tensor:
-    """Grid angles [Q] with the best score: each view leads once, then one view at a time moves."""
+    """Grid angles [Q] with the best score: each view leads once, then single views change."""
     found = []
     for leader in range(len(log_belief)):
-        # the others where they fit the leader best, for each of its angles
+        # best angles of the other views for each angle of the first
         reply = log_belief[:, None] + fits[leader]  # [Q, G, G]
         best, where = reply.max(-1)
         best[leader] = log_belief[leader]
@@ -127,7 +127,7 @@ def _best(log_belief: Tensor, fits: Tensor) -> Tensor:
 
 
 def _improved(log_belief: Tensor, fits: Tensor, at: Tensor) -> Tensor:
-    """Move one view at a time, and then all together, to where the score is best."""
+    """Change the angle of one view at a time, then of all together, while the score improves."""
     views, G = torch.arange(len(at)), log_belief.shape[1]
     for _ in range(ROUNDS):
         before = at.clone()
@@ -144,9 +144,10 @@ def _improved(log_belief: Tensor, fits: Tensor, at: Tensor) -> Tensor:
 
 
 def _beliefs(log_belief: Tensor, at: Tensor, prior: Tensor) -> Tensor:
-    """Beliefs [Q, G] when all views turn together: what they say is averaged, for it is not new.
+    """Posteriors [Q, G] when all views rotate together.
 
-    The log prior [G] is that of the first view.
+    The log densities of the views are averaged, because they are dependent. The log prior [G]
+    is that of the first view.
     """
     Q, G = log_belief.shape
     turns = (at + torch.arange(G)[:, None]) % G  # [G, Q]

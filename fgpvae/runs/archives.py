@@ -1,6 +1,6 @@
-"""A run as an archive, and from one; from whoever it comes, it is data.
+"""Pack a run into an archive and unpack it; archives from strangers are only data.
 
-Nothing in it is unpickled, no path in it is opened, and no file has more bytes than its kind may.
+Nothing in it is unpickled, no path in it is opened, and file sizes are bounded.
 """
 
 import io
@@ -38,7 +38,7 @@ def pack(run: runs.Run) -> bytes:
     weights = files.read(run.path / WEIGHTS, checkpoints.LARGEST_FILE)
     checkpoints.parse_model(weights, WEIGHTS)
     content = {CONFIG: files.read(run.path / CONFIG, files.LARGEST_JSON), WEIGHTS: weights}
-    content[runs.METRICS] = b""  # of a run that was stopped in its first epoch
+    content[runs.METRICS] = b""  # missing if the run was stopped in its first epoch
     if (run.path / runs.METRICS).exists():
         content[runs.METRICS] = files.read(run.path / runs.METRICS, runs.LARGEST_METRICS)
     if run.config.data.split == OBJECTS:
@@ -52,7 +52,7 @@ def pack(run: runs.Run) -> bytes:
 
 
 def unpack(content: bytes, name: str) -> Archive:
-    """Check an archive and take it apart; whatever is wrong with it is one sentence."""
+    """Check and unpack an archive; any defect raises a UserError of one sentence."""
     if len(content) > LARGEST:
         raise UserError(f"'{name}' is too large: at most {LARGEST >> 20} MB are read.")
     parts = _parts(content, name)
@@ -74,7 +74,7 @@ def unpack(content: bytes, name: str) -> Archive:
 
 
 def _parts(content: bytes, name: str) -> dict[str, bytes]:
-    """The files of an archive, which must be those of a run and no others."""
+    """The files of an archive, which must be files of a run and no others."""
     checkpoints.check_archive(content, name)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -91,7 +91,7 @@ def _parts(content: bytes, name: str) -> dict[str, bytes]:
                     parts[each] = file.read(LIMITS[each] + 1)
     except UserError:
         raise
-    except Exception:  # as with tensors: whatever is wrong with it, it cannot be read
+    except Exception:  # zipfile raises many kinds of errors for damaged files
         raise UserError(f"'{name}' is damaged or not an archive of a run.") from None
     for each, part in parts.items():
         if len(part) > LIMITS[each]:
@@ -100,7 +100,7 @@ def _parts(content: bytes, name: str) -> dict[str, bytes]:
 
 
 def _last_epoch(metrics: bytes | None, epochs: int) -> int:
-    """The last epoch of a run; weights without metrics are taken for those of its end."""
+    """The last epoch of a run; weights without metrics count as those of its last epoch."""
     if metrics is None:
         return epochs
     lines = runs.parse_metrics(metrics)

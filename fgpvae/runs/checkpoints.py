@@ -1,4 +1,4 @@
-"""Models on disk: weights as safetensors with the config in JSON, so that files alone rebuild them.
+"""Models on disk: safetensors with the config as JSON, from which the model is rebuilt.
 
 Nothing here unpickles: a checkpoint is data, never code.
 """
@@ -30,7 +30,7 @@ PRETRAINED = Path(__file__).parents[1] / "assets" / "pretrained"
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 OBJECTS_FILE = "objects.npz"  # a run's own copy of the objects that it is trained on
 LARGEST_FILE = 256 * 2**20  # bytes of a model or of an archive of one
-LARGEST_DIRECTORY = 2**14  # bytes of the list of files in an archive
+LARGEST_DIRECTORY = 2**14  # maximum bytes of the list of files in an archive
 
 
 def save_model(model: Model, path: Path, half: bool = False) -> None:
@@ -53,7 +53,7 @@ def save_model(model: Model, path: Path, half: bool = False) -> None:
 
 
 def _in_order(content: bytes) -> bytes:
-    """Sort the metadata of a safetensors file, which its writer leaves in a random order."""
+    """Sort the metadata of a safetensors file, which is written in random order."""
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:end])
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
@@ -81,7 +81,7 @@ def parse_model(content: bytes, name: str) -> Model:
     config = from_dict(ModelConfig, files.parse_json(metadata["model"], name), "model")
     misfit = UserError(f"'{name}' is damaged: its weights do not fit the model it names.")
     if network_weights(config) > sum(value.numel() for value in tensors.values()):
-        raise misfit  # before anything of that size is allocated
+        raise misfit  # checked before memory is allocated
     model = models.build(config)
     if _kinds(model.state_dict()) != _kinds(tensors):
         raise misfit
@@ -89,7 +89,7 @@ def parse_model(content: bytes, name: str) -> Model:
         raise UserError(f"'{name}' is damaged: it holds weights that are not finite numbers.")
     try:
         model.load_state_dict(tensors)
-    except RuntimeError:  # a shape is another
+    except RuntimeError:  # a shape differs
         raise misfit from None
     if "calibration" in metadata:
         measured = files.parse_json(metadata["calibration"], name)
@@ -102,7 +102,7 @@ def _parse_tensors(content: bytes, name: str) -> tuple[dict[str, str], dict[str,
         tensors = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         return header.get("__metadata__", {}), tensors
-    except Exception:  # the reader's own errors are many, and any of them means the same
+    except Exception:  # the reader raises many kinds of errors, all for the same reason
         raise UserError(f"'{name}' is damaged or not a safetensors file.") from None
 
 
@@ -135,7 +135,7 @@ def pretrained_names() -> list[str]:
 
 
 def is_shipped(name: str | Path) -> bool:
-    """Does a name mean a shipped model? One that could as well mean a run is refused."""
+    """Whether a name means a shipped model; raises a UserError if it is also that of a run."""
     if isinstance(name, Path) or name not in pretrained_names():
         return False
     if (Path(name) / CONFIG).is_file():
@@ -200,7 +200,7 @@ def read_part(run: Path, name: str, limit: int) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(name) as file:
             part = file.read(limit + 1)
-    except Exception:  # as with tensors: whatever is wrong with it, it cannot be read
+    except Exception:  # zipfile raises many kinds of errors for damaged files
         raise UserError(f"'{archive_name}' is damaged or holds no '{name}'.") from None
     if len(part) > limit:
         raise UserError(f"'{name}' in '{archive_name}' is too large.")
@@ -208,7 +208,7 @@ def read_part(run: Path, name: str, limit: int) -> bytes:
 
 
 def check_archive(content: bytes, name: str) -> None:
-    """Before it is opened: has it one plain end record, so that its list is as short as it says?"""
+    """Check an archive before opening it: one plain end record bounds the size of its file list."""
     end = content[-22:]
     listed = int.from_bytes(end[12:16], "little")
     if end[:4] != b"PK\x05\x06" or b"PK\x06\x07" in content[-42:] or listed > LARGEST_DIRECTORY:
@@ -228,8 +228,7 @@ def config_of(name: str | Path) -> RunConfig:
 def load_objects(run: Path) -> Objects:
     """The objects of a run, from its directory or archive: its own copy, and no other file.
 
-    Where they came from is written in the config, but a run may be anybody's: a path in it is
-    never opened.
+    The config names their origin, but a run may come from a stranger: no path in it is opened.
     """
     name = files.as_given(run / OBJECTS_FILE)
     if (run / OBJECTS_FILE).is_symlink():
@@ -247,7 +246,7 @@ def shipped_config(name: str) -> RunConfig:
     return parse_config(files.read(path, files.LARGEST_JSON), path.name)
 
 
-@lru_cache(maxsize=64)  # pages list all runs again and again
+@lru_cache(maxsize=64)  # cached, because pages list all runs repeatedly
 def parse_config(content: bytes, name: str) -> RunConfig:
     """The config of a run from the content of its file."""
     values = files.parse_json(content, name)

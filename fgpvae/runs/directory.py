@@ -8,7 +8,7 @@ state.pt           everything needed to go on
 status.json        state, progress, heartbeat
 lock               held by the process that trains, so it is free as soon as that process is gone
 stop               asks that process to stop
-log.txt            what a background process had to say
+log.txt output of a background process
 """
 
 import json
@@ -30,15 +30,15 @@ from fgpvae.training.configs import RunConfig
 METRICS, STATE, STATUS = "metrics.jsonl", "state.pt", "status.json"
 LOCK, STOP, LOG = "lock", "stop", "log.txt"
 LARGEST_METRICS = 2**26  # bytes; 100,000 epochs are 20 MB
-LINE = ("epoch", "mse", "kl", "multiplier", "seconds")  # numbers that every line of metrics has
-LOCK_SECONDS = 2.0  # whoever looks at a run holds its lock for an instant: wait this long for it
+LINE = ("epoch", "mse", "kl", "multiplier", "seconds")  # numbers in every line of metrics
+LOCK_SECONDS = 2.0  # seconds to wait for a lock, which readers hold for an instant
 
 QUEUED, PREPARING, RUNNING = "queued", "preparing", "running"
 STOPPED, FINISHED, FAILED, INTERRUPTED = "stopped", "finished", "failed", "interrupted"
 
 
 def create(directory: Path, config: RunConfig, objects: Objects | None = None) -> None:
-    """Put a run that has not begun on disk, in the queue, with a copy of its own objects."""
+    """Write a new run to disk, queued, with a copy of its own objects."""
     with files.explained(directory, "made"):
         directory.mkdir(parents=True, exist_ok=True)
     with locked(directory):
@@ -58,7 +58,7 @@ def create_locked(directory: Path, config: RunConfig, objects: Objects | None = 
 
 
 def check_state(directory: Path) -> None:
-    """Refuse to go on with a run that has weights but not all that is needed to go on from them."""
+    """Refuse to resume a run that has weights but no training state."""
     if (directory / WEIGHTS).exists() and not (directory / STATE).exists():
         raise UserError(
             f"'{directory.name}' cannot be trained further: an archive holds its weights, but not "
@@ -68,7 +68,7 @@ def check_state(directory: Path) -> None:
 
 @contextmanager
 def locked(directory: Path, handle: int | None = None) -> Iterator[int]:
-    """Only one process at a time changes a run; the lock goes with it, however it ends."""
+    """Hold the lock of a run, which only one process can have; it ends with the process."""
     if handle is None:
         handle = files.try_lock(directory / LOCK, LOCK_SECONDS)
     if handle is None:
@@ -81,16 +81,16 @@ def locked(directory: Path, handle: int | None = None) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class Run:
-    """A run directory as it is now."""
+    """State of a run directory."""
 
     path: Path
     config: RunConfig
     state: str  # queued, preparing, running, stopped, finished, failed, interrupted
-    active: bool  # a process is at work on it
+    active: bool  # whether a process trains it
     epoch: float
     seconds_left: float | None
     message: str
-    queued: float  # when it was put in the queue
+    queued: float  # time at which it was queued
     findings: dict[str, Any] | None = field(default=None, compare=False)  # see writer.FINDINGS
 
     @property
@@ -98,14 +98,14 @@ class Run:
         return self.path.name
 
     def metrics(self) -> list[dict[str, Any]]:
-        """One line an epoch; an epoch that was trained again after a crash counts once."""
+        """One line per epoch; an epoch repeated after a crash counts once."""
         path = self.path / METRICS
         try:
             content = files.read(path, LARGEST_METRICS)
         except UserError:
             if path.exists():
                 raise
-            return []  # none yet, or the run was just deleted
+            return []  # not written yet, or the run was just deleted
         return parse_metrics(content)
 
     def summary(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Run:
 
 
 def parse_metrics(content: bytes) -> list[dict[str, Any]]:
-    """The lines of a file of metrics, one an epoch, without those that lack a number of LINE."""
+    """The lines of a file of metrics, one per epoch, without incomplete ones."""
     lines: dict[int, dict[str, Any]] = {}
     for row in content.splitlines():
         try:
@@ -142,7 +142,7 @@ def open_run(path: Path) -> Run:
     try:
         status = files.read_json(path / STATUS)
     except UserError:
-        status = {}  # lost in a power cut; the run itself is not
+        status = {}  # lost in a power cut; the run itself remains
     status = status if isinstance(status, dict) else {}
     state, active = str(status.get("state")), files.is_locked(path / LOCK)
     if state not in (QUEUED, STOPPED, FINISHED, FAILED) and not active:
@@ -168,7 +168,7 @@ def _number(status: dict[str, Any], name: str) -> float | None:
 
 
 def list_runs(root: Path) -> tuple[list[Run], dict[str, str]]:
-    """The runs below a directory, newest first, and a sentence for each that cannot be read."""
+    """The runs in a directory, newest first, and an error message for each unreadable one."""
     runs, broken = [], {}
     if not root.is_dir():
         return [], {}

@@ -1,4 +1,4 @@
-"""How long a run takes, estimated before it starts."""
+"""Estimate how long a run will take."""
 
 import math
 
@@ -10,13 +10,13 @@ from fgpvae.training.sources import MOST_SUBJECTS
 
 # fitted to the seconds of a step of every preset on one core; within a factor of two elsewhere
 STEP = 0.026
-WEIGHT = 7.8e-11  # a weight and image
-NUMBER = 1e-9  # a number that a step holds
-JOINT = 1.5  # times as long where the Gaussian process is over all images
+WEIGHT = 7.8e-11  # seconds per weight and image
+NUMBER = 1e-9  # seconds per number that a step holds
+JOINT = 1.5  # factor for a Gaussian process over all images
 
 
 def epoch_seconds(config: RunConfig, subjects: int | None = None) -> float:
-    """Estimate the seconds of an epoch from sizes alone; `subjects` is the number of own objects.
+    """Estimate the seconds of an epoch from sizes; `subjects` is the number of own objects.
 
     >>> from fgpvae import presets
     >>> from fgpvae.runs.estimate import epoch_seconds
@@ -31,7 +31,7 @@ def epoch_seconds(config: RunConfig, subjects: int | None = None) -> float:
 
 
 def training_subjects(config: RunConfig, subjects: int | None = None) -> int:
-    """How many digits, figures, or of `subjects` own objects, a run is trained on."""
+    """Number of training digits, figures, or of `subjects` own objects of a run."""
     data = config.data
     if subjects is not None:
         return subjects - max(1, round(UNSEEN * subjects))

@@ -1,17 +1,17 @@
-"""How much memory this process has taken."""
+"""Peak memory of this process."""
 
 import sys
 from pathlib import Path
 
 import psutil
 
-STATUS = Path("/proc/self/status")  # of Linux
+STATUS = Path("/proc/self/status")  # Linux only
 
 
 def peak_mb() -> float:
-    """The most so far, of this process alone.
+    """Peak memory of this process alone, in MB.
 
-    On Linux the figure of `resource` starts with that of whoever started the process.
+    On Linux the value of `resource` starts at that of the parent process.
     """
     if STATUS.exists():
         (peak,) = (line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM"))

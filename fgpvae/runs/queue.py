@@ -1,8 +1,8 @@
-"""Training in processes of their own, which outlive the page and the server that started them.
+"""Queue of training processes, which outlive the page and the server that started them.
 
-A run that is to be trained is put on disk as queued. Whoever starts or ends one starts as many as
-there is room for; a server does so when it starts, for runs whose server is gone.
-All that is known about a run is in its directory, so servers come and go.
+A new run is written to disk as queued. Starting or ending a run starts as many queued runs as there
+is room for; a server does so when it starts, for runs whose server has ended. The whole state of a
+run is in its directory, so a server can restart at any time.
 """
 
 import os
@@ -28,13 +28,13 @@ from fgpvae.runs.checkpoints import CONFIG, pretrained_names, save_config
 from fgpvae.runs.directory import Run
 from fgpvae.training.configs import RunConfig, network_weights
 
-# limits, each unless FGPVAE_RUNS_... says otherwise; docs/deploy.md tells what they protect
-LARGEST_ROOT = 2048  # LIMIT_MB that all runs may take
-NICE = 10  # NICE: how far training steps back
-MOST_EPOCHS = 5000  # EPOCHS of a run that is started from a page
-MOST_KEPT = 200  # KEPT: runs in a directory
+# defaults of the limits FGPVAE_RUNS_..., see docs/deploy.md
+LARGEST_ROOT = 2048  # LIMIT_MB: size of all runs
+NICE = 10  # NICE: niceness of training processes
+MOST_EPOCHS = 5000  # EPOCHS: of runs started in the app
+MOST_KEPT = 200  # KEPT: runs in the directory
 MOST_QUEUED = 50
-COPIES = 5  # of the weights on the disk: the model, its state, two moments, an average
+COPIES = 5  # copies of the weights on disk: model, state, two moments, average
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,59}")
 ROOT_LOCK, DELETED = ".lock", ".deleted-"
 
@@ -50,7 +50,7 @@ def cores() -> int:
 
 
 def slots() -> int:
-    """How many runs may train at a time: one core is left to everything else."""
+    """Maximum number of simultaneous training runs; one core stays free."""
     return _setting("FGPVAE_RUNS_AT_ONCE", max(cores() - 1, 1))
 
 
@@ -60,7 +60,7 @@ def threads(active: int = 0) -> int:
 
 
 def most_epochs() -> int:
-    """The maximum number of epochs of a run that is started from a page."""
+    """Maximum number of epochs for runs started in the app."""
     return _setting("FGPVAE_RUNS_EPOCHS", MOST_EPOCHS)
 
 
@@ -82,12 +82,12 @@ def check_free(root: Path, name: str) -> None:
 
 
 def tidy_name(name: str) -> str:
-    """A name as it was typed, with dashes for spaces."""
+    """Replace spaces in a typed name by dashes."""
     return "-".join(name.split())
 
 
 def free_name(root: Path, name: str) -> str:
-    """The name itself, or with the lowest number behind it that no run or shipped model has."""
+    """The name, with the lowest number appended that makes it unused if necessary."""
     base = re.sub(r"-\d+$", "", check_name(name))[:50]
     found, number = name, 1
     while found in pretrained_names() or os.path.lexists(root / found):
@@ -97,14 +97,14 @@ def free_name(root: Path, name: str) -> str:
 
 
 def find(root: Path, name: str) -> Run:
-    """The run of this name, wherever the name comes from."""
+    """The run of this name, which may come from a stranger."""
     path = root / check_name(name)
     _check_exists(path)
     return runs.open_run(path)
 
 
 def start(root: Path, name: str, config: RunConfig, own: Objects | None = None) -> Run:
-    """Put a new run in the queue, on one's own objects if given, and start it if there is room."""
+    """Queue a new run, on own objects if given, and start it if there is room."""
     check_name(name)
     _check_epochs(config.training.epochs)
     with _changing(root):
@@ -113,14 +113,14 @@ def start(root: Path, name: str, config: RunConfig, own: Objects | None = None) 
         try:
             runs.create(root / name, config, own)
         except UserError:
-            shutil.rmtree(root / name, ignore_errors=True)  # a full disk: leave nothing behind
+            shutil.rmtree(root / name, ignore_errors=True)  # the disk is full: remove the rest
             raise
     advance_queue(root)
     return runs.open_run(root / name)
 
 
 def add(root: Path, name: str, archive: Archive) -> Run:
-    """Put a run that was unpacked beside the others, under a new name."""
+    """Add an unpacked run under a new name."""
     check_name(name)
     with _changing(root):
         _check_new(root, name)
@@ -147,7 +147,7 @@ def _check_new(root: Path, name: str) -> None:
 
 
 def resume(run: Run, epochs: int | None = None) -> Run:
-    """Put a run that stopped, failed or was interrupted in the queue again; it loses nothing."""
+    """Queue a run that was stopped, failed or was interrupted; it resumes without loss."""
     config = run.config
     if epochs is not None:
         config = replace(config, training=replace(config.training, epochs=epochs))
@@ -182,7 +182,7 @@ def stop(run: Run) -> None:
 def delete(run: Run) -> None:
     """Remove a run and all its files; never while it is trained, never through a link."""
     with _changing(run.path.parent) as folder, _idle(run):
-        # gone at once for everyone, even if removing the files takes a while or is cut short
+        # gone for everyone at once, even if removing the files is slow or interrupted
         hidden = folder / f"{DELETED}{secrets.token_hex(4)}"
         with files.explained(run.path, "deleted"):
             os.rename(run.path, hidden)
@@ -200,7 +200,7 @@ def rename(run: Run, name: str) -> Run:
 
 
 def advance_queue(root: Path) -> list[str]:
-    """Start queued runs, the oldest first, as long as there is room; the names of those started.
+    """Start queued runs, the oldest first, while there is room; return their names.
 
     Any number of servers, pages and finished runs may call this at the same time.
     """
@@ -215,7 +215,7 @@ def advance_queue(root: Path) -> list[str]:
             if active >= slots():
                 break
             try:
-                _check_disk(run.path, run.config)  # those before it may have filled it up
+                _check_disk(run.path, run.config)  # earlier runs may have filled the disk
             except UserError as error:
                 _fail(run, str(error))
                 continue
@@ -226,7 +226,7 @@ def advance_queue(root: Path) -> list[str]:
 
 
 def _follow(child: "subprocess.Popen[bytes]", root: Path) -> None:
-    """Wait for a training process, which may be killed, and start the next run in its place."""
+    """Wait for a training process to end, or be killed, and start the next run."""
     child.wait()
     with suppress(UserError):
         advance_queue(root)
@@ -253,12 +253,12 @@ def _setting(name: str, default: int) -> int:
 def _launch(run: Run, threads: int) -> bool:
     """Start the process that trains a run; it inherits the lock's file descriptor.
 
-    False if someone else trains the run by now, or its process could not be started.
+    False if another process trains the run by now, or the process could not be started.
     """
     nice = _setting("FGPVAE_RUNS_NICE", NICE)
     lock = files.try_lock(run.path / runs.LOCK, runs.LOCK_SECONDS)
     if lock is None:
-        return False  # someone trains it from a terminal
+        return False  # trained from a terminal
     package = Path(__file__).parents[2]
     paths = [str(package), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {
@@ -297,10 +297,10 @@ def _launch(run: Run, threads: int) -> bool:
 
 
 def _step_back(pid: int, nice: int) -> None:
-    """Let the pages go first.
+    """Lower the priority of this process below that of the app.
 
-    Linux may share its processors between sessions (autogroup in sched(7)): then the nice value of
-    a process counts only within its session, and that of the session has to be set as well.
+    Linux may share its processors between sessions (autogroup in sched(7)): then niceness counts
+    only within a session, and that of the session has to be set as well.
     """
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, pid, nice)
@@ -310,7 +310,7 @@ def _step_back(pid: int, nice: int) -> None:
             try:
                 session.write_text(str(nice))
                 break
-            except BlockingIOError:  # one such change in a tenth of a second, unless by root
+            except BlockingIOError:  # except for root, one change per 0.1 s is allowed
                 time.sleep(0.1)
 
 
@@ -342,7 +342,7 @@ def _changing(root: Path) -> Iterator[Path]:
 
 @contextmanager
 def _idle(run: Run) -> Iterator[None]:
-    """Hold a run that nobody trains."""
+    """Hold the lock of a run that no process trains."""
     _check_exists(run.path)
     with runs.locked(run.path):
         yield

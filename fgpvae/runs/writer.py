@@ -1,4 +1,4 @@
-"""Training that keeps a run directory up to date, step by step."""
+"""Train and keep a run directory up to date, step by step."""
 
 import io
 import json
@@ -27,11 +27,11 @@ from fgpvae.training.sources import build_source
 from fgpvae.training.trainer import Step, Trainer
 
 CHECKPOINT_SECONDS = 10.0
-FIRST_CHECKPOINT = 1.0  # seconds; the next after twice as long, until it is CHECKPOINT_SECONDS
+FIRST_CHECKPOINT = 1.0  # seconds; the interval then doubles up to CHECKPOINT_SECONDS
 HEARTBEAT_SECONDS = 1.0
-FIRST_ESTIMATE = 5.0  # seconds before the time left is estimated: the first steps are slow
+FIRST_ESTIMATE = 5.0  # seconds before the remaining time is estimated: the first steps are slow
 LARGEST_STATE = 2**30  # bytes
-FINDINGS = ("test_mse", "references", "gp_share", "verdict")  # of a finished run on own objects
+FINDINGS = ("test_mse", "references", "gp_share", "verdict")  # scores of runs on own objects
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Progress:
     """One step of a run."""
 
     step: Step
-    metrics: dict[str, Any] | None  # the line that was written, if an epoch ended
+    metrics: dict[str, Any] | None  # line of metrics, if an epoch ended
 
 
 def execute(
@@ -53,10 +53,10 @@ def execute(
 ) -> Generator[Progress, None, None]:
     """Train in this process, keeping the run directory up to date; yields after every step.
 
-    With a config a run is begun, with a copy of its own `objects`; without one, that in the
-    directory goes on from where it stands, for `epochs` in all if they are given. Closing the
-    generator writes a checkpoint first. `lock` is the run's lock if the process that started this
-    one has taken it already. The first of many workers does this, the others `assist`.
+    With a config a new run starts, with a copy of its own `objects`; without one, the run in the
+    directory is resumed, up to `epochs` in all if given. Closing the generator writes a checkpoint
+    first. `lock` is the run's lock if the process that started this one has taken it already. With
+    many workers the first one does this, the others `assist`.
     """
     with files.explained(directory, "made"):
         directory.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def assist(
 
 
 def _source(config: RunConfig, directory: Path) -> tuple[Source, Task | None]:
-    """The batches of a run and its validation task; own objects are those in its directory."""
+    """The batches of a run and its validation task; own objects come from its directory."""
     own = config.data.split == OBJECTS
     return build_source(config, load_objects(directory) if own else None)
 
@@ -126,9 +126,9 @@ class Recorder:
             "message": "",
         }
         self.sums: dict[str, float] = {}
-        self.best = math.inf  # validation error of the weights that are kept
-        self.spent = 0.0  # seconds in steps since the run began, over all its processes
-        self.cpu = 0.0  # processor seconds of the same
+        self.best = math.inf  # validation error of the saved weights
+        self.spent = 0.0  # seconds in training steps, over all processes of the run
+        self.cpu = 0.0  # processor seconds of the same steps
 
     def run(self) -> Generator[Progress, None, None]:
         self.report(state=runs.PREPARING)
@@ -171,7 +171,7 @@ class Recorder:
                 self.report(epoch=step.epoch, seconds_left=seconds_left)
                 beat = now
                 self.workers.leaving |= (self.directory / runs.STOP).exists()
-            # often at first: nobody wants to look at the pictures of untrained weights
+            # often at first, so that pictures of trained weights appear soon
             if now - saved > min(FIRST_CHECKPOINT + saved - began, CHECKPOINT_SECONDS):
                 self.checkpoint(trainer)
                 saved = time.monotonic()
@@ -189,7 +189,7 @@ class Recorder:
         self.report(state=state, epoch=epoch, seconds_left=None, findings=self.findings(trainer))
 
     def findings(self, trainer: Trainer) -> dict[str, Any] | None:
-        """Figures of a finished run on own objects, on what was kept back of them."""
+        """Scores of a finished run on the held-out part of own objects."""
         if self.config.data.split != OBJECTS or trainer.step < trainer.total:
             return None
         figures = evaluation.evaluate_objects(
@@ -227,7 +227,7 @@ class Recorder:
         return line
 
     def report(self, **changes: Any) -> None:
-        """Rewrite the status: every second, so without waiting for the disk."""
+        """Rewrite the status, every second and so without waiting for the disk."""
         self.status |= changes | {"heartbeat": time.time()}
         files.write_json(self.directory / runs.STATUS, self.status, durable=False)
 
@@ -242,7 +242,7 @@ class Recorder:
             save_model(trainer.result(), self.directory / WEIGHTS)
 
     def state(self, trainer: Trainer) -> bytes:
-        """All that is needed to go on."""
+        """Everything needed to resume."""
         state = trainer.state() | {
             "run": json.dumps(to_dict(self.config)),
             "sums": self.sums,
@@ -257,7 +257,7 @@ class Recorder:
         return buffer.getvalue()
 
     def belongs(self, run: str) -> bool:
-        """Was a state written by this run? Only the number of epochs may have changed."""
+        """Whether a state belongs to this run; only the number of epochs may differ."""
         written = from_dict(RunConfig, json.loads(run))
         training = replace(written.training, epochs=self.config.training.epochs)
         return replace(written, training=training) == self.config
@@ -276,10 +276,10 @@ class Recorder:
             self.sums = {str(name): float(total) for name, total in state["sums"].items()}
             self.best, self.spent = float(state["best"]), float(state["spent"])
             self.cpu = float(state["cpu"])
-            # sums of floats depend on how they are shared out
+            # sums of floats depend on the number of workers
             if state["workers"] == self.workers.count:
                 torch.set_num_threads(min(max(int(state["threads"]), 1), 256))
-        except Exception:  # damage has many forms; none of them is worth a different sentence
+        except Exception:  # damage has many forms, all with the same message
             raise UserError(
                 f"{runs.STATE} of '{self.directory.name}' is damaged or belongs to another run, so "
                 "it cannot be resumed; its weights can still be used."

@@ -1,4 +1,4 @@
-"""Batches of a training run: given views, or views made anew for every batch.
+"""Batches of a training run: stored views, or new views rendered for every batch.
 
 Every random number is drawn from (seed, purpose, index), never from what came before.
 """
@@ -59,7 +59,7 @@ class Source:
 
 
 class FixedViews(Source):
-    """A training set of given views, as they are or smoothly deformed anew each time."""
+    """A training set of stored views, unchanged or with a new smooth deformation in every batch."""
 
     def __init__(self, views: Views, size: int, seed: int, strength: float = 0.0) -> None:
         super().__init__(len(views), size, seed)
@@ -94,8 +94,8 @@ class FreshViews(Source):
 class TurnedFigures(Source):
     """Cube figures, from other sides in every batch.
 
-    In an epoch each of the first `often` figures comes four times, for it can stand in four ways;
-    each of the others once.
+    In an epoch each of the first `often` figures occurs four times, once per quarter turn, and each
+    of the others once.
     """
 
     def __init__(self, table: Turntable, often: int, size: int, views: int, seed: int) -> None:
@@ -114,7 +114,7 @@ class TurnedFigures(Source):
 
 
 class FreshFilms(Source):
-    """Digits and shapes that move along new paths in every batch, each film at its own times."""
+    """Digits and shapes that move along new paths in every batch, each film with its own times."""
 
     def __init__(self, digits: Digits, size: int, views: int, seed: int) -> None:
         super().__init__(len(digits.labels), size, seed)
@@ -134,7 +134,7 @@ class FreshFilms(Source):
 
 
 def random_context(observed: Tensor, share: float, generator: torch.Generator) -> Tensor:
-    """For a share of the digits only a random part of the views, from 1 to all, is context."""
+    """Draw a context: for a share of the digits a random part of the views, from 1 to all."""
     rank, less = _random_order(observed, generator)
     everything = randomness.uniform((len(observed), 1), generator=generator) >= share
     return observed & (everything | (rank <= less))
@@ -147,7 +147,7 @@ def random_part(observed: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def _random_order(observed: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """The observed views in a random order [P, Q], and a number below their count [P, 1]."""
+    """Random ranks of the observed views [P, Q], and a random number below their count [P, 1]."""
     P, Q = observed.shape
     order = randomness.uniform((P, Q), generator=generator).masked_fill(~observed, 2.0)
     count = observed.sum(-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""All that determines a run, as small dataclasses, and how they become plain values and back."""
+"""Dataclasses that determine a run, and their conversion to plain values and back."""
 
 import dataclasses
 import reprlib
@@ -21,25 +21,25 @@ from fgpvae.models import FGPVAEConfig, Model, ModelConfig
 from fgpvae.settings import check, coerce, setting
 from fgpvae.training.objectives import ObjectiveConfig
 
-MOST_WEIGHTS = 20_000_000  # of encoder and decoder
-MOST_IMAGES = 2**14  # in a batch
-MOST_NUMBERS = 300_000_000  # of 4 bytes in a step; one with so many took 1.3 GB
-OBJECTS = "objects"  # the split of one's own data
+MOST_WEIGHTS = 20_000_000  # weights of encoder and decoder
+MOST_IMAGES = 2**14  # images in a batch
+MOST_NUMBERS = 300_000_000  # 4-byte numbers in a step; a step with so many took 1.3 GB
+OBJECTS = "objects"  # the split of own data
 CUBES = "cubes"  # the split of the figures of cubes
 FILMS = "films"  # the split of films
-DIGITS = {  # the splits of digits, and what people call them
+DIGITS = {  # the splits of digits and their labels
     "factorized": "the paper's, whole digits",
     "shuffled": "the baselines', single images",
     "continuous": "new angles in every batch",
 }
-FIXED = "factorized|shuffled"  # those whose digits can be set aside
+FIXED = "factorized|shuffled"  # splits with validation digits
 MNIST = ("embedded", (1, 28, 28))  # the source of a split, and the shape of its images
 IMAGES = {
     CUBES: ("drawn", (1, cubes.SIZE, cubes.SIZE)),
     FILMS: ("embedded", (1, films.SIZE, films.SIZE)),
-}  # where they differ
+}  # if they differ from the default
 
-LINE = 4.0  # a period on which times from -1 to 1 are half of the circle
+LINE = 4.0  # a period of which times from -1 to 1 cover half
 MOST_COPIES = 12 * 160  # of the training shapes
 
 C = TypeVar("C")
@@ -62,7 +62,7 @@ class DataConfig:
         open=True,
         needs=f"split={'|'.join([*DIGITS, CUBES, FILMS])}",
     )
-    # or a directory of IDX files; where own objects came from
+    # or a directory of IDX files, or the origin of own objects
     source: str = setting(
         "embedded",
         "The digits of the package, or all of MNIST.",
@@ -111,7 +111,7 @@ class DataConfig:
         bounds=(0.0, 5.0),
         needs=f"split={'|'.join(DIGITS)}",
     )
-    track: Track = field(default_factory=Track)  # of the views of one's own objects
+    track: Track = field(default_factory=Track)  # track of the views of own objects
     figures: int = setting(
         0,
         "Random figures of cubes beside the copies of the 160 training shapes.",
@@ -152,7 +152,7 @@ class DataConfig:
 
     @property
     def can_validate(self) -> bool:
-        """Can a part of the training set be set aside?"""
+        """Whether a part of the training set can be set aside."""
         return self.split in FIXED.split("|")
 
     @property
@@ -231,7 +231,7 @@ class TrainingConfig:
         "Number format in the networks; bfloat16 only where the hardware multiplies in it.",
         choices={"float32": "float32", "bfloat16": "bfloat16"},
     )
-    start: str = ""  # a shipped model or a run whose weights are the first; empty: fresh ones
+    start: str = ""  # shipped model or run with the initial weights; empty: random ones
 
     def __post_init__(self) -> None:
         check(self)
@@ -298,7 +298,7 @@ class RunConfig:
                 f"at most {MOST_WEIGHTS / 1e6:.0f} million are allowed."
             )
         digits, views = self.training.batch, self.data.views
-        twice = 1 + self.objective.conditional  # codes are drawn and foreseen
+        twice = 1 + self.objective.conditional  # samples and predictions of codes
         if digits * views > MOST_IMAGES:
             raise UserError(
                 f"A batch of {digits} digits with {views} views is more than {MOST_IMAGES} images."
@@ -361,7 +361,7 @@ def from_dict(kind: type[C], values: Any, where: str = "config") -> C:
     """A config dataclass from plain values; every unknown name or wrong type is an error."""
     if not isinstance(values, Mapping):
         raise UserError(f"{where} must be a table of settings.")
-    if kind is ModelConfig:  # which one, it says itself
+    if kind is ModelConfig:  # the error names the setting
         named = dict(values)
         name = coerce(str, named.pop("name", FGPVAEConfig.name), f"{where}.name")
         own: type[Any] = models.find(name).Config

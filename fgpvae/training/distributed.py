@@ -1,10 +1,9 @@
-"""Many workers, one run: each has its own digits of every batch.
+"""One run with many workers: each has its own digits of every batch.
 
-A digit's views never leave their worker, so all that travels in a step is the terms of each digit
-(three numbers) and the sum of the gradients. Every worker then knows the loss of the whole batch,
-and with it GECO's multiplier, to the last bit, and takes the same step. The gradient of that loss
-through a worker's own digits, added up over workers, is the gradient of the whole batch, however
-unevenly the digits are shared out.
+A digit's views stay on their worker; a step exchanges only the terms of each digit (three numbers)
+and the sum of the gradients. Every worker then has exactly the same loss of the whole batch and the
+same GECO multiplier, and takes the same step. The gradient of that loss through a worker's own
+digits, summed over workers, is the gradient of the whole batch, however the digits are divided.
 """
 
 import os
@@ -21,12 +20,12 @@ from fgpvae.errors import UserError
 from fgpvae.gp.randomness import Part
 from fgpvae.models import Terms
 
-BUCKET_MB = 4  # of gradients that travel together: few messages, which still overlap
-PATIENCE = timedelta(minutes=10)  # for a worker that says nothing, and for one that validates
+BUCKET_MB = 4  # MB of gradients in one message: few messages, which still overlap
+PATIENCE = timedelta(minutes=10)  # for a silent worker, and for validation
 
 
 class WorkerLost(UserError):
-    """Another worker has gone; what was trained since the last checkpoint is lost with it."""
+    """Another worker has ended; training since the last checkpoint is lost."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -40,10 +39,10 @@ class Workers:
 
     def __init__(self, rank: int = 0, count: int = 1, device: torch.device | None = None) -> None:
         self.rank, self.count = rank, count
-        self.device = device or torch.device("cpu")  # where messages are sent from
+        self.device = device or torch.device("cpu")  # device from which messages are sent
         self.leaving = False  # this worker wants to stop
-        self.agreed = False  # one of them does, and all know it
-        self.begun = count == 1  # have the others been told what to do?
+        self.agreed = False  # whether any worker wants to stop, known to all
+        self.begun = count == 1  # whether the others have their orders
         self._shared: DistributedDataParallel | None = None
 
     @property
@@ -74,10 +73,10 @@ class Workers:
         return Terms(*map(whole, columns, message))
 
     def share(self, model: nn.Module) -> None:
-        """From now on `backward` adds up the gradients of this model."""
+        """Let `backward` sum the gradients of this model over workers from now on."""
         self._shared = DistributedDataParallel(
             _Loss(model),
-            init_sync=False,  # all have built, or were told, the same
+            init_sync=False,  # all have the same weights already
             forward_sync_buffers=False,
             find_unused_parameters=True,
             bucket_cap_mb=BUCKET_MB,
@@ -85,10 +84,10 @@ class Workers:
         self._shared.register_comm_hook(None, _add_up)
 
     def backward(self, loss: Tensor) -> None:
-        """The gradient of a loss; with many workers the sum of all workers' own.
+        """Compute the gradient of a loss, summed over workers.
 
-        The sums travel while the gradients of earlier layers are computed. A gradient that none of
-        the workers has stays None.
+        The sums are exchanged while gradients of earlier layers are computed. A gradient that no
+        worker has stays None.
         """
         if self._shared is None:
             loss.backward()
@@ -96,12 +95,12 @@ class Workers:
         try:
             self._shared(loss).backward()
         except torch.OutOfMemoryError:
-            raise  # of this worker's own doing
+            raise  # an error of this worker
         except RuntimeError:
             raise WorkerLost from None
 
     def tell(self, content: bytes = b"") -> bytes:
-        """What the first worker says; the others' own words are ignored."""
+        """Broadcast the first worker's message; those of the others are ignored."""
         if self.count == 1:
             return content
         self.begun = True
@@ -121,15 +120,15 @@ class Workers:
 def _talking() -> Iterator[None]:
     try:
         yield
-    except RuntimeError:  # whatever the library says of it, there is no answer
+    except RuntimeError:  # any error of the library means that there is no answer
         raise WorkerLost from None
 
 
 class _Loss(nn.Module):
     """A model, and a loss of it that always has a gradient.
 
-    That of a worker without digits is of a number which is otherwise unused. So in no step are all
-    parameters used, and torch has no cause to warn that it looks for unused ones in vain.
+    A worker without digits uses a parameter that is otherwise unused. So no step uses all
+    parameters, and torch does not warn that `find_unused_parameters` finds none.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -151,7 +150,7 @@ def _add_up(
 
 
 def choose_device(name: str = "auto") -> torch.device:
-    """The device to train on; each worker of a host has a GPU of its own."""
+    """Choose the device to train on; each worker of a host has its own GPU."""
     here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if name == "auto":
         name = next((kind for kind, available in here.items() if available), "cpu")
@@ -169,9 +168,9 @@ def choose_device(name: str = "auto") -> torch.device:
 
 @contextmanager
 def join(device: torch.device | None = None) -> Iterator[Workers]:
-    """The workers that torchrun started with this one, or just this one.
+    """Join the workers started by torchrun; without torchrun, this process alone.
 
-    Those with GPUs talk by NCCL, all others by gloo.
+    Workers with GPUs communicate by NCCL, others by gloo.
     """
     device = device if device and device.type == "cuda" else torch.device("cpu")
     count = os.environ.get("WORLD_SIZE", "1")
@@ -190,5 +189,5 @@ def join(device: torch.device | None = None) -> Iterator[Workers]:
     finally:
         if workers.rank == 0 and not workers.begun:
             with suppress(WorkerLost):
-                workers.tell()  # nothing to do: whoever waits for orders goes home
+                workers.tell()  # no message: workers that wait for orders end
         dist.destroy_process_group()

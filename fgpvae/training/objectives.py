@@ -1,4 +1,4 @@
-"""What is minimised. An objective turns the terms of a batch into one loss.
+"""Training objectives. An objective turns the terms of a batch into one loss.
 
 Both losses are means over the digits of a batch, so neither depends on how many there are.
 """
@@ -108,9 +108,9 @@ class ELBO(nn.Module):
 class GECO(nn.Module):
     """KL + λ (error - κ²), error the mean squared error of a pixel; λ follows the constraint.
 
-    λ is multiplied by exp(moving average of error - κ²) each step and kept within bounds: without
-    an upper bound it grows for ever when κ² is out of reach, and the encoder's variances vanish.
-    With Q views of K pixels, λ = QK / (2σ²) makes this the ELBO with noise σ².
+    λ is multiplied by exp(moving average of error - κ²) in each step and kept within bounds:
+    without an upper bound it grows forever if κ² is out of reach, and the encoder's variances
+    vanish. With Q views of K pixels, λ = QK / (2σ²) makes this the ELBO with noise σ².
     """
 
     value: Tensor

@@ -1,4 +1,4 @@
-"""Ready-made configs, and how to change one from the command line or a page.
+"""Ready-made configs, and functions that change their settings.
 
 >>> from fgpvae import presets
 >>> presets.preset("gpvae", ["model.latents=4"]).model.latents
@@ -52,7 +52,7 @@ def _told(
     harmonics: int = 16,
     **network: Any,
 ) -> FGPVAEConfig:
-    """The FGP-VAE with dense networks, a prior mean, and an encoder that is told the angle."""
+    """The FGP-VAE with dense networks, a prior mean, and an encoder that gets the angle."""
     return FGPVAEConfig(
         latents=latents,
         local=local,
@@ -80,8 +80,8 @@ _ONE_VIEW = replace(
 _SAMPLES = ObjectiveConfig("elbo", pixel_variance=0.02, conditional=True)
 _MORE_EPOCHS = replace(_ONE_VIEW, learning_rate=2e-3, warmup=50, average=0.995, context_dropout=0.0)
 
-OBJECT_STEPS = 5000  # of a run on one's own objects
-OBJECT_IMAGES = 288  # images a step of such a run
+OBJECT_STEPS = 5000  # steps of a run on own objects
+OBJECT_IMAGES = 288  # images in a step of such a run
 
 
 def _films(latents: int, widths: tuple[int, ...], source: str, epochs: int) -> RunConfig:
@@ -103,7 +103,7 @@ def _films(latents: int, widths: tuple[int, ...], source: str, epochs: int) -> R
 
 
 _PRESETS = {
-    # appendix A of the paper but for the rate, which is constant at 0.001 there: results/rates.md.
+    # Appendix A of the paper, except for the learning rate, which is 0.001 there: results/rates.md.
     # The weights are averaged because the last epoch is what is reported
     "paper": RunConfig(
         objective=_GECO,
@@ -133,7 +133,7 @@ _PRESETS = {
             precision="bfloat16",
         ),
     ),
-    # every digit, every angle, one view: the model that the app starts with
+    # all digits at all angles from one view: the model that the app starts with
     "best": RunConfig(
         model=_told(96, 16, (768, 384), 0.5, gated=False, product=True, recogniser=16),
         data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=6),
@@ -147,14 +147,14 @@ _PRESETS = {
         objective=ObjectiveConfig("elbo", pixel_variance=0.005),
         training=replace(_ONE_VIEW, epochs=110),
     ),
-    # goes on from a run of `cubes`: samples from few views learn to be what is possible
+    # continues a run of `cubes`: teaches samples from few views to cover what is possible
     "cubes-samples": RunConfig(
         model=_CUBES,
         data=_MORE_FIGURES,
         objective=_SAMPLES,
         training=replace(_MORE_EPOCHS, start="runs/cubes", epochs=150),
     ),
-    # goes on from a run of `cubes-samples` with one more block in the encoder of the style
+    # continues a run of `cubes-samples` with one more block in the style encoder
     "cubes-deeper": RunConfig(
         model=replace(_CUBES, network=replace(_CUBES.network, residual=512)),
         data=_MORE_FIGURES,
@@ -172,8 +172,8 @@ _PRESETS = {
     # films of things that move: the look is global, the path local; see docs/films.md
     "films": _films(66, (768, 384), "openml", epochs=10),
     "films-quick": _films(34, (512, 256), "embedded", epochs=50),
-    # one's own objects; what depends on them is set by `for_objects`. A prior mean and a wide
-    # Gaussian process together: what objects share goes to the one, what they do not to the other
+    # one's own objects; what depends on them is set by `for_objects`. A prior mean for what objects
+    # share, and a wide Gaussian process for the rest
     "objects": RunConfig(
         model=replace(
             _told(20, 12, (384, 192), 0.3, harmonics=8),
@@ -192,7 +192,7 @@ _PRESETS = {
             weight_decay=0.01,
         ),
     ),
-    # the baselines of the paper, on the data that they were published with
+    # the baselines of the paper, on the data of the publication
     "vae": RunConfig(
         model=VAEConfig(),
         data=_SHUFFLED,
@@ -205,7 +205,7 @@ _PRESETS = {
         objective=_ELBO,
         training=TrainingConfig(200, validate_every=5, keep="best"),
     ),
-    # as published: σ_y = 0.01 and the last epoch, though it gets worse after the twentieth
+    # as published: σ_y = 0.01 and the last epoch, though the error rises after epoch 20
     "cvae-published": RunConfig(
         model=CVAEConfig(),
         data=_SHUFFLED,
@@ -216,8 +216,8 @@ _PRESETS = {
     "gpvae-amortised": RunConfig(
         model=AmortisedGPVAEConfig(), data=_SHUFFLED, objective=_ELBO, training=_FALLING
     ),
-    # the strongest follower with the settings of its program, λ bounded; batches are of whole
-    # digits, about 225 images in place of 256
+    # the SVGP-VAE with the settings of its program and a bounded λ; batches of whole digits, about
+    # 225 images instead of 256
     **{
         name: RunConfig(model=model, data=_SHUFFLED, objective=_GECO, training=TrainingConfig(1000))
         for name, model in {
@@ -228,7 +228,7 @@ _PRESETS = {
     },
 }
 PRESETS = {name: replace(config, preset=name) for name, config in _PRESETS.items()}
-FIRST = ("quick", "paper", OBJECTS)  # what most people want
+FIRST = ("quick", "paper", OBJECTS)  # shown first
 
 
 def grouped() -> dict[str, list[str]]:
@@ -258,8 +258,8 @@ def for_objects(
 ) -> RunConfig:
     """The preset for one's own objects: their shape, their track, and a kernel that suits it.
 
-    A step takes about OBJECT_IMAGES images, whether of a few objects with many views or of many
-    with few, and there are about OBJECT_STEPS steps; the number of epochs follows.
+    A step has about OBJECT_IMAGES images, whatever the number of views of an object, and a run has
+    about OBJECT_STEPS steps; this determines the number of epochs.
     """
     base, track = PRESETS[OBJECTS], objects.track(period)
     assert isinstance(base.model, FGPVAEConfig)
@@ -271,7 +271,7 @@ def for_objects(
     most = min(MOST_IMAGES // views, MOST_NUMBERS // base.kind.numbers_in_a_step(model, 1, views))
     usual = round(OBJECT_IMAGES * len(objects.names) / len(objects.images))
     batch = max(1, min(base.training.batch, usual, most))
-    batches = math.ceil(trained_objects(objects) / batch)  # an epoch
+    batches = math.ceil(trained_objects(objects) / batch)  # steps of an epoch
     return replace(
         base,
         model=model,
@@ -281,7 +281,7 @@ def for_objects(
 
 
 def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:
-    """A config with settings such as "model.latents=24" changed, in their order.
+    """Change settings of a config, such as "model.latents=24", in order.
 
     Another model.name keeps the settings that both models have.
     """

@@ -1,4 +1,4 @@
-"""What a run is trained on: where its batches come from, and what is kept back to validate by."""
+"""The training data of a run: the source of its batches and the validation task."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from fgpvae.errors import UserError
 from fgpvae.training.batches import FixedViews, FreshFilms, FreshViews, Source, TurnedFigures
 from fgpvae.training.configs import CUBES, FILMS, OBJECTS, DataConfig, RunConfig
 
-MOST_SUBJECTS = 2000  # of a collection without a source of its own
+MOST_SUBJECTS = 2000  # source of collections that have only one
 
 
 def build_source(
     config: RunConfig, objects: Objects | None = None
 ) -> tuple[Source, data.Task | None]:
-    """The batches of a run, and the validation task where digits were kept back for one.
+    """Build the batches of a run, and its validation task if digits were set aside.
 
     A run on own data needs its `objects`.
     """
@@ -61,7 +61,7 @@ def build_source(
 def collection_of(
     config: DataConfig, objects: Objects | None = None, seed: int = 0
 ) -> data.collections.Collection:
-    """The collection that a model with this config was trained on; own data need their objects."""
+    """The collection that a model with this config was trained on; own data require the objects."""
     if config.split == OBJECTS:
         if objects is None:
             raise UserError("The objects of this run are gone.")
@@ -87,7 +87,7 @@ def object_source(config: RunConfig, objects: Objects) -> FixedViews:
 
 
 def figure_source(config: RunConfig) -> Source:
-    """Figures of cubes."""
+    """Build the batches of cube figures."""
     figures, often = data.cubes.training_figures(config.data.figures, config.seed)
     table = data.cubes.turntable(figures, config.seed, config.model.network.shape[1])
     size = config.training.batch
@@ -98,7 +98,7 @@ def figure_source(config: RunConfig) -> Source:
 
 
 def training_views(config: DataConfig, seed: int) -> data.Views:
-    """The benchmark's training set that belongs to a config (the fixed splits only)."""
+    """The benchmark's training set for a config (fixed splits only)."""
     if config.split == "shuffled":
         views = data.shuffled(config.classes, seed)
     else:

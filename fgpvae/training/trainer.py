@@ -1,8 +1,8 @@
-"""The training loop: a generator of steps that knows nothing of files, screens or models' insides.
+"""The training loop: a generator of steps, independent of files, the app and the kind of model.
 
 Every random number of a step is drawn from (seed, step), never from what came before, so a run that
 is interrupted anywhere and resumed ends with exactly the weights of an uninterrupted one. The
-caller's own stream of random numbers is left alone.
+caller's random state is not changed.
 """
 
 import copy
@@ -34,13 +34,13 @@ class Step:
     step: int  # steps done
     epoch: float  # epochs done, fractions included
     loss: float
-    mse: float  # of the pixels of this batch, from sampled codes
+    mse: float  # mean squared error of this batch's pixels, from sampled codes
     kl: float  # nats a digit
     multiplier: float  # λ
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Does the hardware multiply in bfloat16? Elsewhere it is emulated, or not there at all."""
+    """Whether the hardware multiplies in bfloat16; elsewhere it is emulated or missing."""
     return device.type != "cpu" or "AVX512" in torch.backends.cpu.get_cpu_capability()
 
 
@@ -72,7 +72,7 @@ class Trainer:
             raise UserError(f"The {config.kind.title} learns from whole batches: use one worker.")
         if self.workers.count > 1 and self.device.type == "mps":
             raise UserError("Many workers cannot share gradients on MPS: use --device cpu.")
-        with randomness.torch_seeded(config.seed):  # weights begin with torch's own numbers
+        with randomness.torch_seeded(config.seed):  # initial weights use torch's global generator
             self.model: Model = models.build(config.model)
         self.model.prepare(source.everything)
         self.model.place(self.device)
@@ -92,12 +92,12 @@ class Trainer:
             fused=True,
         )
         if self.workers.count > 1:
-            # the objective sees all digits: its gradient is whole already, on every worker
+            # the objective sees all digits, so its gradient is complete on every worker
             self.workers.share(self.model)
         self.step = 0
         self.total = training.epochs * source.steps
         last = min(training.recognition, training.epochs // 2)
-        self.recognition = (training.epochs - last) * source.steps  # its first step
+        self.recognition = (training.epochs - last) * source.steps  # where it starts
         if training.recognition and not self.model.recognising():
             raise UserError(
                 "Only an encoder that is told the angle, with a mean function, learns to recognise "
@@ -105,7 +105,7 @@ class Trainer:
             )
 
     def steps(self) -> Iterator[Step]:
-        """Train from where this stands to the end, one step at a time."""
+        """Train from the current step to the end, one step at a time."""
         while self.step < self.total:
             yield self.advance()
 
@@ -134,7 +134,7 @@ class Trainer:
         return self._finish(terms, value)
 
     def _finish(self, terms: Terms, loss: float) -> Step:
-        """Change the weights by their gradients."""
+        """Update the weights from their gradients."""
         for group in self.optimizer.param_groups:
             group["lr"] = group["factor"] * self.learning_rate()
         self.optimizer.step()
@@ -146,7 +146,7 @@ class Trainer:
         return Step(self.step, epoch, loss, mse, kl, self.objective.multiplier())
 
     def _recognise(self) -> Step:
-        """A step of the last epochs: the encoder of the local channels alone."""
+        """A step of the recognition phase: train the encoder of the local channels alone."""
         with torch.no_grad():
             terms, views = self._terms()
         self.optimizer.zero_grad()
@@ -163,7 +163,7 @@ class Trainer:
 
     @contextmanager
     def _only(self, learned: list[nn.Parameter]) -> Iterator[None]:
-        """Within, no other weights of the model have a gradient."""
+        """Context in which no other weights of the model have a gradient."""
         wanted = {id(weight) for weight in learned}
         weights = self.model.parameters()
         others = [w for w in weights if w.requires_grad and id(w) not in wanted]
@@ -213,13 +213,13 @@ class Trainer:
         return self.workers.part(min(size, self.source.digits - k * size))
 
     def _precision(self) -> AbstractContextManager[object]:
-        """Products of float32 matrices in bfloat16; float64, which is the GP, stays as it is."""
+        """Multiply float32 matrices in bfloat16; the GP's float64 is not affected."""
         if self.config.training.precision == "bfloat16" and has_bfloat16(self.device):
             return torch.autocast(self.device.type, torch.bfloat16)
         return nullcontext()
 
     def _dropout(self) -> AbstractContextManager[None]:
-        """Which units are silent, torch draws from its own generator: lend it one for the step."""
+        """Seed torch's global generator, from which dropout draws, for one step."""
         if self.config.model.network.dropout:
             seed = random_generator(self.config.seed, 4, self.step).initial_seed()
             return randomness.torch_seeded(seed, self.device)
@@ -237,7 +237,7 @@ class Trainer:
         return rate
 
     def result(self) -> Model:
-        """The model to use: averaged weights, and what it remembers of the training views."""
+        """The trained model: averaged weights, and the stored training views if it needs them."""
         model = self.averaged
         if self.device.type != "cpu":
             model = copy.deepcopy(model).cpu()
@@ -249,7 +249,7 @@ class Trainer:
         decay = self.config.training.average
         if not decay:
             return
-        decay = min(decay, self.step / (self.step + 10))  # early weights are soon forgotten
+        decay = min(decay, self.step / (self.step + 10))  # early weights have a small share
         for average, weight in zip(
             self.averaged.parameters(), self.model.parameters(), strict=True
         ):
@@ -273,7 +273,7 @@ class Trainer:
         )
 
     def start_from(self, model: Model) -> None:
-        """Begin with the weights of a model of the same settings; a residual block may be new."""
+        """Start with the weights of a model with the same settings; a residual block may be new."""
         config = self.config.model
         without = replace(config, network=replace(config.network, residual=0))
         if model.config not in (config, without):
@@ -285,7 +285,7 @@ class Trainer:
             own.load_state_dict(own.state_dict() | model.state_dict())
 
     def state(self) -> dict[str, Any]:
-        """Everything needed to go on from here."""
+        """Everything needed to resume."""
         return {
             "step": self.step,
             "model": self.model.state_dict(),
@@ -295,7 +295,7 @@ class Trainer:
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on from there; settings come from the config, never from the state."""
+        """Resume from a state; settings come from the config, never from the state."""
         self.model.load_state_dict(state["model"])
         if self.config.training.average:
             self.averaged.load_state_dict(state["averaged"])
@@ -312,6 +312,6 @@ class Trainer:
         self.step = step
 
     def check_finite(self) -> None:
-        """A loss can be finite while its gradient was not."""
+        """Raise an error for weights that are not finite; the loss may have been finite."""
         if not all(bool(weight.isfinite().all()) for weight in self.model.parameters()):
             raise UserError(self._stopped("a weight is not a finite number"))
