@@ -215,6 +215,8 @@ def card(options: argparse.Namespace) -> dict[str, Any]:
     if config.data.split == CUBES:
         measured, markdown = cards.measure_cubes(model), card_pages.cubes
     elif config.data.split == FILMS:
+        if not model.divides_channels:
+            raise UserError("Cards of films are for models with local and global channels.")
         measured, markdown = film_scores(model), card_pages.films
     else:
         others = None
@@ -318,7 +320,7 @@ def _add_use(add: Add) -> None:
         help="of the picture in degrees, inferred if not given; of cubes and films the views or "
         "frames that the model is given, comma-separated",
     )
-    command.add_argument("--to", default="all", help="degrees, comma-separated, or all")
+    command.add_argument("--to", default="all", help="degrees or frames, comma-separated, or all")
     command.add_argument("--out", required=True, help="a .gif that turns, or a picture of a strip")
     command = add("site", build_site, "Write the laboratory as one HTML file.", "--out site")
     command.add_argument("--out", required=True, help="a directory")

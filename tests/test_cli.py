@@ -84,6 +84,7 @@ def test_every_command_explains_itself_with_an_example_that_parses(command, caps
         ["evaluate"],
         ["evaluate", "nothing"],
         ["rotate", "none.png", "--out", "x.png"],
+        ["site", "--out", "/dev/null/x"],
     ],
 )
 def test_bad_input_is_one_line_on_standard_error_and_exit_code_2(

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from fgpvae import models
+from fgpvae.browser.strip import rotate
 from fgpvae.data import films, trainable
 from fgpvae.errors import UserError
 from fgpvae.evaluation import film_scores
@@ -86,6 +87,15 @@ def test_drawing_is_the_mean_over_the_area_of_a_pixel():
     drawn = films.draw(look, torch.tensor([[x, y]]) + films.centre(look))[0]
     assert torch.allclose(drawn, expected, atol=1e-5)
     assert float(drawn.sum()) == pytest.approx(float(look.sum()) / 4, rel=1e-5)
+
+
+def test_a_film_is_played_from_end_to_end_and_no_farther(tmp_path):
+    """Beyond its ends a path is no draw of the process: there is no truth to score."""
+    out = tmp_path / "strip.png"
+    assert rotate("12", "films", "3,20", "1,12.5,24", out)["views"] == [3, 20]
+    for given, to in ((None, "30"), (None, "0.5"), ("25", "all")):
+        with pytest.raises(UserError, match="not all from 1 to 24"):
+            rotate("12", "films", given, to, out)
 
 
 # --- networks ---
@@ -198,6 +208,24 @@ def test_a_posterior_that_is_true_is_found_true(monkeypatch):
     found = film_scores._paths(film_scores.PlaceMap(tiny(), eye, 1e-4 * eye), Known(), t, path(t))
     assert found["coverage"] == pytest.approx(0.9, abs=0.02)
     assert found["spread"] == pytest.approx(found["path_error"], rel=0.05)
+
+
+def test_scores_say_what_the_process_adds_and_where_copying_is_better():
+    scores = film_scores.film_scores(tiny(), count=6, samples=2)
+    assert 0 <= scores["gp_share"] <= 1
+    known, errors = scores["references"], scores["mse"]["8"]
+    assert errors["predictive_mean"] > known["mean_image"]["8"]
+    assert f"({errors['predictive_mean']:.4f}) than" in scores["verdict"]
+    shipped = film_scores.film_scores(load_pretrained("films"), count=6, samples=8)
+    assert shipped["gp_share"] > 0.5
+    assert shipped["verdict"] is None
+    looks, path = films.films(6)
+    images = films.draw(looks, path(films.times()))
+    train = torch.stack([films.film(n, "training").images for n in range(40)])
+    mean = train.flatten(0, 1).mean(0)
+    asked = ~torch.isin(torch.arange(24), films.given_frames(4))
+    expected = (images[:, asked] - mean).square().mean()
+    assert known["mean_image"]["4"] == pytest.approx(float(expected), rel=1e-4)
 
 
 def test_the_shipped_model_states_its_error():

@@ -79,6 +79,8 @@ def test_what_views_do_is_said_of_this_model_and_its_track():
     said = " ".join(each.value for each in own.caption)
     assert "The track is wide where the model knows little" in said
     assert "not checked against real errors" in said
+    silent = open_page("rotate", model="cvae")
+    assert any("equally wide from any number of views" in each.value for each in silent.caption)
     films = [
         [each.proto.label == "See a film" for each in at.get("page_link")] for at in (own, best)
     ]

@@ -44,8 +44,9 @@ FINE = 2**16  # matrices with fewer weights have two bytes for each weight
 
 def build(out: Path, app: str) -> dict[str, Any]:
     """Write the page, with a link to the app, into a directory; return its path and size."""
+    with files.explained(out, "made"):
+        out.mkdir(parents=True, exist_ok=True)
     page = html(app).encode()
-    out.mkdir(parents=True, exist_ok=True)
     files.write(out / "index.html", page)
     sizes = {"bytes": len(page), "gzip": len(gzip.compress(page, 9))}
     return {"page": str(out / "index.html")} | sizes

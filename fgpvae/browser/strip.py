@@ -47,12 +47,11 @@ def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[
             raise UserError(f"There is no {collection.words.one} '{what[:60]}'.")
         subject, views, result = found, found.first_views, {}
         if given is not None:
-            at = collection.track.to_w(np.array(_numbers(given)))
-            views = nearest_views(collection.track, found.w, at)
+            views = nearest_views(collection.track, found.w, _places(collection, given))
     seen = imagine(model, subject, views)
     w = collection.track.grid(60)
     if to != "all":
-        w = np.asarray(collection.track.to_w(np.array(_numbers(to))), dtype=np.float64)
+        w = _places(collection, to)
     frames, truth = seen.images(w), seen.truth(w)
     if truth is not None:
         result["mse"] = mse(frames, truth)
@@ -117,6 +116,18 @@ def _numbers(text: str) -> list[float]:
     if not all(map(math.isfinite, values)):
         raise UserError(f"'{text[:60]}' is not a list of finite numbers.")
     return values
+
+
+def _places(collection: Collection, text: str) -> np.ndarray:
+    """Parse places in the unit of the collection; on a line, those from end to end."""
+    track, views = collection.track, np.array(_numbers(text))
+    low, high = track.ends
+    if not track.period and not ((low <= views) & (views <= high)).all():
+        raise UserError(
+            f"'{text[:60]}' is not all from {track.text(low)} to {track.text(high)}, where the "
+            f"{collection.words.views} of this {collection.words.one} are."
+        )
+    return np.asarray(track.to_w(views), dtype=np.float64)
 
 
 def nearest_views(track: Track, w: np.ndarray, at: np.ndarray) -> list[int]:

@@ -15,6 +15,7 @@ CUBE_REFERENCES = {
     "neighbouring_view": "the true view 15° before",
 }
 FILM_REFERENCES = {
+    "mean_image": "the mean frame of training films",
     "nearest_frame": "the nearest frame given",
     "blend": "the two nearest, blended",
     "straight_line": "the true look, pasted along straight lines between true places",
@@ -129,6 +130,8 @@ def films(name: str, about: Mapping[str, str], measured: dict[str, Any]) -> str:
         + " and ".join(f"{each['ratio']:.2f}" for each in swap.values())
         + f" from {' and '.join(swap)} frames. Length scale of the kernel: "
         f"{measured['length_scale']:.3f} learned, {LENGTH_SCALE:.3f} true.",
+        _share(measured["gp_share"]),
+        measured["verdict"],
         *_doubts(measured, "films"),
         "Bad at: two things at once, a ground that is not black, things that turn or grow, none of "
         "which it has seen; paths that are not smooth.",

@@ -10,7 +10,11 @@ import torch
 from torch import Tensor
 
 from fgpvae.data import Task, films
+from fgpvae.data.collections import Films
+from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW
 from fgpvae.evaluation.calibration import doubt
+from fgpvae.evaluation.latents import gp_share
+from fgpvae.evaluation.verdicts import verdict
 from fgpvae.gp.kernels import SquaredExponential
 from fgpvae.models import Model, Posterior
 from fgpvae.networks.moving import MovingDecoder
@@ -76,7 +80,8 @@ def film_scores(
     mean, root mean square of a coordinate; `spread`, the standard deviation of sampled places;
     `coverage`, the share of true places inside the ellipse that holds 90 % of the sampled ones;
     and `swap`, by the frames given: the error of the look of B on the path of A over that of B's
-    own film.
+    own film. `gp_share` is that of the films from eight frames; `verdict` says where the mean of
+    sampled films is worse than the nearest frame given or the mean image.
     """
     started = time.perf_counter()
     looks, path = films.films(count, split)
@@ -101,12 +106,23 @@ def film_scores(
         scores["length_scale"] = float(kernel.length_scale)
         scores["amplitude"] = float(kernel.amplitude)
     some = films.task(images[:STATED], films.FRAMES).context
+    most, known = films.GIVEN[-1], references(looks, places)
+    share = gp_share(model, films.task(images, most).context)
+    compared: dict[str, Any] = {"gp_share": share, "references": {}}
+    for name, given in ((EXTRAPOLATION, most), (ONE_VIEW, 1)):
+        compared[name] = scores["mse"][str(given)]["predictive_mean"]
+        compared["references"][name] = {
+            "nearest_view": known["nearest_frame"][str(given)],
+            "mean_image": known["mean_image"][str(given)],
+        }
     return scores | {
+        "gp_share": share,
+        "verdict": verdict(compared),
         "doubt": doubt(model, some, films.GIVEN),
         "split": split,
         "films": count,
         "samples": samples,
-        "references": references(looks, places),
+        "references": known,
         "parameters": sum(p.numel() for p in model.parameters()),
         "seconds": time.perf_counter() - started,
     }
@@ -170,17 +186,21 @@ def _swap(model: Model, posterior: Posterior, looks: Tensor, places: Tensor) -> 
 def references(looks: Tensor, places: Tensor) -> dict[str, dict[str, float]]:
     """Errors of predictions without a model, by number of given frames.
 
-    `nearest_frame` and `blend`, of the two frames around a time by their distance. `straight_line`
-    knows geometry: the true look, pasted along straight lines between the true places.
+    `mean_image` is the mean frame of training films. `nearest_frame` and `blend`, of the two frames
+    around a time by their distance. `straight_line` knows geometry: the true look, pasted along
+    straight lines between the true places.
     """
     images = films.draw(looks, places)
-    found: dict[str, dict[str, float]] = {"nearest_frame": {}, "blend": {}, "straight_line": {}}
+    mean = torch.from_numpy(Films().mean_at(films.times().numpy()).copy())  # [24, H, W]
+    kinds = ("mean_image", "nearest_frame", "blend", "straight_line")
+    found: dict[str, dict[str, float]] = {kind: {} for kind in kinds}
     for given in films.GIVEN:
         frames = films.given_frames(given)
         asked = ~torch.isin(torch.arange(films.FRAMES), frames)
         nearest = frames[(torch.arange(films.FRAMES)[:, None] - frames).abs().argmin(1)]
         weights = _between(frames)
         film = {
+            "mean_image": mean.expand_as(images),
             "nearest_frame": images[:, nearest],
             "blend": torch.einsum("sg,pghw->pshw", weights.to(images), images[:, frames]),
             "straight_line": films.draw(looks, weights @ places[:, frames]),

@@ -54,9 +54,12 @@ def _several(count: int, noun: str) -> str:
 def what_views_do(seen: Imagined, collection: Collection) -> str:
     """Say what more views change for this model."""
     model, words = seen.model, collection.words
-    if not model.tells_certainty:
-        return f"This model does not say how sure it is, so more {words.views} show no change here."
     band = "ring" if collection.track.period else "track"
+    if not model.tells_certainty:
+        silent = "This model does not say how sure it is"
+        if seen.scene is None:
+            return f"{silent}."
+        return f"{silent}: the {band} is equally wide from any number of {words.views}."
     checked = model.calibration is not None
     unchecked = "" if checked else f" The width of the {band} was not checked against real errors."
     if collection.ambiguous:
