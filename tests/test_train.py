@@ -13,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from fgpvae import runs
 from fgpvae.models import MODELS
-from fgpvae.runs import archives, checkpoints, queue
+from fgpvae.runs import archives, checkpoints, queue, writer
 from fgpvae.training.configs import CUBES, to_dict
-from fgpvae.training.presets import FIRST, PRESETS, grouped
-from tests import tiny
+from fgpvae.training.presets import FIRST, PRESETS, for_objects, grouped
+from tests import small_runs, tiny
 from tests.pages import open_page
 from ui.train import form
 
@@ -260,6 +260,21 @@ def test_own_objects_are_uploaded_and_trained_on(root):
     assert len(checkpoints.load_objects(root / "objects").images) == 24
     app.file_uploader(key="train.data").set_value(("things.npz", b"junk", NPZ)).run()
     assert any("damaged or not a NumPy archive" in error.value for error in app.error)
+
+
+def test_a_finished_run_on_own_objects_says_where_copying_is_better(root):
+    objects = small_runs.bars()
+    config = for_objects(objects, "bars")
+    config = dataclasses.replace(config, training=dataclasses.replace(config.training, epochs=1))
+    for _ in writer.execute(root / "bars", config, objects=objects):
+        pass
+    found = runs.open_run(root / "bars").findings
+    app = train(run="bars")
+    shown = texts(app)
+    for words in ("held-out views", "nearest view", "mean image", f"{found['test_mse']:.4f}"):
+        assert words in shown
+    assert "worse" in found["verdict"]
+    assert found["verdict"] in [unescape(each.value).replace("\\", "") for each in app.warning]
 
 
 def test_a_link_to_a_run_that_is_gone_says_so_and_opens_no_other(own):

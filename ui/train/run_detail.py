@@ -1,6 +1,6 @@
 """One run: its numbers, its pictures, its curves, and what can be done with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -43,6 +43,8 @@ def detail(run: Run, others: list[Run]) -> None:
                 st.error(frame.plain(run.message or "The run failed; its log says why."))
             elif run.state == runs.INTERRUPTED:
                 st.warning(frame.plain(LOST_NOTHING + last_line(run)))
+            if isinstance(verdict := (run.findings or {}).get("verdict"), str):
+                st.warning(frame.plain(verdict))
         pictures(run)
         history(run, lines, others)
 
@@ -65,7 +67,16 @@ def summary(run: Run, lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
         ("–" if run.seconds_left is None else duration(run.seconds_left), "left"),
         (duration(lines[-1]["seconds"]) if lines else "–", "trained"),
         (f"{lines[-1]['mse']:.4f}" if lines else "–", "training error"),
+        *held_out(run.findings),
     ]
+
+
+def held_out(findings: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Errors of held-out views of own objects, the model's and those of no model."""
+    if findings is None or findings["test_mse"] is None:
+        return []
+    errors = {"held-out views": findings["test_mse"], **findings["references"]["test_mse"]}
+    return [(f"{error:.4f}", name.replace("_", " ")) for name, error in errors.items()]
 
 
 def last_line(run: Run) -> str:
