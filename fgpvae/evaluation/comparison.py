@@ -109,6 +109,7 @@ def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> A
     return _answer(images[:, 0].numpy(), truth(question))
 
 
+@lru_cache(maxsize=32)
 def references(question: Question) -> dict[str, Answer]:
     """Predictions without a model: the mean image at the angle, and the rotated nearest view."""
     task = question.task()

@@ -58,9 +58,9 @@ class DataConfig:
         "factorized",
         "Digits of the paper or of its baselines, digits at new angles, cube figures or films.",
         label="Training set",
-        choices=DIGITS | {CUBES: "cube figures", FILMS: "films"},
+        choices=DIGITS | {name: each.words.many for name, each in COLLECTIONS.items()},
         open=True,
-        needs=f"split={'|'.join([*DIGITS, CUBES, FILMS])}",
+        needs=f"split={'|'.join([*DIGITS, *COLLECTIONS])}",
     )
     # or a directory of IDX files, or the origin of own objects
     source: str = setting(

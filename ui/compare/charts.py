@@ -142,28 +142,29 @@ def error_by_views(curves: Sequence[Curve]) -> go.Figure:
 
 
 def by_digits(
-    result: dict[str, Any], name: str, title: str, own: dict[str, tuple[int, float]]
+    result: dict[str, Any], name: str, title: str, runs: list[tuple[str, int, float]]
 ) -> go.Figure:
     """Time or error against the number of digits P, on logarithmic axes; own runs as diamonds."""
     P = [row["P"] for row in result["by_digits"]]
     values = [row[name]["mean"] for row in result["by_digits"]]
     made = charts.figure(SCALING_HEIGHT, "digits P", title)
     made.add_trace(_measured(P, values, "measured", palette.GLOBAL, "P = %{x}: %{y:.4g}"))
-    if own:
+    if runs:
+        names, sizes, found = zip(*runs, strict=True)
         made.add_scatter(
-            x=[digits for digits, _ in own.values()],
-            y=[value for _, value in own.values()],
+            x=sizes,
+            y=found,
             name="your runs",
             mode="markers",
             marker={"symbol": "diamond", "size": 11, "color": charts.GREY},
-            text=[charts.words(run) for run in own],
+            text=[charts.words(run) for run in names],
             hovertemplate="%{text}<br>P = %{x}: %{y:.4g}<extra></extra>",
         )
+        values += found
     made.update_xaxes(**_sizes(P))
-    values += [value for _, value in own.values()]
     if max(values) > 5 * min(values):  # enough for the round numbers of a logarithmic axis
         made.update_yaxes(**charts.log_axis(values))
-    return made.update_layout(showlegend=bool(own))
+    return made.update_layout(showlegend=bool(runs))
 
 
 def by_views(result: dict[str, Any]) -> go.Figure:

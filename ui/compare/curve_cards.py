@@ -9,17 +9,10 @@ from fgpvae.evaluation import comparison
 from ui.catalog import Choice, results
 from ui.charts import show
 from ui.compare import charts
-from ui.compare.evaluation import measured, queue
+from ui.compare.evaluation import Measured, measured, queue
 from ui.compare.files import choose_block, command, curves_csv, foot, to_csv
 from ui.compare.pictures_card import NAMES, references
 from ui.shell import frame, palette
-
-
-@st.cache_resource(max_entries=1, show_spinner=False)
-def reference_curves() -> list[results.Curve]:
-    """What needs no model, for digits."""
-    known = comparison.reference_by_views().items()
-    return [_dotted(name, errors) for name, errors in known]
 
 
 def _dotted(name: str, errors: dict[int, float]) -> results.Curve:
@@ -46,7 +39,8 @@ def digits_by_views(chosen: list[Choice]) -> None:
             sentence = "The error against the number of views given."
             command("extrapolation", "compare.extrapolation", sentence)
             return
-        _chart("views", curves, reference_curves())
+        known = comparison.reference_by_views().items()
+        _chart("views", curves, [_dotted(name, errors) for name, errors in known])
         waiting([choice for choice in chosen if choice.own])
         result = table if block == results.EQUAL else extrapolation
         foot(result, partial(curves_csv, curves), "views.csv")
@@ -112,18 +106,15 @@ def scaling(chosen: list[Choice]) -> None:
         with st.container(key="compare.three"):
             time_in_p, error_in_p, time_in_q = st.columns(3)
         exponents = result["exponents"]
-        known = [(e.row.name, e.digits, e.row) for e in measured(chosen) if e.digits is not None]
         with time_in_p:
             exponent = exponents["seconds_an_epoch_in_P"]
             st.markdown(f"Time against digits P: exponent **{exponent:.2f}**")
-            times = [(name, P, row.seconds.mean) for name, P, row in known]
-            own = {name: (P, time) for name, P, time in times if time is not None}
+            own = [(each, each.row.seconds) for each in measured(chosen)]
             by_digits(result, "seconds_an_epoch", "seconds an epoch", own)
         with error_in_p:
             help = "Every run has the same number of steps."
             st.markdown("Error on new digits against P", help=help)
-            errors = [(name, P, row.errors["extrapolation_mse"].mean) for name, P, row in known]
-            own = {name: (P, error) for name, P, error in errors if error is not None}
+            own = [(each, each.row.errors["extrapolation_mse"]) for each in measured(chosen)]
             by_digits(result, "extrapolation_mse", "mean squared error", own)
         with time_in_q:
             st.markdown(
@@ -145,12 +136,17 @@ def scaling(chosen: list[Choice]) -> None:
 
 
 def by_digits(
-    result: dict[str, Any], name: str, title: str, own: dict[str, tuple[int, float]]
+    result: dict[str, Any], name: str, title: str, own: list[tuple[Measured, results.Spread]]
 ) -> None:
     """Time or error against the number of digits, with one's own runs."""
+    runs = [
+        (each.row.name, each.digits, found.mean)
+        for each, found in own
+        if each.digits is not None and found.mean is not None
+    ]
     sizes = [f"{row[name]['mean']:.4g} with {row['P']}" for row in result["by_digits"]]
     show(
-        partial(charts.by_digits, result, name, title, own),
+        partial(charts.by_digits, result, name, title, runs),
         f"compare.chart.{name}_by_digits",
         charts.SCALING_HEIGHT,
         f"{title} by the number of digits: {', '.join(sizes)}".capitalize(),

@@ -82,12 +82,6 @@ def curves(run: runs.Run) -> list[Line]:
     return lines
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def mean_image_error() -> float:
-    """Of the benchmark's threes at the held-out angle."""
-    return comparison.references(Question(TRAINING))[MEAN_IMAGE].mse
-
-
 def learning() -> None:
     shipped = {path.stem: path for path in sorted(RECORDED.glob("*.jsonl"), reverse=True)}
     own = {models.OWN + run.name: run for run in runs.list_runs(queue.root())[0] if run.epoch >= 2}
@@ -137,7 +131,8 @@ def plots(lines: list[Line], epoch: int, config: RunConfig, beside: dict[str, li
     if target:
         shown.append((f"{target:.4f}", "κ², what it aims at"))
     if config.data.collection == Digits.name and config.data.classes == (3,):
-        shown.append((f"{mean_image_error():.4f}", "the mean image at 157.5°"))
+        mean_image = comparison.references(Question(TRAINING))[MEAN_IMAGE]
+        shown.append((f"{mean_image.mse:.4f}", "the mean image at 157.5°"))
     shown += [(f"{line['kl']:.0f}", "KL, nats a digit"), (multiplier(line["multiplier"]), "λ")]
     st.html(numbers.numbers(shown))
 
