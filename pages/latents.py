@@ -65,7 +65,7 @@ with frame.card(
 if found.curves is not None:
     latents.channels.traversals(choice, found, row)
 latents.channels.correlations(choice)
-if group == "Digits":
+if choice.classes:
     with frame.card(
         "How well are angle and style kept apart?",
         "Every model is asked the same questions; the table says what the best answer would be.",

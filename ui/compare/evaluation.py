@@ -91,7 +91,7 @@ def measured(choices: Collection[Choice]) -> list[Measured]:
 def measure(choice: Choice, progress: Callable[[float], None]) -> Measured:
     """Test a model; `progress` is told the share that is done."""
     model, config = choice.load(), choice.config
-    if choice.group != "Digits":  # no table is made of these
+    if not choice.classes:  # no table is made of what is no digit
         by_views = comparison.subject_mse_by_views(model, choice.collection, progress=progress)
         return Measured(Row(choice.name, choice.title, True, {}), by_views)
     parts = 2 if model.takes_new_digits else 1

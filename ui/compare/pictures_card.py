@@ -8,6 +8,7 @@ import streamlit as st
 
 from fgpvae import UserError
 from fgpvae.data import ANGLES, HELD_OUT_INDEX
+from fgpvae.data.collections import Digits
 from fgpvae.evaluation import comparison
 from fgpvae.evaluation.comparison import TRAINING, UNSEEN, UPRIGHT, Answer, Question
 from ui.catalog import Choice
@@ -47,10 +48,9 @@ def references(choice: Choice, asked: Asked) -> dict[str, Answer]:
 @st.fragment
 def pictures(chosen: list[Choice]) -> None:
     """The same new subjects through every model."""
-    digits = not chosen or chosen[0].group == "Digits"
-    many = "digits" if digits else chosen[0].collection.words.many
+    words = chosen[0].collection.words if chosen else Digits.words
     with frame.card(
-        f"The same {many} through every model",
+        f"The same {words.many} through every model",
         "Beside each picture is its error: grey where it is right, white where there is too "
         "much ink, black where ink is missing. The number is the mean squared error; the best "
         "model is bold.",
@@ -62,8 +62,9 @@ def pictures(chosen: list[Choice]) -> None:
                 "Choose models above to see the same digits through each of them.",
             )
             return
-        asked, truth, numbers = ask_digits(chosen) if digits else ask_subjects(chosen)
-        noun = "digit" if digits else chosen[0].collection.words.one.split()[-1]
+        ask = ask_digits if chosen[0].classes else ask_subjects
+        asked, truth, numbers = ask(chosen)
+        noun = words.one.split()[-1]
         with st.spinner("Generating", show_time=True):
             found = {choice.name: answered(choice, asked) for choice in chosen}
             given = references(chosen[0], asked)
@@ -73,7 +74,7 @@ def pictures(chosen: list[Choice]) -> None:
         matrix = Matrix(truth, noun, numbers, order, columns)
         place = st.container()
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            label = f"{many.capitalize()} shown"
+            label = f"{words.many.capitalize()} shown"
             counts = [8, 16, 40]
             count = segments(label, counts, "compare.shown", label_visibility="collapsed")
             download(matrix.csv, f"{noun}s.csv")

@@ -1,7 +1,7 @@
 """The angle at which pictures show a digit: found by the model, or stated by the person."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from ui.components.tiles import Tile, tiles
 from ui.components.upright import upright
 from ui.extrapolate import belief_ring, own_picture
 from ui.extrapolate.pieces import HOUR
-from ui.shell import frame
+from ui.shell import frame, query_params
 
 POSSIBLE = 0.05  # share of the belief that makes an angle possible
 SAME, NEAR = math.radians(4), math.radians(20)
@@ -110,9 +110,24 @@ def stated_label(id: str) -> int | None:
     return st.session_state.get(f"extrapolate.which.{id}")
 
 
-def state_label(id: str, label: int) -> None:
-    """Set the class of a digit, before its box is drawn."""
-    st.session_state[f"extrapolate.which.{id}"] = label
+def to_link(id: str) -> dict[str, str | None]:
+    """Return what the person states of a digit, for a link."""
+    degrees, label = stated(id), stated_label(id)
+    return {
+        "stated": None if degrees is None else f"{degrees:g}",
+        "digit": None if label is None else str(label),
+    }
+
+
+def take(id: str, link: Mapping[str, str]) -> None:
+    """Take what the link states of the first digit of a session, before its box is drawn."""
+    if st.session_state.setdefault("extrapolate.linked_picture", id) != id:
+        return
+    st.session_state["extrapolate.linked_picture"] = ""
+    if "stated" in link:
+        state(id, query_params.number(link["stated"], 0))
+    if link.get("digit", "") in list("0123456789"):
+        st.session_state[f"extrapolate.which.{id}"] = int(link["digit"])
 
 
 def card(choice: Choice, views: Sequence[View], found: Placement, shown: int) -> None:

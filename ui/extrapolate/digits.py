@@ -60,7 +60,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             own = {"strokes": to_link(brought[0].strokes) if len(brought) == 1 else None}
     shareable = any(own.values())
     if shareable:
-        _take_stated(views[0].id, link)
+        angle.take(views[0].id, link)
     found = angle.find(choice, views, held=source != EXAMPLE)
     with st.container(key=TOP):
         angle.card(choice, views, found, shown)
@@ -70,7 +70,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
         angle.subject(views, found),
         notes=notes,
         fine=fine,
-        link={**own, **_stated(views[0].id)},
+        link=own | angle.to_link(views[0].id),
         shareable=shareable,
     )
 
@@ -122,26 +122,6 @@ def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, boo
         elif k != number:
             notices.problem(f"View {k + 1}, {each.name}: {piece.error}")
     return views, shown, read[number].several
-
-
-def _stated(id: str) -> dict[str, str | None]:
-    """Return what the person states of a picture, for a link."""
-    degrees, label = angle.stated(id), angle.stated_label(id)
-    return {
-        "stated": None if degrees is None else f"{degrees:g}",
-        "digit": None if label is None else str(label),
-    }
-
-
-def _take_stated(id: str, link: Mapping[str, str]) -> None:
-    """Take what the link states of the first picture of a session."""
-    if st.session_state.setdefault("extrapolate.linked_picture", id) != id:
-        return
-    st.session_state["extrapolate.linked_picture"] = ""
-    if "stated" in link:
-        angle.state(id, query_params.number(link["stated"], 0))
-    if link.get("digit", "") in list("0123456789"):
-        angle.state_label(id, int(link["digit"]))
 
 
 def _example(choice: Choice, link: Mapping[str, str]) -> tuple[Digit, int]:

@@ -16,7 +16,7 @@ from ui import charts
 from ui.components import pictures
 from ui.how.cards import LABELS, a_three, card, formula
 from ui.shell import frame, palette
-from ui.shell.query_params import KEEP
+from ui.shell.query_params import KEEP, segments
 
 HEIGHT, SMALL = 270, 160  # pixels of charts
 FINE = np.linspace(0, 2 * np.pi, 121)
@@ -91,9 +91,8 @@ def local_kernel() -> tuple[float, float, str]:
         key = "how.kernels.sigma"
         sigma = first.slider("σ, how far it swings", 0.2, 2.0, 1.0, 0.1, key=key, **KEEP)
         r = second.slider("r, how smooth it is", 0.2, 3.0, 1.0, 0.1, key="how.kernels.r", **KEEP)
-        period = third.segmented_control(
-            "Period", list(PERIODS), default="2π", required=True, key="how.kernels.period", **KEEP
-        )
+        with third:
+            period = segments("Period", list(PERIODS), "how.kernels.period")
     return sigma, r, period
 
 

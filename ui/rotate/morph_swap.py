@@ -8,6 +8,7 @@ from fgpvae.evaluation.metrics import mse
 from ui.components import dial, pictures
 from ui.components.pictures import address
 from ui.components.tiles import Tile, tiles
+from ui.inference.places import labels
 from ui.shell import frame
 
 STEPS = 7  # from A to B
@@ -45,28 +46,28 @@ def _morph(key: str, collection: Collection, a: Imagined, b: Imagined, w: float)
 
 
 def _swap(key: str, collection: Collection, a: Imagined, b: Imagined) -> None:
-    words, track, views = collection.words, collection.track, b.subject.w
-    labels = [track.text(float(track.to_view(at))) for at in views]
+    words, views = collection.words, b.subject.w
+    shown = labels(collection.track, views)
     index = st.select_slider(
         f"Swap: the style of A at the {words.place} of B",
         range(len(views)),
         len(views) // 3,
-        format_func=lambda each: labels[each],
+        format_func=shown.__getitem__,
         key=f"{key}.place_of_b",
         help="The local channels of B with the global channels of A: what B does, done by A.",
     )
     at = views[[index]]
     made, like = swapped(a, b, at)[0], b.subject.images[index]
-    shown = [
+    row = [
         pictures.framed(a.subject.thumbnail, "A"),
-        pictures.framed(like, f"B at {labels[index]}"),
+        pictures.framed(like, f"B at {shown[index]}"),
         pictures.framed(made, "A like B"),
     ]
     true = collection.swapped(a.subject, b.subject, at)
     if true is None:
-        st.html(pictures.row(*shown))
+        st.html(pictures.row(*row))
         return
-    st.html(pictures.row(*shown, pictures.framed(true[0], "truth")))
+    st.html(pictures.row(*row, pictures.framed(true[0], "truth")))
     error, copied = mse(made, true[0]), mse(like, true[0])
     st.caption(
         f"The picture made has an error of {error:.4f}; B itself, unchanged, has {copied:.4f}.",
