@@ -1,4 +1,4 @@
-"""The models that a page can show: those that ship with the package, and one's own runs."""
+"""The models that a page can show: shipped models and the user's runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from fgpvae.training.configs import OBJECTS, RunConfig
 from fgpvae.training.sources import collection_of
 from ui.shell import frame, query_params
 
-BEST = "best"  # what pages start with, if it is there
-BASELINES = ("best", "cvae", "gpvae", "cubes", "films")  # shipped models on Compare to begin with
+BEST = "best"  # the model that pages start with, if it exists
+BASELINES = ("best", "cvae", "gpvae", "cubes", "films")  # shipped models that Compare starts with
 GROUPS = {OBJECTS: "Objects"} | {split: each.group for split, each in COLLECTIONS.items()}
-OWN = "runs/"  # the names of own runs begin with this
+OWN = "runs/"  # prefix of the names of runs
 MOST = 12  # models in memory
 
 
-LINES = {  # what each shipped model, and the preset of its name, is
+LINES = {  # one line on each shipped model and the preset of the same name
     "best": "FGP-VAE for all ten digits; one view is enough for it.",
     "paper": "The paper's small FGP-VAE, for threes.",
     "wide": "FGP-VAE with larger networks, for threes.",
@@ -47,8 +47,8 @@ LINES = {  # what each shipped model, and the preset of its name, is
 class Choice:
     """A model by name; hashable, so that cached functions can take it as an argument."""
 
-    name: str  # as in the picker and in links: "best", "runs/my-run"
-    path: Path  # the weights
+    name: str  # in the picker and in links: "best", "runs/my-run"
+    path: Path  # the weights file
     version: float  # changes when the weights do
 
     @property
@@ -116,7 +116,7 @@ def of_run(run: Run) -> Choice | None:
     try:
         return Choice(OWN + run.name, path, path.stat().st_mtime)
     except OSError:
-        return None  # also of a run that was just deleted
+        return None  # or the run was just deleted
 
 
 def baselines(group: str) -> list[str]:
@@ -136,7 +136,7 @@ def pick(
 ) -> Choice:
     """Show a box to choose a model, in the link as ?model=name and the same on every page.
 
-    Without any model the page ends with a card that says how to get one.
+    Without any model, end the page with a card that says how to get one.
     """
     choices = {each.name: each for each in available(group) if only is None or only(each)}
     if not choices:

@@ -1,4 +1,4 @@
-"""The committed results of the experiments, and one's own models measured beside them."""
+"""The committed results of the experiments, joined with models evaluated here."""
 
 import json
 import os
@@ -54,11 +54,11 @@ class Spread:
     """Values of one number over seeds."""
 
     values: tuple[float, ...] = ()
-    stated: float | None = None  # the standard deviation of a figure that others published
+    stated: float | None = None  # a published standard deviation
 
     @classmethod
     def of(cls, value: float | None) -> "Spread":
-        """A figure of one seed, or of none."""
+        """A value of one seed, or None."""
         return cls() if value is None else cls((value,))
 
     @property
@@ -85,8 +85,8 @@ class Row:
     """A model in the table."""
 
     name: str  # preset, shipped model or run
-    title: str  # what kind of model it is
-    own: bool  # measured here, not a committed result
+    title: str  # title of the model
+    own: bool  # whether it was measured here, not committed
     errors: dict[str, Spread]
     seconds: Spread = Spread()
     complexity: str = "–"
@@ -94,19 +94,19 @@ class Row:
     published: dict[str, float] = field(default_factory=dict)
     epochs: int | None = None
     processor: Spread = Spread()  # CPU seconds of the whole training
-    chosen: str = ""  # rate and schedule, where all were given the same choice
-    here: "Row | None" = None  # the shipped model of this name, as it was evaluated here
+    chosen: str = ""  # rate and schedule, in the block with equal budgets
+    here: "Row | None" = None  # the evaluation here of the shipped model of this name
 
     @property
     def training_seconds(self) -> float | None:
-        """CPU seconds of the whole training; where none were recorded, epochs times an epoch."""
+        """CPU seconds of the whole training; if not recorded, epochs times seconds an epoch."""
         if self.processor.values or self.epochs is None or self.seconds.mean is None:
             return self.processor.mean
         return self.epochs * self.seconds.mean
 
     @property
     def of_paper(self) -> bool:
-        """Is this one of the models that the paper compares?"""
+        """Whether the paper compares this model."""
         return self.title in ("CVAE", "GP-VAE", "FGP-VAE")
 
     @property
@@ -157,14 +157,14 @@ def committed_rows(table: dict[str, Any] | None, block: str = PUBLISHED) -> list
 
 
 def joined(committed: list[Row], own: list[Row]) -> list[Row]:
-    """Join rows, each name once, with those that were evaluated here on top."""
+    """Join rows, each name once, with those evaluated here first."""
     here = {row.name: row for row in own}
     rows = [replace(row, here=here.pop(row.name, None)) for row in committed]
     return [*here.values(), *sorted(rows, key=lambda row: row.here is None)]
 
 
 def terms(table: dict[str, Any] | None, block: str) -> str:
-    """Say on which terms the models of a block were trained."""
+    """Describe the training budgets of a block."""
     if block == EQUAL and table:
         return (
             f"All models get the same images, {table['equal']['epochs']} epochs and averaged "

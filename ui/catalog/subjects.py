@@ -74,9 +74,9 @@ def first(choice: Choice, label: int | None = None) -> Subject:
 
 
 def chosen(key: str, choice: Choice, linked: str | None = None) -> Subject:
-    """Return the subject picked under `key`, that of a link, or one to start with.
+    """Return the subject picked under `key`, else that of the link, else the first one.
 
-    A subject that this model cannot take stays picked: the next model may take it.
+    A subject that this model cannot take stays picked, as another model may take it.
     """
     name = f"{key}.{choice.collection.name}.subject"
     picked = st.session_state.get(name) or linked
@@ -104,7 +104,7 @@ def pair(key: str, choice: Choice, a: str | None, b: str | None) -> tuple[Subjec
 def gallery(key: str, choice: Choice, current: Subject, second: Subject | None = None) -> None:
     """Show thumbnails of the model's subjects; a click picks one under `key`.
 
-    With a `second` subject the two are called A and B, and a switch says which of them is picked.
+    With a `second` subject the two are A and B, and a switch selects which of them a click picks.
     """
     collection = choice.collection
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -130,7 +130,7 @@ def gallery(key: str, choice: Choice, current: Subject, second: Subject | None =
 
 
 def tile(subject: Subject, current: Subject, second: Subject | None = None) -> Tile:
-    """Make a tile to pick a subject; A and B are marked where there are two."""
+    """Make a tile to pick a subject; with two subjects A and B are marked."""
     number = f" {subject.number + 1}" if isinstance(subject, Digit) else ""
     kind = {True: "new", False: "training", None: "training or new"}[subject.new]
     is_a, is_b = subject == current, subject == second
@@ -160,7 +160,7 @@ def _side(key: str, collection: Collection) -> str:
 
 
 def _label(target: str, choice: Choice, current: Subject, new: bool) -> int | None:
-    """Ask for the class whose subjects are shown; another class picks a subject of it."""
+    """Show a box for the class; changing it picks a subject of the new class."""
     classes = sorted(choice.collection.classes)
     if len(classes) < 2:
         return None
@@ -176,7 +176,7 @@ def _label(target: str, choice: Choice, current: Subject, new: bool) -> int | No
         classes,
         required=True,
         label_visibility="collapsed",
-        wrap=True,  # on a phone, where the last would be out of sight
+        wrap=True,  # not the last on a phone, where it would be out of sight
         **widget_keys.showing(f"{target}.class", current.label, changed),
     )
 

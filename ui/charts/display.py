@@ -1,4 +1,4 @@
-"""How a page shows charts and tables: in space that is reserved before they come."""
+"""Show charts and tables in space that is reserved before they load."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ui.shell import cache
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-# Saving is left to `plot_tools`: Plotly's own button knows one format, and no ground to put under
-# the light letters of a dark theme.
+# `plot_tools` saves charts: Plotly's own button has one format and no background for the light text
+# of a dark theme.
 CONFIG = {
     "modeBarButtonsToRemove": ["toImage", "autoScale2d", "tableRotation", "resetCameraLastSave3d"]
 }
-BEST = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"  # of a cell in a table
-ROW, MOST_ROWS = 35, 10  # pixels of a row; of longer tables the rest is scrolled to
+BEST = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"  # height of a table cell
+ROW, MOST_ROWS = 35, 10  # pixels of a row; longer tables scroll
 
 
 def show(
@@ -37,13 +37,12 @@ def show(
     """Reserve `height` pixels and draw the chart that `make` returns.
 
     `make` is a `functools.partial` of a function of a module, so that the chart can be cached for
-    all sessions; one that is `picked` from or `live` is made anew. `alt` describes the chart in
-    words. `picked` is called with the customdata of the points that were clicked or circled. As
-    long as `live` stays the same, a new figure is put into the chart that is there, which keeps its
-    zoom.
+    all sessions; with `picked` or `live` it is not cached. `alt` describes the chart in words.
+    `picked` is called with the customdata of clicked or lassoed points. While `live` stays the
+    same, a new figure replaces the old one in the same chart, which keeps its zoom.
     """
     options: dict[str, Any] = {"key": key, "config": CONFIG, "height": height}
-    still = phone() and picked is None  # a finger scrolls the page
+    still = phone() and picked is None  # on touch screens dragging scrolls the page
 
     def figure() -> go.Figure:
         import pandas  # noqa: F401 (Plotly uses a pandas that another thread is still loading)
@@ -57,7 +56,7 @@ def show(
             st.plotly_chart(figure(), alt=alt, selection_mode=("points", "lasso"), **options)
         elif live:
             made = figure()
-            # Streamlit draws a chart anew whenever it or its words differ from before
+            # Streamlit redraws a chart whenever it or its texts change
             first, named = st.session_state.setdefault(f"{key}.{live}", (made, alt))
             st.plotly_chart(first, alt=named, **options)
             newest = go.Figure(made).update_layout(template=None).to_json()
@@ -71,10 +70,10 @@ def show(
 
 
 def table(make: partial[Any], key: str, rows: int, alt: str, **options: Any) -> None:
-    """Reserve the space of `rows` rows and show the data that `make` returns, a dash for none.
+    """Reserve the space of `rows` rows and show the data that `make` returns, with dashes for None.
 
     `make` is a `functools.partial` of a function of a module. The elements are cached for all
-    sessions: to write a table with styles takes Streamlit ten milliseconds.
+    sessions, because a styled table takes Streamlit ten milliseconds.
     """
     options |= {"hide_index": True, "placeholder": "–"}
     options["height"] = ROW * (min(rows, MOST_ROWS) + 1) + 3  # the header row and the border
@@ -86,12 +85,12 @@ def table(make: partial[Any], key: str, rows: int, alt: str, **options: Any) -> 
 
 
 def _reserved(key: str, height: int) -> DeltaGenerator:
-    """A place that keeps its height while the browser loads what draws charts and tables."""
+    """A container that keeps its height while the browser loads the code of charts and tables."""
     return st.container(height=height, border=False, gap=None, key=f"{key}.place")
 
 
 def phone() -> bool:
-    """Whether the browser calls itself that of a phone."""
+    """Whether the user agent is that of a phone."""
     return "Mobi" in st.context.headers.get("User-Agent", "")
 
 

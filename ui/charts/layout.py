@@ -1,7 +1,7 @@
 """The look of every chart: one layout, and the marks that charts share.
 
 `st.plotly_chart` fills in the theme's text, grid and hover colours (template "streamlit"), also
-when the theme changes. So nothing here names a colour of text or of the ground.
+when the theme changes. So no colour of text or background is set here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import plotly.graph_objects as go
 
 from ui.shell import palette
 
-# Colours beside those that have a meaning (`ui.shell.palette`), visible on white and on black
-GREY = "#7a8194"  # what needs no model, and one's own runs: neither local nor global
-# Ten classes, as far apart as ten colours can be on both grounds: every two differ by ΔE 48 or
+# Colours without a meaning (others are in `ui.shell.palette`), visible on white and on black
+GREY = "#7a8194"  # references without a model, and own runs: neither local nor global
+# Ten classes, as different as ten colours can be on both backgrounds: every two differ by ΔE 48 or
 # more, and by 25 or more for people who do not see red or green.
 CLASSES = (
     *("#1bc2e7", "#83c70e", "#0c6a46", "#a706ac", "#a2450a"),
@@ -87,10 +87,10 @@ def line(
     width: float = 2,
     **options: Any,
 ) -> go.Scatter:
-    """A line; `hover` is the label of a point, with %{x} and %{y} in it."""
+    """A line; `hover` is the label of its points, with %{x} and %{y}."""
     label = words(name)
     return go.Scatter(
-        x=np.asarray(x, np.float32),  # half the bytes; a screen shows no more
+        x=np.asarray(x, np.float32),  # half the bytes; precise enough for a screen
         y=np.asarray(y, np.float32),
         name=label,
         mode=options.pop("mode", "lines"),
@@ -101,7 +101,7 @@ def line(
 
 
 def dot(x: float, y: float, name: str, colour: str, hover: str, **options: Any) -> go.Scatter:
-    """A dot on a line, at what the page shows."""
+    """A dot on a line at the value that the page shows."""
     options |= {"mode": "markers", "marker": {"size": 11}, "showlegend": False}
     return line([x], [y], name, colour, hover, **options)
 
@@ -124,8 +124,8 @@ def heatmap(
 ) -> go.Figure:
     """A square matrix of values from 0, no colour, to 1, full colour; its first row on top.
 
-    `names` are those of rows and of columns, each another.
-    Without `axis`, a title for both, the axes are not drawn.
+    `names` are those of rows and columns, all different. Without `axis`, a title for both, the axes
+    are hidden.
     """
     n = len(values)
     made = figure(height, axis, axis)
@@ -154,13 +154,13 @@ def heatmap(
 
 
 def log_axis(values: Sequence[float]) -> dict[str, Any]:
-    """A logarithmic axis of plain numbers, or of powers of ten if some are large or small."""
+    """A logarithmic axis with plain numbers, or powers of ten if some are very large or small."""
     plain = min(values) >= 1e-4 and max(values) < 1e5
     return {"type": "log", "tickformat": "~g" if plain else None, "exponentformat": "power"}
 
 
 def words(text: object) -> str:
-    """A name for where Plotly expects its own HTML: shown as it is, at most 60 characters."""
+    """Escape a name for Plotly's HTML and cut it to 60 characters."""
     shown = " ".join(str(text).split())
     shown = shown if len(shown) <= 60 else shown[:59] + "…"
     return escape(shown, quote=False).replace("%{", "%&#123;")

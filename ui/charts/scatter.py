@@ -1,4 +1,4 @@
-"""Where views lie: points in two or three dimensions, and the ones that were picked."""
+"""Views as points in two or three dimensions, with the picked ones marked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from ui.charts.layout import GREY, figure, words
 
-# of groups, so that colour is not all that tells them apart; space has fewer of them
+# symbols of groups, in addition to colours; fewer in three dimensions
 SYMBOLS = ["circle", "square", "diamond", "cross", "x"]
 SPATIAL_SYMBOLS = [*SYMBOLS, "circle-open", "square-open", "diamond-open"]
 SYMBOLS += ["triangle-up", "triangle-down", "pentagon", "star", "hourglass"]
@@ -19,15 +19,15 @@ SYMBOLS += ["triangle-up", "triangle-down", "pentagon", "star", "hourglass"]
 
 @dataclass(frozen=True)
 class Cloud:
-    """Views [P, Q, 3] of P subjects as some channels place them."""
+    """Views [P, Q, 3] of P subjects, projected from some channels."""
 
     points: np.ndarray
-    shares: np.ndarray  # of the variance, an axis each
-    colours: Sequence[str]  # of the P Q points, subject after subject
-    groups: Sequence[str] = ()  # of the P subjects: a trace and an entry of the legend each
-    names: Sequence[str] = ()  # of the P subjects; without, points have no label
+    shares: np.ndarray  # share of the variance of each axis
+    colours: Sequence[str]  # colours of the P Q points, subject after subject
+    groups: Sequence[str] = ()  # groups of the P subjects: each is a trace with a legend entry
+    names: Sequence[str] = ()  # labels of the P subjects; None for no labels
     views: Sequence[str] = ()  # names of the Q views, if a subject is not one point
-    closed: bool = True  # the last view leads back to the first
+    closed: bool = True  # whether the last view is connected to the first
     dots: np.ndarray | None = None  # other places [V, 3] of views of the picked subject
     dot_colours: Sequence[str] = ()
     axis: str = "component"
@@ -53,7 +53,7 @@ def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool, height:
         points = _trace(space, members, range(Q), spatial, marker, mode="markers")
         made.add_trace(points.update(name=words(group), showlegend=True))
     if not spatial:
-        full = {"marker": {"opacity": 1}}  # whatever Plotly does to points beside the selected
+        full = {"marker": {"opacity": 1}}  # undo Plotly's change of points that are not selected
         made.update_traces(selected=full, unselected=full)
     if space.truth is not None:
         line = {"color": GREY, "width": 14}
@@ -71,13 +71,13 @@ def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool, height:
         if space.dots is not None:
             made.add_trace(_circles(dots, space.dot_colours, size, 1, spatial))
         made.add_trace(_circles(dots[[view]], [GREY], 2 * size, 3, spatial))
-    # side by side: in the order of groups, of which one is there, they would be one below the other
+    # side by side, not stacked as in the order of groups
     legend = {"itemsizing": "constant", "traceorder": "normal"}
     return made.update_layout(showlegend=len(set(groups)) > 1, legend=legend)
 
 
 def _chart(space: Cloud, spatial: bool, height: int) -> go.Figure:
-    """An empty chart with names of the axes and one scale for them."""
+    """An empty chart with axis titles and equal scales."""
     titles = [
         f"{space.axis} {k + 1}" + (f" · {share:.0%}" if share else "")
         for k, share in enumerate(space.shares)

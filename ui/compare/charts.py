@@ -1,4 +1,4 @@
-"""The charts of Compare: a row a model, and errors and times against sizes."""
+"""The charts of Compare: errors of all models, and errors and times against sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui import charts
 from ui.catalog.results import Curve, Row
 from ui.shell import palette
 
-MARGIN = 1.12  # of the largest value that a chart shows
+MARGIN = 1.12  # factor of the largest value
 PUBLISHED = {"test_mse": "mse", "extrapolation_mse": "extrapolation"}
 POSTERIORS = (
     ("joint", "joint", palette.TRUTH, "solid"),
@@ -21,8 +21,8 @@ POSTERIORS = (
     ("fourier", "Fourier", palette.GLOBAL, "dot"),
 )
 PAPER, LATER, HERE = "compared in the paper", "later models and variants", "evaluated here"
-GROUPS = {PAPER: "circle", LATER: "square", HERE: "star"}  # the symbol of each
-ROW, LABELS = 42, 140  # pixels of a row, and of the names of the lines above the first
+GROUPS = {PAPER: "circle", LATER: "square", HERE: "star"}  # symbols of these groups
+ROW, LABELS = 42, 140  # pixels of a row, and of the line names above the first
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
 VIEWS_HEIGHT = 460
 SCALING_HEIGHT = 330
@@ -33,7 +33,7 @@ def errors_height(rows: Sequence[Row]) -> int:
 
 
 def errors(rows: Sequence[Row], metric: str, lines: dict[str, float]) -> go.Figure:
-    """A row a model: every seed, their mean and standard deviation, and what was published."""
+    """One row per model: all seeds, their mean and standard deviation, and the published value."""
     made = charts.figure(errors_height(rows), "mean squared error of a pixel")
     _references(made, lines, len(rows))
     marks = [  # a place in the chart, what it shows, and in which group
@@ -86,7 +86,7 @@ def _marks(
 
 
 def _references(made: go.Figure, lines: dict[str, float], rows: int) -> None:
-    """What needs no model: lines that leave out the names of the rows, with theirs above."""
+    """References without a model: vertical lines with their names above the first row."""
     y = [place for at in range(rows) for place in (at - 0.12, at + 0.4, math.nan)]
     for name, value in lines.items():
         text = f"{name} {value:.4f}"
@@ -97,9 +97,9 @@ def _references(made: go.Figure, lines: dict[str, float], rows: int) -> None:
 
 
 def _names(made: go.Figure, rows: Sequence[Row], metric: str) -> None:
-    """Names of the rows above their marks, where they leave the values the whole width.
+    """Names of the rows above their marks, so that the values have the whole width.
 
-    They are no labels of the axis: where these are inside, Plotly hides the numbers below.
+    Axis labels inside the chart would make Plotly hide the numbers below.
     """
     missing = "no angle held out" if metric == "test_mse" else "takes no new digits"
     made.update_yaxes(

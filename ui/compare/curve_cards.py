@@ -1,4 +1,4 @@
-"""The cards with curves: errors against views, and what digits and views cost."""
+"""The cards with curves: errors against views, and costs against digits and views."""
 
 from functools import partial
 from typing import Any
@@ -47,7 +47,7 @@ def digits_by_views(chosen: list[Choice]) -> None:
 
 
 def subjects_by_views(chosen: list[Choice]) -> None:
-    """Errors of models of one collection, beside what needs no model."""
+    """Errors of models of one collection, with references without a model."""
     collection = chosen[0].collection
     words = collection.words
     result = results.load("objects") if collection.name == "cubes" else None
@@ -81,7 +81,7 @@ def _chart(key: str, curves: list[results.Curve], references: list[results.Curve
 
 
 def waiting(own: list[Choice]) -> None:
-    """Say which of one's own models are not in the chart yet."""
+    """Say which chosen models are not in the chart yet."""
     tests = [test for test in queue().tests(own) if not test.error]
     asked = [test.choice for test in tests]
     if left := [choice.name for choice in own if choice not in asked]:

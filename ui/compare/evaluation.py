@@ -1,4 +1,4 @@
-"""One's own models measured by the benchmark, beside the committed results."""
+"""Evaluate chosen models by the benchmark, beside the committed results."""
 
 import logging
 import time
@@ -18,12 +18,12 @@ from ui.catalog.results import Curve, Row, Spread
 
 @dataclass(frozen=True)
 class Measured:
-    """A model of the picker after its test."""
+    """Results of a tested model."""
 
     row: Row
     by_views: dict[int, float]  # error against the number of context views
-    digits: int | None = None  # P that it was trained on, where that is known
-    label: int = 3  # the class of the digits that it was tested on
+    digits: int | None = None  # number P of training digits, if known
+    label: int = 3  # class of the test digits
 
     @property
     def curve(self) -> Curve:
@@ -33,10 +33,10 @@ class Measured:
 
 @dataclass
 class Test:
-    """A model that waits for its test, is being tested, was tested, or could not be."""
+    """The test of a model: waiting, running, done or failed."""
 
     choice: Choice
-    share: float = 0.0  # that is done
+    share: float = 0.0  # share that is done
     began: float = 0.0
     error: str = ""
     found: Measured | None = None
@@ -60,7 +60,7 @@ class Test:
 
 
 class Queue:
-    """Tests one after the other, in a thread that goes on whatever the pages do."""
+    """Runs tests one after the other in a thread, independent of pages."""
 
     def __init__(self) -> None:
         self._worker = ThreadPoolExecutor(1, "evaluation")
@@ -73,23 +73,23 @@ class Queue:
                 self._worker.submit(self._tests[choice].run)
 
     def tests(self, choices: Collection[Choice]) -> list[Test]:
-        """Those of these models, in the order in which they are tested."""
+        """The tests of these models, in the order in which they run."""
         return [test for test in list(self._tests.values()) if test.choice in choices]
 
 
 @st.cache_resource(show_spinner=False)
 def queue() -> Queue:
-    """The one of this server, for all sessions."""
+    """The queue of this server, shared by all sessions."""
     return Queue()
 
 
 def measured(choices: Collection[Choice]) -> list[Measured]:
-    """The results of those of these models that have been tested."""
+    """The results of these models, if tested."""
     return [test.found for test in queue().tests(choices) if test.found]
 
 
 def measure(choice: Choice, progress: Callable[[float], None]) -> Measured:
-    """Test a model; `progress` is told the share that is done."""
+    """Test a model; `progress` receives the share that is done."""
     model, config = choice.load(), choice.config
     if not choice.classes:  # no table is made of what is no digit
         by_views = comparison.subject_mse_by_views(model, choice.collection, progress=progress)

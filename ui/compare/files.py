@@ -1,4 +1,4 @@
-"""Controls, tables and files that the cards share, and where their numbers come from."""
+"""Controls, tables and files that the cards share, and the provenance of their numbers."""
 
 import csv
 import io
@@ -14,12 +14,12 @@ from ui.catalog.results import Curve, Spread
 from ui.shell import frame
 from ui.shell.query_params import segments
 
-Number = tuple[float | None, str]  # what sorts, and what is shown
-Columns = dict[str, Sequence[str | Spread | Number]]  # of a table, by their titles
+Number = tuple[float | None, str]  # sorted values and shown texts
+Columns = dict[str, Sequence[str | Spread | Number]]  # columns of a table, by title
 
 
 def choose_block(known: Sequence[str], key: str) -> str:
-    """One of the blocks of results that are known."""
+    """Choose one of the available blocks of results."""
     if len(known) < 2:
         return known[0] if known else results.PUBLISHED
     names = results.BLOCKS.__getitem__
@@ -33,7 +33,7 @@ def command(experiment: str, key: str, sentence: str) -> None:
 
 
 def foot(result: dict[str, Any] | None, content: Callable[[], str], name: str) -> None:
-    """Below a figure: the file, and the command, seeds, date and machine behind the figures."""
+    """Below a chart: its file, and the command, seeds, date and machine behind the numbers."""
     with st.container(horizontal=True, vertical_alignment="center"):
         download(content, name)
         if result:
@@ -43,7 +43,7 @@ def foot(result: dict[str, Any] | None, content: Callable[[], str], name: str) -
 
 
 def download(content: Callable[[], str | bytes], name: str, kind: str = "text/csv") -> None:
-    """A button whose file is made when it is pressed."""
+    """A download button whose file is made when it is pressed."""
     st.download_button(
         name.rsplit(".")[-1].upper(),
         content,
@@ -62,7 +62,7 @@ def to_csv(heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
 
 
 def columns_csv(columns: Columns) -> str:
-    """A table as a file: of a figure over seeds its mean and standard deviation."""
+    """A table as CSV, with mean and standard deviation of values over seeds."""
     flat: dict[str, list[Any]] = {}
     for title, cells in columns.items():
         flat[title] = [_value(cell) for cell in cells]

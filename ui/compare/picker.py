@@ -1,4 +1,4 @@
-"""The models of the page, and the button that tests those that have not been."""
+"""The models of the page, and the button that tests those not tested yet."""
 
 import time
 
@@ -13,20 +13,20 @@ TICK = 0.7  # seconds between two looks at a test
 
 
 def choose(group: str) -> list[Choice]:
-    """Models of digits, objects or films, and the button that tests those that have not been."""
+    """Choose models of digits, objects or films; a button tests those not tested yet."""
     key = f"compare.{group.lower()}"
     every = {choice.name: choice for choice in models.available(group)}
     if not every:
         return []
     gone = st.session_state.setdefault(f"compare.gone.{key}", [])
     gone += [name for name in st.query_params.get_all(key) if name not in every]
-    # Messages and the bar have places of their own. Without these they would move the cards below,
-    # and Streamlit drops a click on a card that is no longer where it was.
+    # Messages and the bar have fixed places. Otherwise they would move the cards below, and
+    # Streamlit drops a click on a card that has moved.
     with st.container():
         for name in dict.fromkeys(gone):
             notices.problem(models.missing(name))
     if key not in st.session_state and key not in st.query_params:
-        held = every.get(st.session_state.get("model", ""))  # on the page that one comes from
+        held = every.get(st.session_state.get("model", ""))  # the model of the previous page
         mine = [held.name] if held is not None and held.own else []
         st.session_state[key] = [*mine, *models.baselines(group)]
     left, middle, right = st.columns([6, 1, 1.4], vertical_alignment="bottom")
@@ -71,7 +71,7 @@ def _add(key: str, names: list[str]) -> None:
 
 
 def _state(group: str, chosen: list[Choice]) -> None:
-    """Say which models were evaluated, which are being, and which could not be."""
+    """Say which models were evaluated and which failed."""
     tests = queue().tests(chosen)
     for test in tests:
         if test.error:
@@ -85,7 +85,7 @@ def _state(group: str, chosen: list[Choice]) -> None:
 
 
 def progress(chosen: list[Choice], expected: int) -> None:
-    """A bar for the tests that go on; the page runs again as soon as one of them is done."""
+    """Progress of running tests; the page runs again when one of them is done."""
     going = [test for test in queue().tests(chosen) if test.going]
     if len(going) != expected:
         st.rerun()

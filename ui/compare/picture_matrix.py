@@ -12,7 +12,7 @@ from fgpvae.evaluation.comparison import Answer
 from ui.compare.files import to_csv
 from ui.components.pictures import address
 
-SCALE = 3  # of a pixel in the file
+SCALE = 3  # enlargement in the file
 GAP, HEAD, FOOT = 10, 46, 20  # pixels in the file
 STYLE = """
 .scroll { overflow-x: auto; }
@@ -34,21 +34,21 @@ STYLE = """
 class Column:
     name: str
     answer: Answer
-    model: bool = True  # or a reference, which needs none
+    model: bool = True  # or the name of a reference
 
     def pair(self, p: int) -> tuple[np.ndarray, np.ndarray]:
-        """A picture, and its error: grey where it is right, white with too much ink, else black."""
+        """A picture and its error: grey for none, white for too much ink, black for too little."""
         return self.answer.images[p], np.clip(0.5 + 0.5 * self.answer.differences[p], 0, 1)
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A row a subject and a column a model."""
+    """One row per subject and one column per model."""
 
     truth: np.ndarray  # [P, H, W]
-    noun: str  # what the subjects are called
-    numbers: Sequence[int]  # of the P subjects
-    order: Sequence[int]  # which subjects come first
+    noun: str  # names of the subjects
+    numbers: Sequence[int]  # indices of the P subjects
+    order: Sequence[int]  # order of the subjects
     columns: Sequence[Column]
 
     def name(self, p: int) -> str:
@@ -85,7 +85,7 @@ class Matrix:
         )
 
     def png(self, count: int) -> bytes:
-        """The same as a picture, black on white."""
+        """The matrix as a picture, black on white."""
         height, side = (SCALE * size for size in self.truth.shape[-2:])
         pair, down = 2 * side + 4, height + FOOT + GAP
         width = GAP + side + (pair + 2 * GAP) * len(self.columns) + GAP
@@ -127,5 +127,5 @@ def _picture(image: np.ndarray, alt: str) -> str:
 
 def _enlarged(image: np.ndarray) -> Image.Image:
     levels = np.rint(255 * np.clip(np.nan_to_num(image), 0, 1)).astype(np.uint8)
-    levels = levels if levels.ndim == 2 else np.moveaxis(levels, 0, -1)  # colours last
+    levels = levels if levels.ndim == 2 else np.moveaxis(levels, 0, -1)  # channels last
     return Image.fromarray(levels.repeat(SCALE, axis=0).repeat(SCALE, axis=1))

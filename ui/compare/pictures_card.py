@@ -23,12 +23,12 @@ ASK = {TRAINING: "Held-out angle", UNSEEN: "New digits", UPRIGHT: "One upright v
 BY_NUMBER, BY_ERROR, BY_DIFFERENCE = "digit", "error", "difference"
 SORTS = {BY_NUMBER: "Number", BY_ERROR: "Largest error", BY_DIFFERENCE: "Largest difference"}
 NAMES = {comparison.ROTATED_VIEW: "geometric rotation"}
-Asked = Question | tuple[int, int]  # of other subjects than digits: views given, view asked for
+Asked = Question | tuple[int, int]  # of objects and films: number of given views, target
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def answered(choice: Choice, asked: Asked) -> Answer | str:
-    """What a model makes of the subjects, or why it cannot."""
+    """Predictions of a model for the subjects, or the reason why there are none."""
     try:
         if isinstance(asked, Question):
             return comparison.answer(choice.load(), asked, choice.classes)
@@ -39,7 +39,7 @@ def answered(choice: Choice, asked: Asked) -> Answer | str:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def references(choice: Choice, asked: Asked) -> dict[str, Answer]:
-    """What needs no model."""
+    """References without a model."""
     if isinstance(asked, Question):
         return comparison.references(asked)
     return comparison.subject_references(choice.collection, *asked)
@@ -87,7 +87,7 @@ def pictures(chosen: list[Choice]) -> None:
 
 
 def ask_digits(chosen: list[Choice]) -> tuple[Asked, np.ndarray, Sequence[int]]:
-    """The controls above pictures of digits: what is asked, the true pictures, their numbers."""
+    """Controls for digits: the question, the true pictures and their names."""
     classes = sorted({label for choice in chosen for label in choice.classes})
     left, middle, right = st.columns([3, 3, 1])
     with left:
@@ -111,12 +111,12 @@ def ask_digits(chosen: list[Choice]) -> tuple[Asked, np.ndarray, Sequence[int]]:
 
 
 def ask_subjects(chosen: list[Choice]) -> tuple[Asked, np.ndarray, Sequence[int]]:
-    """The same above pictures of objects or frames of films."""
+    """The same controls for objects and films."""
     collection = chosen[0].collection
     words, shown = collection.words, labels(collection.track, collection.first().w)
     left, right = st.columns(2, gap="medium")
     counts = [count for count in comparison.GIVEN if count < len(shown)]
-    # from one frame nobody knows where a film goes
+    # one frame does not determine the path of a film
     first = 4 if not collection.track.period and 4 in counts else counts[0]
     with left:
         title = f"{words.views.capitalize()} given"

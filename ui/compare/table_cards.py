@@ -1,4 +1,4 @@
-"""The cards with tables: the paper's next to ours, and one view as others test it."""
+"""The cards with tables: the paper's results and ours, and the one-view test of other papers."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -98,7 +98,7 @@ def table(chosen: list[Choice]) -> None:
 
 
 def figures(rows: Sequence[Row], lines: dict[str, float]) -> None:
-    """The table, which one can sort and search, and apart from it what needs no model."""
+    """The sortable table, and another one for references without a model."""
     show_table(
         partial(styled, models_table(rows), [*METRICS.values(), SECONDS]),
         "compare.table",
@@ -155,7 +155,7 @@ def _processor(row: Row) -> Number:
 
 
 def references_table(lines: dict[str, float]) -> Columns:
-    """What needs no model: without learning, or with the rotation itself."""
+    """References without a model."""
     geometry = f"{GEOMETRY}: the nearest view turned as a picture"
     learned = ["knows geometry" if name == GEOMETRY else "nothing learned" for name in lines]
     return {
@@ -166,7 +166,7 @@ def references_table(lines: dict[str, float]) -> Columns:
 
 
 def notes(rows: Sequence[Row], own: Sequence[Measured]) -> None:
-    """What the figures do not say by themselves."""
+    """Notes that explain the table."""
     if any("dense networks" in row.title for row in rows):
         st.caption(
             "The rows with dense networks, or with an encoder that is told the angle, are not "
@@ -217,7 +217,7 @@ def one_view() -> None:
 
 
 def one_view_table(result: dict[str, Any]) -> Columns:
-    """Our models, and published figures: a mean, and a standard deviation if a paper has one."""
+    """Our models, and published values: a mean, and a standard deviation if the paper has one."""
     models, sources, errors = [], [], []
     for row in result["rows"]:
         seeds = len(row["seen"]["values"])

@@ -1,4 +1,4 @@
-"""The page Extrapolate: builders of subjects of one's own, one for each collection."""
+"""The page Extrapolate: a builder for each collection, with which users make subjects."""
 
 from ui.extrapolate import cubes, digits, films
 from ui.extrapolate.built import PARAMS, Built

@@ -1,4 +1,4 @@
-"""The angle at which pictures show a digit: found by the model, or stated by the person."""
+"""The angle at which pictures show a digit: inferred by the model or stated by the user."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from ui.extrapolate import belief_ring, own_picture
 from ui.extrapolate.pieces import HOUR
 from ui.shell import frame, query_params
 
-POSSIBLE = 0.05  # share of the belief that makes an angle possible
+POSSIBLE = 0.05  # minimum share of the posterior at which an angle is suggested
 SAME, NEAR = math.radians(4), math.radians(20)
 QUESTION = "Is this the right way up?"
 SEVERAL = "More than one angle is possible."
@@ -40,13 +40,13 @@ NO_DIGIT = "This does not look like a digit. The result is shown anyway."
 @dataclass(frozen=True)
 class View:
     id: str
-    digit: np.ndarray  # [28, 28], as the model gets it
-    own: Image.Image  # as the person knows it
-    truth: float | None = None  # degrees, of an example
+    digit: np.ndarray  # [28, 28], input of the model
+    own: Image.Image  # name for the user
+    truth: float | None = None  # true angle of an example, in degrees
 
 
 def find(choice: Choice, views: Sequence[View], held: bool) -> Placement:
-    """Find the angles of views; `held`: pictures are probably upright, as people hold them."""
+    """Infer the angles of views; with `held` the prior favours upright pictures."""
     degrees = [stated(view.id) for view in views]
     known = [None if each is None else math.radians(each) for each in degrees]
     digits = [view.digit for view in views]
@@ -64,9 +64,9 @@ def _scores(choice: Choice, digit: np.ndarray) -> PictureScores | None:
 
 
 def subject(views: Sequence[View], found: Placement) -> PictureSubject:
-    """Make a subject of views at their angles."""
+    """Make a subject from views and their angles."""
     pairs = zip(views, found.angles.tolist(), strict=True)
-    # an example is a view of MNIST's already
+    # an example already has MNIST's form
     images = [
         view.digit if view.truth is not None else picture_scores.as_seen(view.digit, w)
         for view, w in pairs
@@ -76,7 +76,7 @@ def subject(views: Sequence[View], found: Placement) -> PictureSubject:
 
 
 def verdict(choice: Choice, views: Sequence[View], found: Placement) -> tuple[list[str], str]:
-    """Return warnings and, if there are none, a sentence that says so."""
+    """Return warnings, or a sentence that there are none."""
     if found.misfits:
         names = ", ".join(str(view + 1) for view in found.misfits)
         what = f"View {names} does not fit the others: does it"
@@ -96,17 +96,17 @@ def verdict(choice: Choice, views: Sequence[View], found: Placement) -> tuple[li
 
 
 def stated(id: str) -> float | None:
-    """Return the angle in degrees that the person states of a picture."""
+    """Return the angle in degrees that the user states for a picture."""
     return st.session_state.get(f"extrapolate.stated.{id}")
 
 
 def state(id: str, degrees: float | None) -> None:
-    """Store the person's angle; None leaves it to the model again."""
+    """Store the stated angle; None lets the model infer it again."""
     st.session_state[f"extrapolate.stated.{id}"] = None if degrees is None else degrees % 360
 
 
 def stated_label(id: str) -> int | None:
-    """Return the class that the person states of the digit with this first picture."""
+    """Return the class that the user states for the digit with this first picture."""
     return st.session_state.get(f"extrapolate.which.{id}")
 
 
@@ -163,11 +163,11 @@ def card(choice: Choice, views: Sequence[View], found: Placement, shown: int) ->
 
 
 def _suggest(view: View, modes: Sequence[Mode], w: float) -> None:
-    """Show the picture upright by each angle that the model finds, to choose from."""
+    """Show the picture turned upright by each likely angle, to choose from."""
     known = "" if view.truth is None else f" Its true angle is {view.truth:g}°."
     open_question = stated(view.id) is None and sum(each.share >= POSSIBLE for each in modes) > 1
     st.caption(f"{TURN}, or pick one.{f' **{SEVERAL}**' if open_question else ''}{known}")
-    if stated(view.id) is None and w == 0:  # which is taken where the odds are close
+    if stated(view.id) is None and w == 0:  # the one taken if the odds are close
         modes = [Mode(0.0, each.share) if _apart(each, w) < NEAR else each for each in modes]
     tiles(
         [_tile(view.own, mode, chosen=_apart(mode, w) < SAME) for mode in modes],

@@ -1,4 +1,4 @@
-"""How likely each angle of a picture is, drawn around it."""
+"""The posterior over the angle of a picture, drawn around it."""
 
 from html import escape
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from ui.shell import palette
 
-DISC, INNER, LENGTH = 56, 66, 22  # radii of picture and ring; of the likeliest angle beyond it
+DISC, INNER, LENGTH = 56, 66, 22  # radii of picture and ring; longest petal
 
 
 def belief_ring(belief: np.ndarray | None, picture: str) -> str:
-    """A posterior [G] over the angle as petals around a picture; none where there is no belief.
+    """A posterior [G] over the angle as petals around a picture; no petals without a posterior.
 
     Each petal is where the top of the digit would be: angles run as on the dial, counter-clockwise
     from the top of the picture as it came.

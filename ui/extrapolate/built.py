@@ -1,4 +1,4 @@
-"""What a builder hands to the page: a subject, or why there is none yet."""
+"""The result of a builder: a subject, or what to show without one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ PARAMS = ("subject", "shown", "stated", "digit", "seed", "strokes", "path", "loo
 
 @dataclass(frozen=True)
 class Built:
-    """A subject of one's own, and what the page says of it."""
+    """A subject made by the user, and the texts about it."""
 
     subject: Subject | None = None
-    seen: Imagined | None = None  # in place of a subject, where nobody made it
+    seen: Imagined | None = None  # shown without a subject made by the user
     style: list[float] | None = None  # of `seen`
-    title: str = ""  # in place of the dial, where there is no subject
+    title: str = ""  # shown instead of the dial without a subject
     sentence: str = ""
-    notes: Sequence[str] = ()  # at the dial: what may go wrong
-    fine: str = ""  # at the dial: that nothing does
+    notes: Sequence[str] = ()  # warning at the dial
+    fine: str = ""  # sentence at the dial if there is no warning
     link: dict[str, str | None] = field(default_factory=dict)  # of PARAMS
-    shareable: bool = True  # does the link give this back?
+    shareable: bool = True  # whether the link restores this subject

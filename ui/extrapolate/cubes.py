@@ -1,4 +1,4 @@
-"""A cube figure of one's own, built face by face or written as moves."""
+"""A cube figure, built face by face or written as moves."""
 
 from collections.abc import Callable, Mapping
 
@@ -23,17 +23,17 @@ PROBLEM, DRAFT = "extrapolate.problem", "extrapolate.draft"
 
 
 def build(choice: Choice, link: Mapping[str, str]) -> Built:
-    """Ask for a figure: the one that was built last, as long as a new one is not valid."""
+    """Ask for a figure; while the input is invalid, use the last valid one."""
     figure = subjects.chosen(KEY, choice, link.get("subject"))
     assert isinstance(figure, CubeFigure)
     id, shown, text = st.session_state.get(DRAFT, ("", (), ""))
-    if id != figure.id:  # another figure has come in another way
+    if id != figure.id:  # the figure was changed elsewhere
         shown, text = cubes.parse(figure.moves).cubes, figure.moves
         st.session_state[DRAFT] = figure.id, shown, text
         st.session_state.pop(PROBLEM, None)
 
     def attempt(read: Callable[[], CubeFigure], drafted: Drafted, typed: str) -> None:
-        """Show what was made; where it is no figure, say why and keep the one before."""
+        """Use a new figure; if it is invalid, say why and keep the one before."""
         st.session_state.pop(PROBLEM, None)
         try:
             found = read()

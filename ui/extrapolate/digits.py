@@ -1,4 +1,4 @@
-"""A digit of one's own: an example, a drawing, a file, a photo, or one drawn at random."""
+"""A digit: an example, a drawing, a file, a photo, or a random one."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -20,12 +20,12 @@ from ui.inference import style_names
 from ui.shell import frame, notices, query_params
 
 EXAMPLE, DRAW, UPLOAD, CAMERA, RANDOM = "Example", "Draw", "Upload", "Camera", "Random"
-FEW = 4  # examples in sight
-PLAIN = (3, 2, 5, 7)  # classes that they are of, if the model knows these
+FEW = 4  # visible examples
+PLAIN = (3, 2, 5, 7)  # classes of the examples, if the model knows them
 NOTHING = Built(title="No digit yet", sentence="Bring one, and it turns here.")
 WHICH_FILES = Built(title="One digit or several?", sentence="Say what your pictures show.")
 WHICH_DIGIT = Built(title="Which one?", sentence=pieces.CHOOSE)
-# on a phone what was chosen last is at the top: a source, then the picture that came of it
+# on a phone scroll to what was chosen last: a source, then the picture
 BRING, CANVAS, TOP = "shell.card.extrapolate-bring", "extrapolate.canvas", "extrapolate.top"
 
 
@@ -40,7 +40,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             wrap=False,
         )
         if st.session_state.setdefault("extrapolate.first_source", source) != source:
-            st.session_state["extrapolate.first_source"] = ""  # every other one is scrolled to
+            st.session_state["extrapolate.first_source"] = ""  # the others are reached by scrolling
             frame.in_sight(CANVAS if source == DRAW else BRING, source)
         if source == RANDOM:
             return _random(choice, link)
@@ -76,7 +76,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
 
 
 def _in_sight(source: str, id: str | None) -> None:
-    """On a phone: scroll to another picture of the same source, except while it is drawn."""
+    """On a phone, scroll to a new picture of the same source, except while drawing."""
     name = "extrapolate.last_picture"
     before, known, mark = st.session_state.get(name, (source, id, None))
     if before != source or id is None:
@@ -100,7 +100,7 @@ def _view(digit: Digit, degrees: int) -> View:
 
 
 def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, bool]:
-    """Read pictures: the views, the index of the one shown, and whether a digit must be chosen."""
+    """Read pictures: views, index of the shown one, and whether a digit must be chosen."""
     number = len(brought) - 1
     if number:
         names = [str(k + 1) for k in range(len(brought))]
@@ -125,7 +125,7 @@ def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, boo
 
 
 def _example(choice: Choice, link: Mapping[str, str]) -> tuple[Digit, int]:
-    """Ask for a digit that no model was trained on and the angle at which it is shown."""
+    """Ask for a digit that no model was trained on, and its angle."""
     collection = choice.collection
     assert isinstance(collection, Digits)
     picked = subjects.chosen(KEY, choice, link.get("subject"))
@@ -181,7 +181,7 @@ def _random(choice: Choice, link: Mapping[str, str]) -> Built:
     seen, style = notices.attempt(partial(prior, model, seed))
     rng = np.random.default_rng(seed)
     near = style_names.likely(choice, int(rng.choice(sorted(choice.classes))))
-    if near is not None:  # what is drawn from the prior is often no digit
+    if near is not None:  # a draw from the prior is often not a digit
         count = len(near.factor)
         style = near.draw(rng.integers(count, size=1), rng.normal(size=(1, count)))[0].tolist()
     return Built(seen=seen, style=style, link={"seed": str(seed)})

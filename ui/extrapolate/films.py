@@ -1,4 +1,4 @@
-"""A film of one's own: a path drawn by hand, and what moves along it."""
+"""A film: a path drawn by hand, and the look that moves along it."""
 
 import math
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ from ui.extrapolate.built import Built
 from ui.shell import frame, notices
 
 PATH, LOOK, OWN = "extrapolate.path", "extrapolate.look", "extrapolate.look_strokes"
-MARGIN = 0.25  # of the picture, in which the middle of a look cannot be
+MARGIN = 0.25  # margin of the picture, outside of which the middle of a look stays
 START = tuple((0.27 + 0.02 * k, 0.5 + 0.2 * math.sin(0.28 * k)) for k in range(24))
-DRAWN = "own"  # in place of the id of a digit
+DRAWN = "own"  # instead of the id of a digit
 
 
 def build(choice: Choice, link: Mapping[str, str]) -> Built:

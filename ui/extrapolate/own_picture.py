@@ -1,4 +1,4 @@
-"""What a person has brought, close up: the digit in its own ink and light, turned by any angle."""
+"""A close-up of the user's picture: the digit in its own ink and light, rotated by any angle."""
 
 import numpy as np
 from PIL import Image
@@ -6,8 +6,8 @@ from PIL import Image
 from fgpvae.images import Box
 from ui.components import pictures
 
-SIDE = 192  # pixels of what is seen
-ROOM = 280  # and of what is kept: more than its diagonal, so that it can be turned
+SIDE = 192  # pixels of the visible part
+ROOM = 280  # pixels of the stored part: more than the diagonal, so that it can be rotated
 
 
 def of_digit(image: np.ndarray) -> Image.Image:
@@ -36,7 +36,7 @@ def of_picture(picture: Image.Image, window: Box) -> Image.Image:
 
 
 def address(own: Image.Image, degrees: float = 0.0, side: int = SIDE) -> str:
-    """Return the address of the picture, turned back by the angle of its digit."""
+    """Return the data address of the picture, rotated back by the angle of its digit."""
     room = round(side * ROOM / SIDE)
     small = own.resize((room, room), Image.Resampling.BOX) if room < ROOM else own
     upright = small.rotate(-degrees, Image.Resampling.BICUBIC) if degrees else small

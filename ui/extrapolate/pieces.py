@@ -1,4 +1,4 @@
-"""A picture that was brought: the part of it in use, its digit, and how this came about."""
+"""A user's picture: the part in use, its digit, and the steps of reading it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ AUTOMATIC = "Find out"
 INK = {AUTOMATIC: None, "Dark": True, "Light": False}
 CHOOSE = "Click a digit to turn it, or drag the corners around one."
 CROP = "Drag the corners to use a part of it."
-HOUR = 3600  # seconds after which a picture is forgotten
+HOUR = 3600  # seconds after which a picture is removed from the cache
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Piece:
     steps: tuple[Step, ...] = ()
     notes: str = ""
     error: str = ""  # why there is no digit
-    boxes: tuple[Box, ...] = ()  # of what may be digits, where one has to be chosen
+    boxes: tuple[Box, ...] = ()  # boxes of possible digits, if one has to be chosen
     readable: bool = True
 
     @property
     def several(self) -> bool:
-        """Digits were found, and none of them is chosen yet."""
+        """Whether several digits were found and none is chosen yet."""
         return self.digit is None and len(self.boxes) > 1
 
 
@@ -47,7 +47,7 @@ def _picture(content: bytes) -> Image.Image:
 
 @st.cache_resource(max_entries=48, ttl=HOUR, show_spinner=False)
 def read(content: bytes, options: Options) -> Piece:
-    """Read the digit in the bytes of a picture, with the person's corrections."""
+    """Read the digit in the bytes of a picture, with the user's corrections."""
     try:
         picture = _picture(content)
     except UserError as error:
@@ -66,7 +66,7 @@ def read(content: bytes, options: Options) -> Piece:
 def _boxes(content: bytes, invert: bool | None) -> tuple[Box, ...]:
     try:
         return images.digit_boxes(content, invert)
-    except UserError:  # nothing to choose from; normalise says why
+    except UserError:  # nothing to choose from; the error of `normalise` says why
         return ()
 
 
@@ -76,7 +76,7 @@ def _address(content: bytes, side: int) -> str:
 
 
 def thumbnail(content: bytes) -> str:
-    """Return the address of a small picture, of a black one if it cannot be read."""
+    """Return the data address of a thumbnail, black if the picture cannot be read."""
     try:
         return _address(content, 96)
     except UserError:
@@ -84,7 +84,7 @@ def thumbnail(content: bytes) -> str:
 
 
 def corrected(id: str) -> Options:
-    """Return the person's corrections of a picture."""
+    """Return the user's corrections of a picture."""
     state = st.session_state
     return Options(
         crop=state.get(f"extrapolate.part.{id}"),

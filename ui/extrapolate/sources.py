@@ -1,4 +1,4 @@
-"""Where pictures come from: drawings, files, photos. They stay in the memory of the session."""
+"""Sources of pictures: drawings, files, photos. Pictures stay in the session's memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ MEMORY = "Pictures stay in memory while this page is open; nothing is written to
 class Brought:
     name: str
     content: bytes = field(repr=False)
-    strokes: Strokes = ()  # of a drawing
+    strokes: Strokes = ()  # strokes of a drawing
 
     @property
     def id(self) -> str:
@@ -35,12 +35,12 @@ class Source:
 
     pictures: list[Brought] = field(default_factory=list)
     adding: bool = False  # the next picture is a further view of the digit
-    round: int = 0  # part of the widget's key: another one empties the widget
-    asks: bool = False  # several files were chosen at once: what do they show?
+    round: int = 0  # part of the widget's key: a new value empties the widget
+    asks: bool = False  # whether to ask what several files show
     too_many: bool = False
 
     def take(self, new: list[Brought]) -> None:
-        """Begin with new pictures, or add them if that was asked for."""
+        """Replace the pictures, or add to them after the button for another view."""
         before = self.pictures if self.adding else []
         self.pictures = [*before, *new][: allowed().pictures]
         self.adding = False
@@ -80,7 +80,7 @@ def _drawing(strokes: Strokes) -> Brought:
 
 
 def uploaded() -> list[Brought] | None:
-    """Ask for files; None until the person says what several of them show."""
+    """Ask for files; None until the user says what several files show."""
     source = _source("upload")
     now, key = source.pictures, f"extrapolate.upload.{source.round}"
 
@@ -158,7 +158,7 @@ def photographed() -> list[Brought]:
 
 
 def buttons(name: str) -> None:
-    """Show buttons that add a view of the digit that is there, or begin anew."""
+    """Show buttons that add a view of the current digit, or start again."""
     source = _source(name)
     now = source.pictures
     if source.adding:

@@ -1,4 +1,4 @@
-"""What the screens share: cards, formulas, the sixteen views of one digit."""
+"""What the screens share: cards, formulas and sixteen views of one digit."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Screen 4: one Gaussian process for everything, or one for each digit, and what each costs."""
+"""Screen 4: the cost of one Gaussian process for everything and of one for each digit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEMORY = {1e12: "TB", 1e9: "GB", 1e6: "MB", 1e3: "KB", 1: "bytes"}
 
 
 def said(value: float, units: dict[float, str]) -> str:
-    """A value in the largest of the units that is not larger."""
+    """Format a value in the largest unit that is not larger than it."""
     size = next(size for size in units if value >= size)
     return f"{value / size:,.1f} {units[size]}".strip()
 
@@ -73,7 +73,7 @@ def divide_the_matrix() -> None:
 
 
 def matrix(p: int, q: int, joint: bool) -> go.Figure:
-    """The kernel of p digits at q angles, of one process or of one process a digit."""
+    """The kernel matrix of p digits at q angles, for one process or one process per digit."""
     at = torch.as_tensor(np.linspace(0, 2 * np.pi, q, endpoint=False))
     gram = Periodic().gram(at, at).detach().numpy()
     vectors = np.random.default_rng(4).normal(size=(p, 8))

@@ -25,7 +25,7 @@ from ui.shell.query_params import KEEP
 
 HEIGHT = 270  # pixels of a chart
 AIM = "%{y:.4f}, what it aims at"
-TOLD = {  # what the recorded runs show
+TOLD = {  # notes on the recorded runs
     "within-reach": "κ² = 0.04 is within reach of the paper's networks. λ rises to its bound until "
     "the error is below κ², then comes down from 10⁶ to 4,300; the KL falls with it, and the "
     "error comes back to κ² and stays there. Dotted: the paper's κ² = 0.02, which is out of "
@@ -62,12 +62,12 @@ FORMULAS = (
         "The bar denotes a moving average; λ stays within bounds.",
     ),
 )
-RECORDED = Path(fgpvae.__file__).parent / "assets" / "recorded"  # runs that come with the package
-Line = dict[str, Any]  # what a run measured after an epoch
+RECORDED = Path(fgpvae.__file__).parent / "assets" / "recorded"  # runs shipped with the package
+Line = dict[str, Any]  # metrics of one epoch
 
 
 def config_of(path: Path) -> RunConfig:
-    """Of a recorded run: beside it, or that of the shipped model of its name."""
+    """The config of a recorded run, or of the shipped model of its name."""
     beside = path.with_suffix(".json")
     if beside.exists():
         return checkpoints.parse_config(beside.read_bytes(), beside.name)
@@ -75,7 +75,7 @@ def config_of(path: Path) -> RunConfig:
 
 
 def curves(run: runs.Run) -> list[Line]:
-    """The lines of one's own run."""
+    """The metrics of one of the user's runs."""
     lines = run.metrics()
     if len(lines) < 2:
         raise UserError(f"'{run.name}' has no curves: {runs.METRICS} is damaged or gone.")
@@ -152,7 +152,7 @@ def history(
 ) -> go.Figure:
     """One quantity over the epochs, with a dot at the chosen one and a line at the target.
 
-    Runs `beside` it are dotted, as far as this one goes.
+    Runs `beside` it are dotted, up to the same epoch.
     """
     made = charts.figure(HEIGHT, "epoch", unit)
     last, values = lines[-1]["epoch"], [line[what] for line in lines]
@@ -175,7 +175,7 @@ def history(
 
 
 def moment(line: dict[str, Any], objective: Any) -> str:
-    """What GECO does at this epoch, in a sentence."""
+    """One sentence on what GECO does at this epoch."""
     excess = line["mse"] - objective.kappa_squared
     where = f"At this epoch the error is {abs(excess):.4f} {'above' if excess > 0 else 'below'} κ²"
     if excess <= 0:

@@ -1,4 +1,4 @@
-"""Screen 1: what one can do with the model, the model in one picture, and its parts as formulas."""
+"""Screen 1: uses of the model, its diagram, and the formulas of its parts."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ CAN_DO = (
     "is the truth, the second what the model draws; it was given the view with a bar and has "
     "never seen this digit."
 )
-LINKS = {  # pages to try it on, by the group of the models that are shown there
+LINKS = {  # pages to try it on, by group of models
     "Digits": ("rotate", "Turn a digit"),
     "": ("extrapolate", "Bring your own digit"),
     "Objects": ("rotate", "Turn an object"),
@@ -98,7 +98,7 @@ def _box(*lines: str, colour: str = "currentColor") -> str:
 
 
 def diagram() -> str:
-    """Views through encoder, two posteriors and decoder as HTML; on end on a phone."""
+    """A diagram in HTML: views, encoder, two posteriors, decoder; vertical on a phone."""
     local = ("local posterior, z¹ … zᴶ", "J Gaussian processes", "over the angle w")
     style = ("global posterior, zᴶ⁺¹ … zᴸ", "L − J Gaussians,", "one for all views")
     steps = (

@@ -1,4 +1,4 @@
-"""Screen 5: what each view says of a digit's style, and what they say together."""
+"""Screen 5: the style of a digit from single views and from all views together."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def many_views_one_style() -> None:
     number = one.selectbox("Global channel", channels, key="how.style.channel", **KEEP)
     count = some.slider("Views given", 0, Q, 3, key="how.style.views", **KEEP)
 
-    order = np.argsort(np.arange(Q) * 7 % Q)  # views from all around, not one after the other
+    order = np.argsort(np.arange(Q) * 7 % Q)  # views in an order that covers the circle evenly
     given = np.isin(np.arange(Q), order[:count])
     images = np.where(given[:, None, None], 1, 0.25) * views.images[digit].numpy()
     sentence = "The bright ones are given to the model; the dark ones are not."
@@ -65,7 +65,7 @@ def many_views_one_style() -> None:
         st.html(pictures.grid([("", images)], names, hues, alt="views given"))
     j = part.start + number - 1
     mu, var = means[digit][order, j], variances[digit][order, j]
-    # [Q + 1], of none, of one, ... of all views together
+    # [Q + 1], given the first 0 to Q views
     mean, spread = (each[:, 0] for each in latents.product(mu[:, None], var[:, None]))
     left, right = st.columns([3, 2], gap="medium")
     sentence = (
@@ -95,7 +95,7 @@ def many_views_one_style() -> None:
 def bells(
     channel: int, views: Sequence[tuple[str, float, float, float]], mean: float, sd: float
 ) -> go.Figure:
-    """What each view says (name, angle, mean, sd), the prior, and what they say together."""
+    """Densities: each view (name, angle, mean, sd), the prior, and the posterior."""
     z = np.linspace(-3.2, 3.2, 801)
     fill = {"fill": "tozeroy", "fillcolor": charts.faded(palette.GLOBAL, 0.15)}
     lines: list[tuple[str, float, float, str, dict[str, Any]]] = [
@@ -151,7 +151,7 @@ def product(count: int, mean: np.ndarray, spread: np.ndarray) -> None:
 
 
 def verdict(count: int, mean: np.ndarray, spread: np.ndarray) -> str:
-    """Does the belief from some views hold once all are seen?"""
+    """Whether the posterior from some views agrees with that from all views."""
     Q = len(mean) - 1
     if count == Q:
         return "These are all the views there are."

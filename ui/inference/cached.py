@@ -1,4 +1,4 @@
-"""What models make of subjects, once for all sessions: a page runs again with every click."""
+"""Predictions cached for all sessions, because a page runs again with every click."""
 
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
@@ -11,12 +11,12 @@ from fgpvae.data.collections import Subject
 from ui.catalog import Choice
 from ui.shell import cache
 
-MOST, HOUR = 128, 3600  # subjects, and how long a picture of a person stays
+MOST, HOUR = 128, 3600  # subjects; seconds for uploaded pictures
 _doubts: WeakKeyDictionary[Imagined, dict[int, np.ndarray | None]] = WeakKeyDictionary()
 
 
 def imagined(choice: Choice, subject: Subject, views: Sequence[int]) -> Imagined:
-    """`imagine`, with a scene and a posterior that are computed once."""
+    """`imagine`, with cached scene and posterior."""
     given = subject.id, subject.row, subject.images, subject.w, sorted(views)
     return _imagined(cache.digest(choice, given), choice, subject, views)
 
@@ -27,7 +27,7 @@ def _imagined(key: bytes, _choice: Choice, _subject: Subject, _views: Sequence[i
 
 
 def doubt(seen: Imagined, w: np.ndarray) -> np.ndarray | None:
-    """`Imagined.doubt` on a grid, computed once; None for a model without a calibration."""
+    """`Imagined.doubt` on a grid, cached; None for a model without a calibration."""
     if seen.model.calibration is None:
         return None
     found = _doubts.setdefault(seen, {})

@@ -1,4 +1,4 @@
-"""What one sees, in one sentence that is true for this model, this subject and these views."""
+"""Captions that are true for the model, the subject and its views."""
 
 from collections.abc import Sequence
 
@@ -52,7 +52,7 @@ def _several(count: int, noun: str) -> str:
 
 
 def what_views_do(seen: Imagined, collection: Collection) -> str:
-    """Say what more views change for this model."""
+    """Say what additional views change for this model."""
     model, words = seen.model, collection.words
     band = "ring" if collection.track.period else "track"
     if not model.tells_certainty:

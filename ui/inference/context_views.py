@@ -17,7 +17,7 @@ HELP = (
 def chosen(key: str, subject: Subject, link: Mapping[str, str]) -> list[int]:
     """Return the indices of the views that the model sees, at first those of the link."""
     name, possible = f"{key}.views", set(subject.order)
-    if isinstance(subject, PictureSubject):  # what was chosen of other pictures means nothing here
+    if isinstance(subject, PictureSubject):  # indices chosen for other pictures do not apply
         before = st.session_state.get(f"{key}.views_of")
         st.session_state[f"{key}.views_of"] = subject.id
         if before not in (None, subject.id):
@@ -34,7 +34,7 @@ def chosen(key: str, subject: Subject, link: Mapping[str, str]) -> list[int]:
 def slider(
     key: str, subject: Subject, current: list[int], collection: Collection, disabled: bool = False
 ) -> None:
-    """Ask how many views the model sees; as many as possible of the current ones stay."""
+    """Ask how many views the model sees; keep as many of the current ones as possible."""
 
     def resize(count: int) -> None:
         dial.forget_context(key)  # the clicks on the ring are part of `current`
@@ -51,7 +51,7 @@ def slider(
 
 
 def resized(subject: Subject, current: Iterable[int], count: int) -> list[int]:
-    """Return `count` views, as many as possible of them among the current ones."""
+    """Return `count` views, with as many of the current ones as possible."""
     now = set(current)
     same = [view for view in subject.order if view in now][:count]
     added = [view for view in subject.order if view not in same][: count - len(same)]

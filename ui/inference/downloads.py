@@ -1,4 +1,4 @@
-"""What a person can take along: the picture, the full turn, and the latent vector."""
+"""Downloads: the picture, the full turn, and the latent vector."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ DIAL = (
 ALONE = "Drag the {}, or move the sliders. This file needs no server and no network."
 
 SIDE = 1024  # pixels of a picture
-FRAMES, FRAME_SIDE, MILLISECONDS = 60, 384, 60  # of a full turn
+FRAMES, FRAME_SIDE, MILLISECONDS = 60, 384, 60  # pictures in a full turn
 
 
 def card(

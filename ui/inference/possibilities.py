@@ -9,7 +9,7 @@ from ui.inference.truth import FRAMES
 from ui.shell import frame
 
 COUNT = 6
-SURE = 0.5  # samples that differ by less than this share of the error do not show it
+SURE = 0.5  # minimum spread of samples, as a share of the error, that shows the doubt
 
 
 def card(seen: Imagined, collection: Collection, key: str) -> None:

@@ -30,10 +30,10 @@ DOUBTS = 24  # places at which the width of the ring is measured
 
 @dataclass(frozen=True)
 class Places:
-    """Where the parts go."""
+    """Containers of the parts."""
 
     dial: DeltaGenerator
-    cards: DeltaGenerator  # of the views and the truth
+    cards: DeltaGenerator  # for the views and the truth
     style: DeltaGenerator
     samples: DeltaGenerator | None = None  # below the dial
 
@@ -53,8 +53,8 @@ def show(
 ) -> DialState:
     """Show the dial `key`, the truth beside it, which views the model sees, and samples.
 
-    It starts where the link says, in a `style` or the subject's own. `morph` and `beside` are
-    those of `dial.dial`; `lead` says more of the style sliders.
+    It starts at the place of the link, in a given `style` or the subject's own. `morph` and
+    `beside` are those of `dial.dial`; `lead` is added to the text above the sliders.
     """
     collection, subject, track = choice.collection, seen.subject, choice.collection.track
     start = query_params.number(link.get("angle"), 0 if track.period else 50)

@@ -26,7 +26,7 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:
     collection, subject, track = choice.collection, seen.subject, choice.collection.track
     here, style = from_dial(track, dialled.angle), dialled.style
     move = dial.move if seen.scene else server_view.move
-    w = subject.w if seen.observed.any() else track.grid(16)  # nothing is seen of a random subject
+    w = subject.w if seen.observed.any() else track.grid(16)  # a random subject has no views
     views = some_views(w)
     places = [to_dial(track, float(w[view])) for view in views]
     held, observed = set(subject.held_out), seen.observed.any() & np.resize(seen.observed, len(w))
@@ -61,7 +61,7 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:
 
 
 def some_views(w: np.ndarray) -> list[int]:
-    """Return the views to show, along the track: all of them, or some spread evenly."""
+    """Return the views to show: all, or some spread evenly along the track."""
     count = len(w)
     chosen = sorted({round(k) for k in np.linspace(0, count - 1, min(count, MOST)).tolist()})
     return np.argsort(w, kind="stable")[chosen].tolist()

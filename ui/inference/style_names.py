@@ -1,4 +1,4 @@
-"""What a model's style sliders are called, and which styles are those of real subjects."""
+"""The style sliders of a model, and the density of real styles."""
 
 import numpy as np
 import streamlit as st
@@ -10,16 +10,16 @@ from fgpvae.errors import UserError
 from fgpvae.evaluation import latents
 from ui.catalog.models import Choice
 
-COUNT = 360  # training subjects that styles are learnt from
-FEW = 12  # that are enough to tell classes apart
-EXAMPLES = 8  # subjects whose pictures say which channels change most
+COUNT = 360  # training subjects to which sliders are fitted
+FEW = 12  # subjects that suffice for the class means
+EXAMPLES = 8  # subjects used to find the channels with the largest effect
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def names(choice: Choice, label: int | None = None) -> list[Style] | None:
     """Fit the sliders to training subjects of a class, or of all where it is not known.
 
-    None where it cannot be told: the sliders are numbered then.
+    None if that is not possible: the sliders are then numbered.
     """
     model, collection = choice.load(), choice.collection
     try:
@@ -37,7 +37,7 @@ def names(choice: Choice, label: int | None = None) -> list[Style] | None:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def likely(choice: Choice, label: int | None) -> latents.Styles | None:
-    """Return styles of training subjects of a class; None for a model that keeps no style apart."""
+    """Return styles of training subjects of a class; None for a model without a separate style."""
     try:
         views = choice.collection.training_views(label, COUNT)
         return latents.styles(choice.load(), views, latents.own_styles(choice.load(), views))
@@ -58,7 +58,7 @@ def likely_of(choice: Choice, seen: Imagined) -> latents.Styles | None:
 
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _means(choice: Choice) -> dict[int, np.ndarray]:
-    """Compute the mean style of each class; empty for a model that keeps none."""
+    """Compute the mean style of each class; empty for a model without a style."""
     model, collection = choice.load(), choice.collection
     try:
         return {

@@ -1,4 +1,4 @@
-"""A generated picture beside the one it should be, with the errors that belong beside it."""
+"""A predicted picture beside the true one, with errors."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from ui.components.turntable import turntable
 from ui.inference import cached
 from ui.shell import frame
 
-FRAMES = 48  # places at which pictures are drawn, all round or from end to end
+FRAMES = 48  # number of places at which pictures are drawn along the track
 
 HINTS = {
     "true": "What it should look like here.",
@@ -58,7 +58,7 @@ def card(seen: Imagined, collection: Collection, key: str) -> None:
 def _errors(
     seen: Imagined, collection: Collection, w: np.ndarray, made: np.ndarray, truth: np.ndarray
 ) -> Mapping[str, Sequence[float]]:
-    """Compute errors at places [S]: the model's, and those of answers without a model."""
+    """Compute errors at places [S], of the model and of predictions without a model."""
 
     def error(images: np.ndarray) -> list[float]:
         return ((images - truth) ** 2).reshape(len(w), -1).mean(1).tolist()

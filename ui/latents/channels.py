@@ -1,4 +1,4 @@
-"""Single channels: along the track, in pictures, and which of them go together."""
+"""Single channels: along the track, in pictures, and their correlations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.latents.codes import CHANNELS, Codes, codes, strongest
 from ui.shell import frame, palette
 
 FINE = 120  # places of a curve
-FARTHEST = 6.0  # that an axis goes
+FARTHEST = 6.0  # standard deviations on an axis
 ROW, MATRIX = 160, 340  # pixels of a row of channels, and of a heat map
 PLACES = 8  # pictures side by side
 COLOUR = {"local": palette.LOCAL, "global": palette.GLOBAL, "joint": palette.TRUTH}
@@ -76,7 +76,7 @@ def chart(
     axis: dict[str, Any],
     unit: str,
 ) -> go.Figure:
-    """Posterior mean and band of each channel, with `dots` for what single views say.
+    """Posterior mean and band of each channel, with `dots` for the encodings of single views.
 
     Bands and bars are two standard deviations. Channels of a block have axes of one range.
     """
@@ -143,7 +143,7 @@ def traversals(choice: Choice, found: Codes, row: int) -> None:
 
 
 def correlations(choice: Choice) -> None:
-    """What the prior expects, what the encoder says, and which channels go together."""
+    """Correlations under the prior, of the encodings, and between channels."""
     model, found, collection = choice.load(), codes(choice), choice.collection
     words, track = collection.words, collection.track
     w = found.subjects[0].w
@@ -183,7 +183,7 @@ def correlations(choice: Choice) -> None:
 
 
 def between_channels(strength: np.ndarray, edge: int | None) -> go.Figure:
-    """How much channels go together; `edge` is where the global ones begin."""
+    """Correlations between channels; `edge` is the index of the first global one."""
     names = [str(k + 1) for k in range(len(strength))]
     made = charts.heatmap(strength, names, charts.GREY, MATRIX, axis="channel")
     if edge is not None:

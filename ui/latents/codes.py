@@ -1,4 +1,4 @@
-"""The subjects that the page shows and what a model makes of them, cached for all sessions."""
+"""The subjects of the page and their codes, cached for all sessions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from ui.catalog.subjects import some, suits
 MANY = 60  # subjects whose curves are shown
 CLOUD = 300  # subjects whose styles are shown
 GRID = 72  # places of a curve, all round or from end to end
-BATCH = 50  # subjects that are encoded at once
-CHANNELS = 8  # global ones that are shown, those that change the picture most
+BATCH = 50  # subjects in a chunk
+CHANNELS = 8  # global channels that are shown, those with the largest effect
 
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """What a model makes of some subjects, each given all views that it may see."""
+    """Codes of some subjects, each given all views that may be observed."""
 
     subjects: list[Subject]
     grid: np.ndarray  # [S] places
     curves: np.ndarray | None  # [P, S, L] posterior means; None if a model has no posterior
-    mu: list[np.ndarray]  # P times [Q, L], of each view alone
+    mu: list[np.ndarray]  # P times [Q, L], encodings of single views
     var: list[np.ndarray]
     blocks: dict[str, slice]
 
@@ -60,12 +60,12 @@ def codes_of(choice: Choice, subjects: list[Subject]) -> Codes:
 def codes(choice: Choice) -> Codes:
     chosen = some(choice.collection, choice.kind.takes_new_digits, MANY)
     first = choice.collection.first()
-    chosen.sort(key=lambda subject: subject != first)  # what the page starts with is a plain one
+    chosen.sort(key=lambda subject: subject != first)  # the page starts with a subject among these
     return codes_of(choice, chosen)
 
 
 def including(choice: Choice, id: str | None) -> Codes:
-    """`codes`, and the subject of this id after them if it is none of them."""
+    """`codes`, with the subject of this id appended if it is not among them."""
     found = codes(choice)
     other = choice.collection.find(id) if id else None
     if other is None or other in found.subjects or not suits(other, choice):

@@ -1,4 +1,4 @@
-"""How well angle and style are kept apart, measured for every model."""
+"""Disentanglement of angle and style, measured for all models."""
 
 import time
 from functools import partial
@@ -15,7 +15,7 @@ from ui.catalog import Choice, models
 from ui.catalog.subjects import some
 from ui.shell import frame
 
-MEASURED = 40  # digits that the figures of disentanglement are of
+MEASURED = 40  # maximum number of digits that are measured
 CHANCE = "digit_retrieval_chance"
 Scores = dict[str, float | None]
 FIGURES: dict[
@@ -63,7 +63,7 @@ MEANING = {
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def scores(choice: Choice) -> Scores:
-    """The figures of a model, on new digits where it takes them, else on training digits."""
+    """The scores of a model, on new digits if it takes them, else on training digits."""
     model = choice.load()
     found = views_of(some(choice.collection, choice.kind.takes_new_digits, MEASURED))
     made = model.generate(found.images, found.angles, found.angles, found.observed, ids=found.ids)
@@ -73,7 +73,7 @@ def scores(choice: Choice) -> Scores:
 
 @st.fragment
 def card() -> None:
-    """The figures of all models, once they are asked for."""
+    """The scores of all models, after a click."""
     choices = models.available("Digits")
     if not st.session_state.get("latents.measured"):
         st.caption(
@@ -99,7 +99,7 @@ def card() -> None:
 
 
 def show(measured: dict[str, Scores]) -> None:
-    """The table with its file, and a sentence on each figure."""
+    """The table with its download, and a sentence on each score."""
     charts.table(
         partial(table, measured),
         "latents.disentanglement",
@@ -125,7 +125,7 @@ def show(measured: dict[str, Scores]) -> None:
 
 
 def table(measured: dict[str, Scores]) -> Any:
-    """A row a figure and a column a model, the best of each row marked (a pandas Styler)."""
+    """One row per score and one column per model, with the best marked (a pandas Styler)."""
     import pandas as pd
 
     data = pd.DataFrame([each[:2] for each in FIGURES.values()], columns=["Figure", "Best"])
@@ -138,7 +138,7 @@ def table(measured: dict[str, Scores]) -> Any:
 
 
 def winners(key: str, measured: dict[str, Scores]) -> list[str]:
-    """The models whose figure is nearest to the best value, which may be several."""
+    """The models whose score is nearest to the best value."""
     best = FIGURES[key][2]
     if best is None:
         return []

@@ -1,4 +1,4 @@
-"""Where subjects lie: PCA of the local curves and of the global channels, side by side."""
+"""PCA of the local curves and of the global channels, side by side."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -19,14 +19,14 @@ from ui.latents.codes import Codes, encodings, styles
 from ui.shell import frame, palette
 
 HEIGHT, SMALL = 400, 330  # pixels of charts
-DIGITS, LABEL = 10, 3  # threes, which every shipped model of digits knows
+DIGITS, LABEL = 10, 3  # threes, on which all shipped models of digits were trained
 BASELINES = ("vae", "cvae")
-ALIKE = 0.02  # share of the variance between subjects below which all curves are called one
+ALIKE = 0.02  # share of the variance between subjects below which all curves count as one
 PICKED = "latents.picked"  # the id of the picked subject, in the session state
 
 
 def show(choice: Choice, found: Codes, row: int, view: int) -> None:
-    """The spaces of a model, with the picked subject in front and its view between them."""
+    """The spaces of a model, with the picked subject highlighted and shown between them."""
     words, picked = choice.collection.words, found.subjects[row]
     with st.container(key="latents.spaces"):
         left, middle, right = st.columns([5, 2, 5], gap="medium")
@@ -56,7 +56,7 @@ def show(choice: Choice, found: Codes, row: int, view: int) -> None:
 
 
 def _hover(key: str, places: list[str], subjects: Sequence[Subject]) -> None:
-    """Pictures of subjects at the pointer, over charts of them."""
+    """Show pictures of subjects at the pointer over charts."""
     hover_picture.follow(places, np.stack([each.thumbnail for each in subjects]), key)
 
 
@@ -70,7 +70,7 @@ def _show(
     subjects: Sequence[Subject],
     channels: int,
 ) -> None:
-    """A chart of subjects; in two dimensions, the first that is clicked or circled is picked."""
+    """A chart of subjects; in two dimensions a click or lasso picks a subject."""
 
     def pick(points: list[Any]) -> None:
         if points:
@@ -151,7 +151,7 @@ def _global(choice: Choice, picked: Subject) -> None:
 
 @st.cache_resource(max_entries=8, show_spinner="Arranging styles by their neighbours")
 def neighbourhoods(choice: Choice) -> latents.Projection:
-    """The styles in a plane by t-SNE, which has no shares of the variance."""
+    """The styles in a plane by t-SNE."""
     from sklearn.manifold import TSNE
 
     _, z = styles(choice)

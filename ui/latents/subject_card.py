@@ -1,4 +1,4 @@
-"""The picked subject: which it is, its views, true and as the model redraws them."""
+"""The picked subject and its views, true and reconstructed."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ SHARES = {"one": 1, "four": 4, "all": None}
 
 
 def controls(choice: Choice) -> tuple[Codes, int, int, list[int]]:
-    """Choose a subject, a view of it and how many views are given: codes, row, view, views."""
+    """Choose a subject, a view and the number of given views; return codes, row, view, views."""
     collection = choice.collection
     words, name = collection.words, f"{PICKED}.{collection.name}"
     before, linked = st.session_state.get(name), st.query_params.get("subject")
@@ -49,7 +49,7 @@ def controls(choice: Choice) -> tuple[Codes, int, int, list[int]]:
 
 
 def show(choice: Choice, found: Codes, row: int, view: int, given: list[int]) -> None:
-    """The subject at its views, true and redrawn, with errors beside it."""
+    """The subject at its views, true and reconstructed, with errors."""
     collection, model, subject = choice.collection, choice.load(), found.subjects[row]
     truth, place = subject.images, labels(collection.track, subject.w)[view]
     seen = imagine(model, subject, remembered(model, subject) or given)

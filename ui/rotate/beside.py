@@ -35,7 +35,7 @@ def pick(choice: Choice, subject: Subject) -> Choice | None:
 
 
 def scene(second: Choice | None, subject: Subject, given: list[int]) -> Beside | None:
-    """Show the subject to the second model; a sentence instead if it cannot be drawn."""
+    """Compute the second model's scene; show a sentence if the browser cannot draw it."""
     if second is None:
         return None
     model = notices.attempt(second.load)
@@ -62,7 +62,7 @@ def lead(choice: Choice, styles: Sequence[Style] | None, second: Beside | None) 
 
 
 def _fits(each: Choice, choice: Choice, subject: Subject) -> bool:
-    """Can `each` show this subject beside another model of the same collection?"""
+    """Whether `each` can show this subject beside another model of the same collection."""
     if each.name == choice.name or each.config.data.own or not each.kind.knows_angles:
         return False
     if each.collection.name != choice.collection.name:

@@ -8,13 +8,13 @@ from ui.catalog import models
 from ui.shell import frame, query_params
 
 STEP, SHOWN = "rotate.guide.step", "rotate.guide.shown"
-COOKIE = "fgpvae_guide"  # in the browser of those who have finished or skipped it
+COOKIE = "fgpvae_guide"  # stored in the browser after the visit was finished or skipped
 REMEMBER = f"<script>document.cookie = '{COOKIE}=done; path=/; max-age=31536000'</script>"
 
 
 @dataclass(frozen=True)
 class Step:
-    """A question, what opens when it is answered, and the answer."""
+    """A question, the answer, and what each of them opens."""
 
     question: str
     answer: str
@@ -60,7 +60,7 @@ STEPS = (
 
 
 def link() -> None:
-    """Show a link that begins the visit, a shorter one after it was finished."""
+    """Show a link that starts the visit, a shorter one after it was finished."""
     if st.session_state.get(STEP) is None:
         known = COOKIE in st.context.cookies or st.session_state.get("rotate.guide.done")
         label = "Guided visit" if known else "New here? A guided visit, two minutes"
@@ -68,7 +68,7 @@ def link() -> None:
 
 
 def card(style: str | None) -> None:
-    """Show the step of the visit, if one is on; `style` is that of another digit."""
+    """Show the current step of the visit, if there is one; `style` is that of another digit."""
     if st.session_state.get("rotate.guide.done"):
         st.html(REMEMBER, unsafe_allow_javascript=True)
     number = st.session_state.get(STEP)
@@ -91,7 +91,7 @@ def card(style: str | None) -> None:
                 st.button(label, type="primary", key=key, on_click=_go, args=(to,))
             if not last:
                 st.button("Skip the visit", type="tertiary", key="rotate.guide.skip", on_click=_go)
-        # on a phone a step is at the top, and the dial below it
+        # on a phone scroll to the step; the dial is below it
         frame.in_sight("shell.card.rotate-guide", f"{number} {st.session_state[SHOWN]}")
 
 
@@ -105,7 +105,7 @@ def _go(number: int | None = None) -> None:
 
 
 def _show(step: Step, style: str | None) -> None:
-    """Show the answer of a step, and what it opens on this page."""
+    """Show the answer of a step, and open what belongs to it."""
     st.session_state[SHOWN] = True
     if step.page:
         return

@@ -1,4 +1,4 @@
-"""Two subjects: from the style of A to that of B, and the style of A where B is."""
+"""Two subjects: morph from the style of A to that of B, and swap styles."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from ui.components.tiles import Tile, tiles
 from ui.inference.places import labels
 from ui.shell import frame
 
-STEPS = 7  # from A to B
+STEPS = 7  # number of styles from A to B
 
 
 def morph_swap(key: str, collection: Collection, a: Imagined, b: Imagined, w: float) -> None:
