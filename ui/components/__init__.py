@@ -1,1 +1,1 @@
-"""Parts that live in the browser: one folder each, with its Python, JavaScript, CSS and HTML."""
+"""Components in the browser: one folder each, with Python, JavaScript, CSS and HTML."""

@@ -1,4 +1,4 @@
-"""What surrounds every page: frame, notices, query parameters, palette; the server's process."""
+"""Shared by all pages: frame, notices, query parameters, palette, and set-up of the server."""
 
 __all__ = [
     "about",

@@ -1,4 +1,4 @@
-"""What this is: the paper, the licence, and the words that the pages use."""
+"""The text About: the paper, the licence, and a glossary."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Elements that are written once for all sessions, and keys of a cache for any arguments."""
+"""Cached elements for all sessions, and cache keys for any arguments."""
 
 import pickle
 from collections.abc import Callable
@@ -10,10 +10,10 @@ import streamlit as st
 
 @st.cache_resource(max_entries=192, show_spinner=False)
 def elements(key: bytes, _show: Callable[[], Any]) -> None:
-    """Show what `_show` writes; Streamlit replays it to everybody else who asks for the same key.
+    """Show what `_show` writes; Streamlit replays it for later calls with the same key.
 
-    For what takes long to write, such as tables, charts and HTML with many pictures. Not for
-    widgets and components.
+    For slow elements such as tables, charts and HTML with many pictures, not for widgets and
+    components.
     """
     _show()
 

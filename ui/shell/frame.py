@@ -52,7 +52,7 @@ def addresses() -> list[st.Page]:
 
 
 def menu(opened: st.Page) -> None:
-    """Show the menu in the sidebar, with the page that is open marked in it."""
+    """Show the menu in the sidebar, with the current page marked."""
     st.session_state[FLAG] = True
     query_params.note_back()
     st.set_page_config(page_title=f"{opened.title} · fgpvae")
@@ -70,7 +70,7 @@ def menu(opened: st.Page) -> None:
 
 
 def guard() -> None:
-    """Run app.py first: a deep link on a fresh server runs a page alone."""
+    """Run app.py first, because a deep link on a new server runs a page without it."""
     if FLAG not in st.session_state:
         st.navigation(addresses(), position="hidden")
         st.session_state[FLAG] = True
@@ -78,14 +78,14 @@ def guard() -> None:
 
 
 def plain(text: object) -> str:
-    """Escape a name or a message for where Streamlit expects Markdown, on one line."""
+    """Escape a name or message for Markdown, on one line."""
     line = " ".join(str(text).split())
     line = re.sub(r"[\\`*_\[\]<>&$:~!|#]|^[-+=]", r"\\\g<0>", line)
-    return re.sub(r"^(\d+)([.)])", r"\1\\\2", line)  # would begin a list
+    return re.sub(r"^(\d+)([.)])", r"\1\\\2", line)  # would start a list
 
 
 def heading(title: str, sentence: str, help: str | None = None) -> None:
-    """Show the title of a page and, below it, what one sees in one sentence."""
+    """Show the title of a page and one sentence below it."""
     with st.container(key="shell.heading", gap=None):
         st.title(title, anchor=False)
         st.caption(sentence, help=help)
@@ -112,13 +112,13 @@ def card(
 
 
 def empty(title: str, sentence: str, key: str | None = None) -> DeltaGenerator:
-    """Return a card for what is missing; put the button that changes this into it."""
+    """Return a card that says what is missing; add a button for it inside."""
     centred = {"horizontal_alignment": "center", "vertical_alignment": "center"}
     return card(title, sentence, f"empty.{key or title}", height=260, **centred)
 
 
 def not_in_link(what: str) -> None:
-    """Say what a link to this page does not give back; Copy link says it, too."""
+    """Say what a link to this page does not restore; Copy link says so as well."""
     with st.container(key="shell.not_in_link"):
         st.caption(f"A link to this page leaves out {what}.")
 

@@ -1,10 +1,10 @@
-// What one can go back to: another page, or another value of a parameter in STEPS. By itself Streamlit
-// keeps an entry for whatever a page writes into its address, such as every angle of the dial.
+// Entries of the history: another page, or another value of a parameter in STEPS. By default Streamlit adds an
+// entry for everything that a page writes into its address, such as each angle of the dial.
 {
   const STEPS = ["model", "run", "screen"];
   const push = history.pushState.bind(history);
   const replace = history.replaceState.bind(history);
-  let clicked = location.href; // the address as it was when something was last clicked
+  let clicked = location.href; // the address at the last click
   history.pushState = (state, title, url) => {
     const to = new URL(url ?? location.href, location.href);
     const from = new URLSearchParams(location.search);
@@ -13,11 +13,11 @@
       return before !== null && after !== null && before !== after;
     });
     const left = to.pathname !== location.pathname;
-    // what the next page writes into its address comes before its path, and does not belong here
+    // parameters of the next page arrive before its path and do not belong here
     if (left && new URL(clicked).pathname === location.pathname) replace(history.state, "", clicked);
     (moved || left ? push : replace)(state, title, url);
   };
-  // Back and Forward: the page is told to take its choices from the address once more
+  // Back and Forward: `back` makes the page read its choices from the address again
   addEventListener("popstate", () => {
     const address = new URL(location.href);
     address.searchParams.set("back", Date.now());

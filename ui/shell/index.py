@@ -1,7 +1,7 @@
-"""The HTML page that the browser loads first, with the style sheet of the app in it.
+"""The HTML page that the browser loads first, with the app's style sheet.
 
-Streamlit paints the words of a page some frames before it applies what `st.html` holds: with the
-style sheet in there, everything on the page would move.
+Streamlit draws the text of a page some frames before it applies a style sheet in `st.html`, so
+everything on the page would move.
 """
 
 from pathlib import Path
@@ -43,7 +43,7 @@ class Index:
             if headers.get("content-type", "").startswith("text/html"):
                 body = body.replace(b"</body>", ADDED)
                 headers["content-length"] = str(len(body))
-                del headers["etag"], headers["last-modified"]  # of the file without the additions
+                del headers["etag"], headers["last-modified"]  # validators of the unmodified file
             await send(start)
             await send({"type": "http.response.body", "body": body})
 

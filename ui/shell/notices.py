@@ -1,4 +1,4 @@
-"""Sentences to the person: what went wrong, and what cannot be done."""
+"""Messages to the user: errors and limits."""
 
 from collections.abc import Callable
 from html import escape
@@ -12,18 +12,18 @@ T = TypeVar("T")
 
 
 def problem(sentence: str, then: str = "") -> None:
-    """Show what happened in one sentence, and what was kept or what to do next."""
+    """Show an error in one sentence, and what was kept or what to do next."""
     rest = f"<span> {escape(then)}</span>" if then else ""
     st.html(f'<div class="notice problem" role="alert">{escape(sentence)}{rest}</div>{STYLE}')
 
 
 def note(sentence: str) -> None:
-    """Show something worth knowing that is no problem."""
+    """Show information that is not an error."""
     st.html(f'<div class="notice" role="note">{escape(sentence)}</div>{STYLE}')
 
 
 def attempt(action: Callable[[], T]) -> T:
-    """Return the result of an action, or end the page with the reason why there is none."""
+    """Return the result of an action; show its UserError and end the page if it fails."""
     try:
         return action()
     except UserError as error:

@@ -1,4 +1,4 @@
-"""The colours that have a meaning, for figures, pages and the live component alike."""
+"""Colours with a meaning, for charts, pages and components."""
 
 import math
 from collections.abc import Iterable
@@ -8,9 +8,9 @@ from PIL.ImageColor import getrgb
 from fgpvae.browser.colours import CYCLE as CYCLE
 from fgpvae.browser.colours import TRACK as TRACK
 
-LOCAL = "#e4572e"  # channels that turn with the digit; also whatever is held out
-GLOBAL = "#2b7a9e"  # channels that stay: the style
-HELD_OUT = ACCENT = LOCAL  # what one should look at first, one's own runs among others
+LOCAL = "#e4572e"  # local channels; also held-out views
+GLOBAL = "#2b7a9e"  # global channels: the style
+HELD_OUT = ACCENT = LOCAL  # highlights, e.g. own runs
 TRUTH = "#8b93a5"
 
 

@@ -1,4 +1,4 @@
-"""What a server allows its visitors; one with FGPVAE_PUBLIC=1 is open to strangers."""
+"""Limits for visitors of the server; with FGPVAE_PUBLIC=1 those of a public demo."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ from fgpvae import files
 
 @dataclass(frozen=True)
 class Allowed:
-    """What visitors may do, and how large their pictures may be."""
+    """Permissions of visitors, and limits of their pictures."""
 
-    training: bool  # and whatever else changes the directory of the runs
-    pictures: int  # of one digit
-    megabytes: int  # of a picture
+    training: bool  # and all other changes of the directory of runs
+    pictures: int  # pictures of one digit
+    megabytes: int  # limit of one picture
     megapixels: int
 
 

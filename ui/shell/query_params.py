@@ -1,4 +1,4 @@
-"""Links that open the same picture: what a page writes into its address and reads from it."""
+"""Query parameters of pages, from which a link restores what is shown."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -31,21 +31,21 @@ PARAMETERS = {
 }
 
 
-# Of a widget whose state is in the link and stays when one comes back to the page
+# options of widgets whose state is in the link and persists across pages
 KEEP: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 
 
 def segments(label: str, options: Sequence[T], key: str, **more: Any) -> T:
-    """A segmented control that is kept; one segment, at first the first, is always chosen."""
+    """A persistent segmented control; one segment, by default the first, is always chosen."""
     more = {"default": options[0], "required": True, "key": key, **KEEP, **more}
     chosen: T = st.segmented_control(label, options, **more)
     return chosen
 
 
 def initial_params(page: str) -> Mapping[str, str]:
-    """Return the parameters that the page was opened with, however they are written since.
+    """Return the parameters with which the page was opened.
 
-    Back and Forward open the page anew: what the session knows of it is forgotten.
+    Back and Forward reopen the page and clear its session state.
     """
     name = f"{page}.link"
     if went_back():
@@ -57,7 +57,7 @@ def initial_params(page: str) -> Mapping[str, str]:
 
 
 def note_back() -> None:
-    """Take `back` out of the address, where history.js puts it. Call this before a page runs."""
+    """Remove `back` from the address, where history.js puts it. Call this before a page runs."""
     back, before = st.query_params.get("back"), st.session_state.get("shell.back")
     opened = st.session_state.pop("shell.opened", False)
     st.session_state["shell.went_back"] = opened or back not in (None, before)
@@ -66,18 +66,18 @@ def note_back() -> None:
 
 
 def open_link(values: Mapping[str, str | None]) -> None:
-    """Show what an address with these values shows, on the same page. For callbacks."""
+    """Open the same page with these parameters. For callbacks."""
     st.query_params.from_dict({name: value for name, value in values.items() if value is not None})
     st.session_state["shell.opened"] = True
 
 
 def went_back() -> bool:
-    """Has Back, Forward or `open_link` led to this run of the page?"""
+    """Whether Back, Forward or `open_link` led to this run of the page."""
     return st.session_state.get("shell.went_back", False)
 
 
 def write(**values: str | None) -> None:
-    """Put values into the address; None takes one out."""
+    """Write values into the address; None removes one."""
     for name, value in values.items():
         assert name in PARAMETERS or "." in name, name
         if value is None:
@@ -90,8 +90,8 @@ def write(**values: str | None) -> None:
 def follow(key: str, options: Container[object], default: object) -> None:
     """Give the widget of this key the value of the address. Call this before it is drawn.
 
-    Back and a link change the address; the widget changes it through `keep`. Without a value there,
-    the widget has what it had, perhaps on another page, or the default.
+    Back and links change the address; the widget changes it through `keep`. Without a value there,
+    the widget keeps its state, perhaps from another page, or has the default.
     """
     linked, held = st.query_params.get(key), st.session_state.get(key)
     value = next((each for each in (linked, held) if each in options), default)
@@ -100,7 +100,7 @@ def follow(key: str, options: Container[object], default: object) -> None:
 
 
 def keep(key: str) -> None:
-    """Put what was chosen into the address; the callback of a widget."""
+    """Write the choice into the address; the callback of a widget."""
     if key in st.session_state:  # a run that was cut short may have removed the widget
         write(**{key: str(st.session_state[key])})
 
@@ -120,5 +120,5 @@ def numbers(text: str | None) -> list[float] | None:
 
 
 def text(values: Iterable[float] | None) -> str | None:
-    """Numbers as `numbers` reads them."""
+    """Format numbers for `numbers`."""
     return None if values is None else BETWEEN.join(f"{value:.5g}" for value in values)

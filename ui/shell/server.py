@@ -1,4 +1,4 @@
-"""What the server does before the first visit: settings of the process, imports of all pages."""
+"""Set up the server before the first visit: process settings, imports of all pages."""
 
 import ctypes
 import os
@@ -25,7 +25,7 @@ def prepare() -> None:
     Visits run in threads of their own, and two that import at once may see a module half loaded.
     """
     limit_memory(returned=not allowed().training)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: helpers start longer than a page
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: threads start slowly
     send_at_once()
     MultiPartParser.spool_max_size = OWN.megabytes << 20  # pictures stay in memory, not in a file
     parts = [f"ui.inference.{part}" for part in import_module("ui.inference").__all__]
@@ -44,9 +44,9 @@ def _recover() -> None:
 
 
 def limit_memory(returned: bool) -> None:
-    """Have glibc share two arenas; otherwise thirty sessions leave 300 MB that nobody uses.
+    """Limit glibc to two arenas; otherwise thirty sessions leave 300 MB unused.
 
-    `returned`: give freed memory back every second, for hosts that end a server by its memory.
+    `returned`: return freed memory to the system every second, for hosts with a memory limit.
     """
     if platform.libc_ver()[0] != "glibc":
         return
@@ -65,10 +65,10 @@ def _trim(libc: ctypes.CDLL) -> None:
 
 
 def send_at_once() -> None:
-    """Switch Nagle's algorithm off for connections that are still to come.
+    """Disable Nagle's algorithm for new connections.
 
-    asyncio does so for its own sockets only, and Streamlit listens on one that it made itself: a
-    small message would wait 40 ms for the acknowledgement of the one before it.
+    asyncio does so for its own sockets only, but Streamlit creates the listening one: a small
+    message would wait 40 ms for the acknowledgement of the previous one.
     """
     for each in psutil.Process().net_connections("tcp"):
         if each.status == psutil.CONN_LISTEN and each.fd >= 0:

@@ -1,4 +1,4 @@
-"""Widgets that show what is changed elsewhere, too, such as by a click on the ring."""
+"""Widgets whose value also changes elsewhere, e.g. by a click on the ring."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,12 +7,12 @@ import streamlit as st
 
 
 def showing(name: str, value: object, changed: Callable[[Any], None]) -> dict[str, Any]:
-    """Key and callback of the widget `name`, which shows `value`; `changed` gets the person's.
+    """Key and callback of the widget `name`, which shows `value`; `changed` gets the user's value.
 
-    Every message of the browser carries the values of all widgets. One that it sent before it heard
-    of a change elsewhere has the old value, as if the person had gone back to it. So the widget has
-    another key after such a change, and what is said of the old one is not listened to. The
-    person's own change keeps the key, and with it the focus.
+    Every message of the browser has the values of all widgets. A message sent before the browser
+    knew of a change elsewhere has the old value, as if the user had restored it. So the widget gets
+    another key after such a change, and values of the old key are ignored. The user's own change
+    keeps the key, and so the focus.
     """
     counter = f"{name}.key"
     number: int = st.session_state.get(counter, 0)
@@ -23,7 +23,7 @@ def showing(name: str, value: object, changed: Callable[[Any], None]) -> dict[st
         st.session_state[counter], st.session_state[key] = number, value
 
     def on_change() -> None:
-        # a run that was cut short may have removed the widget whose message is still to come
+        # an interrupted run may have removed the widget before its message arrives
         if st.session_state.get(counter, 0) == number and key in st.session_state:
             changed(st.session_state[key])
 

@@ -1,4 +1,4 @@
-"""The curves of a run, and those of another over them, in one chart."""
+"""The curves of a run, with those of another one, in one chart."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 COLUMNS, HEIGHT = 2, 590  # the height in pixels does not depend on the number of panels
-MOST_POINTS = 150  # of a line
-SETTLED = 0.05  # share of the epochs whose values, far from the rest, may leave the frame
-STYLES = ((palette.GLOBAL, "solid"), (charts.GREY, "dot"))  # of the two runs
+MOST_POINTS = 150  # width of a line
+SETTLED = 0.05  # share of epochs with extreme values that may lie outside the axes
+STYLES = ((palette.GLOBAL, "solid"), (charts.GREY, "dot"))  # colours of the two runs
 
 
 class Panel(NamedTuple):
-    name: str  # of the column in the metrics
+    name: str  # column in the metrics
     title: str
     unit: str
     logarithmic: bool = False
 
 
 class Record(NamedTuple):
-    """A run: its name, its lines, and how many epochs it is to have."""
+    """A run: its name, its metrics, and its number of epochs."""
 
     name: str
     lines: Sequence[dict[str, Any]]
@@ -52,12 +52,12 @@ def no_validation(data: DataConfig) -> str:
 
 
 def chart(records: Sequence[Record]) -> go.Figure:
-    """Draw every curve of the first run, and those of a second in grey over it."""
+    """Draw all curves of the first run, and those of the second in grey."""
     panels = [p for p in PANELS if any(points(r.lines, p) for r in records)] or PANELS[:-1]
     rows = -(-len(panels) // COLUMNS)
     titles, spacing = [panel.title for panel in panels], 0.32 / COLUMNS  # numbers and an axis title
     made = charts.panels(titles, COLUMNS, (HEIGHT - 50) // rows, 72, horizontal_spacing=spacing)
-    # upright numbers, few enough for the narrow panels of a phone
+    # few horizontal numbers, for the narrow panels on a phone
     made.update_xaxes(nticks=4, tickangle=0, range=[0, max(each.epochs for each in records)])
     made.update_xaxes(title_text="epoch", row=rows)
     for index, panel in enumerate(panels):
@@ -80,7 +80,7 @@ def chart(records: Sequence[Record]) -> go.Figure:
         shown = axis(settled, panel.logarithmic) if settled else NO_NUMBERS
         made.update_yaxes(shown, title_text=panel.unit, nticks=4, **place)
     if not any(record.lines for record in records):
-        # in the first panel: in the middle of the chart are the numbers of an axis
+        # in the first panel, because an axis is in the middle of the chart
         made.add_annotation(
             text=BEFORE, xref="x domain", yref="y domain", x=0.5, y=0.5, showarrow=False
         )

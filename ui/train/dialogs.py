@@ -1,4 +1,4 @@
-"""Questions before a run is deleted, renamed or trained further."""
+"""Dialogs before a run is deleted, renamed or trained further."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from ui.train.run_state import redraw, redrawn, select
 
 
 def ask(what: str, run: Run) -> None:
-    """Open a dialog, from the page itself: a tick of the runs would close one of theirs."""
+    """Open a dialog from the page itself, because a rerun of the fragment would close it."""
     st.session_state["train.ask"] = what, run.name
     redraw()
 
@@ -23,7 +23,7 @@ def close() -> None:
 
 
 def questions() -> None:
-    """Show the dialog that is open, until it is answered or dismissed."""
+    """Show the open dialog until it is answered or dismissed."""
     if "train.ask" not in st.session_state:
         return
     what, name = st.session_state["train.ask"]
@@ -99,7 +99,7 @@ QUESTIONS: dict[str, tuple[str, Callable[[Run], None]]] = {
 
 
 def _attempt(action: Callable[[], object], then: str | None) -> None:
-    """Do what was confirmed; a dialog that failed stays open and says why."""
+    """Run the confirmed action; if it fails, the dialog stays open and says why."""
     try:
         action()
     except UserError as error:

@@ -16,7 +16,7 @@ from fgpvae.training.objectives import ObjectiveConfig
 from fgpvae.training.presets import put
 
 COLUMNS = 3
-BASE, FILLED = "train.base", "train.fillings"  # the config that filled the form; how often one did
+BASE, FILLED = "train.base", "train.fillings"  # the config that filled the form; how often it was filled
 NOT_DRAWN = object()
 MODEL = Setting(
     "The factorized model, or one that it is compared with.",
@@ -26,7 +26,7 @@ MODEL = Setting(
 
 
 def fill(config: RunConfig) -> None:
-    """Put a config into the form, in the place of all that was typed: new widgets are drawn."""
+    """Fill the form with a config, replacing all input by new widgets."""
     for old in [each for each in st.session_state if str(each).startswith("train.setting.")]:
         del st.session_state[old]
     st.session_state[BASE] = config
@@ -38,7 +38,7 @@ def key(path: str) -> str:
 
 
 def settings(model: str) -> dict[str, Setting]:
-    """Return the settings of a run with this model by path; those that decide on others first."""
+    """Return the settings of a run with this model by path; those that others depend on first."""
     parts: dict[str, type[Any]] = {
         "data": DataConfig,
         "model": MODELS[model].Config,
@@ -63,10 +63,10 @@ def flat(table: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]
 
 
 def _typed() -> tuple[dict[str, Any], dict[str, Setting], str]:
-    """What the form holds, also while it is folded.
+    """The input of the form, also while it is folded.
 
-    The table of a config, the settings that are of use with it, and a sentence if what was typed
-    for one of them is no value at all.
+    Return the table of a config, the settings that have an effect, and an error message if an input
+    is not a value.
     """
     table, state, wrong = to_dict(st.session_state[BASE]), st.session_state, ""
     put(table, "model.name", state.get(key("model.name"), table["model"]["name"]))
@@ -86,7 +86,7 @@ def _typed() -> tuple[dict[str, Any], dict[str, Setting], str]:
 
 
 def build() -> RunConfig:
-    """Build the config that the form holds; a UserError names what is wrong by its label."""
+    """Build the config of the form; a UserError names an invalid setting by its label."""
     table, _, wrong = _typed()
     if wrong:
         raise UserError(wrong)
@@ -100,7 +100,7 @@ def build() -> RunConfig:
 
 
 def form() -> None:
-    """Draw what can be set, a tab a part of the config."""
+    """Draw the form, with one tab per part of the config."""
     table, offered, _ = _typed()
     values, tabs = dict(flat(table)), dict[str, list[str]]()
     for path in offered:

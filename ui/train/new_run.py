@@ -17,7 +17,7 @@ from ui.train import form, uploads
 from ui.train.run_state import duration, redraw, redrawn, say, select
 
 NAMES = {"quick": "Quick", "paper": "The paper's", OBJECTS: "Your own data"}
-# what a preset is for, where `models.LINES` does not say so
+# descriptions of presets, beside those in `models.LINES`
 LINES = {
     "quick": "A good first run: learns to turn a new three from one view.",
     "paper": "The paper's model: its networks, data and objective, for a thousand epochs.",
@@ -39,7 +39,7 @@ LINES = {
 def fill() -> None:
     """Fold the form after a start, or fill it with a cloned run. Call this before it is drawn."""
     state = st.session_state
-    state.pop("train.redraw", None)  # this is the run that was asked for
+    state.pop("train.redraw", None)  # a link asked for this run
     if state.pop("train.begun", False):
         state["train.open"], state["train.name"] = False, ""
     cloned: RunConfig | None = state.pop("train.clone", None)
@@ -59,7 +59,7 @@ def new_run() -> None:
     with frame.card(
         "A new run", "Training goes on in the background when you close the page.", "train.new"
     ):
-        with st.container():  # what is below stays where it is
+        with st.container():  # keeps its place, so that nothing below moves
             preset = choose_preset()
         st.caption((models.LINES | LINES)[preset])
         with st.container():
@@ -81,7 +81,7 @@ def new_run() -> None:
 
 
 def choose_preset() -> str:
-    """Ask for a preset: three that most people want, then groups."""
+    """Ask for a preset: three common ones, then groups."""
     groups = presets.grouped()
     titles = {name: NAMES.get(name, name.capitalize()) for name in (*FIRST, *groups)}
     hidden = {"label_visibility": "collapsed"}
@@ -93,7 +93,7 @@ def choose_preset() -> str:
 
 
 def start(preset: str) -> None:
-    """Show name, time and the button; what is wrong with the settings, if anything is."""
+    """Show name, time and the button, or an error in the settings."""
     left, middle, right = st.columns([3, 3, 1.4], vertical_alignment="bottom")
     root = queue.root()
     typed = left.text_input(
@@ -129,7 +129,7 @@ def estimate(config: RunConfig) -> str:
 
 
 def begin(config: RunConfig | None = None) -> None:
-    """Start a run with a config, or with what the form holds at the moment of the click."""
+    """Start a run with a config, or with the form as it is at the click."""
     root, name = queue.root(), ""
     try:
         if config is None:

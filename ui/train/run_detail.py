@@ -1,4 +1,4 @@
-"""One run: its numbers, its pictures, its curves, and what can be done with it."""
+"""One run: its numbers, pictures, curves and actions."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -26,7 +26,7 @@ RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
 LOST_NOTHING = "The training was interrupted. Nothing is lost: Resume goes on from where it was."
 CLONE, AGAIN = "Put them into the form above.", "Upload the data again, under Your own data."
 STOP_FIRST, GO_ON = "Stop it first.", "It goes on from where it was."
-FIRST_WIDTH = 130  # pixels, for Stop, Resume and More epochs alike
+FIRST_WIDTH = 130  # pixels; the same for Stop, Resume and More epochs
 UPLOADED = (
     "It was uploaded without what is needed to train further. Clone its settings to train it again."
 )
@@ -38,7 +38,7 @@ def detail(run: Run, others: list[Run]) -> None:
         st.html(numbers.numbers(summary(run, lines)))
         st.progress(progress(run))
         actions(run)
-        with st.container():  # below the buttons, which stay where they are
+        with st.container():  # below the buttons, so that these do not move
             if run.state == runs.FAILED:
                 st.error(frame.plain(run.message or "The run failed; its log says why."))
             elif run.state == runs.INTERRUPTED:
@@ -80,7 +80,7 @@ def held_out(findings: Mapping[str, Any] | None) -> list[tuple[str, str]]:
 
 
 def last_line(run: Run) -> str:
-    """Return the last line in the log of a process that died."""
+    """Return the last line in the log of a process that has died."""
     try:
         lines = files.read(run.path / runs.LOG, LARGEST_LOG).decode(errors="replace").split("\n")
     except UserError:
@@ -90,7 +90,7 @@ def last_line(run: Run) -> str:
 
 
 def pictures(run: Run) -> None:
-    """Show views of a subject, true and as the newest weights draw them."""
+    """Show views of a subject, true and as predicted by the newest weights."""
     choice = models.of_run(run)
     if choice is None:
         st.caption("The first pictures appear as soon as the run is ready.")
@@ -115,7 +115,7 @@ def _redrawn(choice: Choice) -> tuple[str, str]:
 
 
 def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
-    """Show the curves of the run and, if asked for, those of another over them."""
+    """Show the curves of the run and, on request, those of another run."""
     shown = [run]
     names = {other.name: other for other in others if other.name != run.name and other.epoch > 0}
     if names:
@@ -144,9 +144,9 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
 def actions(run: Run) -> None:
     """Show what can be done with a run.
 
-    Buttons neither move nor are replaced when the run changes its state, or a click at that moment
-    would come to nothing: the first has one width, and all have a help, without which Streamlit
-    draws a button in another way.
+    Buttons neither move nor are replaced when the run changes its state; otherwise a click at that
+    moment would be lost. So the first has a fixed width, and all have a help, without which
+    Streamlit uses another element.
     """
     busy, own = run.active or run.state == runs.QUEUED, run.config.data.own
     with st.container(horizontal=True, vertical_alignment="center", key="train.actions"):

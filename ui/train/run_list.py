@@ -15,16 +15,16 @@ from ui.train.new_run import begin
 from ui.train.run_detail import detail
 from ui.train.run_state import follow_link, live, progress, redrawn, said, select
 
-SHOWN = 8  # runs in the list before one asks for more
+SHOWN = 8  # runs in the list at first
 
 
 def watch(expected: bool) -> None:
-    """Show the runs and one of them; `expected`: the page expects that one trains."""
+    """Show the runs and one of them; `expected`: whether the page expects a running one."""
     redrawn()
     follow_link()
     found, broken = runs.list_runs(queue.root())
     if live(found) != expected:
-        st.rerun()  # begin to look every second, or stop
+        st.rerun()  # start or stop the refresh every second
     wanted = st.session_state.get("train.run") or next((run.name for run in found), None)
     if wanted is None:
         nothing()
@@ -43,7 +43,7 @@ def watch(expected: bool) -> None:
 
 
 def gone(name: str) -> None:
-    """Say that a link, or a deletion in another tab, leads to no run."""
+    """Say that the run of a link does not exist or was deleted in another tab."""
     sentence = frame.plain(models.missing(models.OWN + name))
     with frame.empty("Not here any more", sentence, "train.gone"):
         st.button("Show the newest run", key="train.newest", on_click=select, args=(None,))
@@ -59,7 +59,7 @@ def nothing() -> None:
 
 
 def entries(found: list[Run], chosen: Run | None) -> None:
-    """Show a button for each run, filled as far as the run has come."""
+    """Show a button for each run, filled in proportion to its progress."""
     every = len(found) <= SHOWN or st.session_state.get("train.all", False)
     tint, style = charts.faded(palette.GLOBAL, 0.14), []
     for run in found if every else found[:SHOWN]:

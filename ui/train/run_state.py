@@ -1,4 +1,4 @@
-"""Which run is chosen, and how far each has come, in words."""
+"""The chosen run, and texts on the progress of runs."""
 
 import math
 
@@ -41,16 +41,16 @@ def say(error: object) -> None:
 
 
 def redraw() -> None:
-    """Have the whole page run again.
+    """Rerun the whole page.
 
-    Buttons of this page act in callbacks: Streamlit calls these before a run, so that no look at
-    the runs, which may interrupt it, makes a click come to nothing.
+    Buttons of this page act in callbacks: Streamlit calls these before a run, so a refresh that
+    interrupts the run cannot lose a click.
     """
     st.session_state["train.redraw"] = True
 
 
 def redrawn() -> None:
-    """In a fragment: run the whole page if a callback asked for it."""
+    """In a fragment, rerun the whole page if a callback requested it."""
     if st.session_state.pop("train.redraw", False):
         st.rerun()
 
@@ -78,7 +78,7 @@ def said(run: Run) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a duration, the longer the rounder: 3 s, 25 s, 5 min, 2 h 10 min."""
+    """Format a duration with a precision that fits: 3 s, 25 s, 5 min, 2 h 10 min."""
     if seconds < 60:
         return f"{max(round(seconds), 1) if seconds < 10 else 5 * math.ceil(seconds / 5)} s"
     minutes = round(seconds / 60)

@@ -1,4 +1,4 @@
-"""Uploads: a run that was downloaded, and objects of one's own to train on."""
+"""Uploads: a downloaded run, and own objects to train on."""
 
 import re
 from pathlib import PurePath
@@ -22,7 +22,7 @@ LINE, CIRCLE = "On a line", "On a circle"
 
 def archive() -> None:
     """Ask for the archive of a run."""
-    turn = st.session_state.setdefault("train.archives", 0)  # an uploader is emptied by a new key
+    turn = st.session_state.setdefault("train.archives", 0)  # a new key empties the uploader
     st.file_uploader(
         "A run that was downloaded here or elsewhere (.zip)",
         type="zip",
@@ -51,9 +51,9 @@ def _add(key: str) -> None:
 
 
 def own_objects() -> RunConfig | None:
-    """Ask for own objects and what their views are: the config that suits them.
+    """Ask for own objects and the kind of their views; return a config for them.
 
-    None until all is right; the objects themselves are in the session state.
+    None until all is valid; the objects themselves are in the session state.
     """
     file = st.file_uploader(
         "Images of objects, each from several views: a NumPy archive (.npz) with the arrays "

@@ -1,4 +1,4 @@
-"""A figure of cubes that one can turn and build, face by face; the page keeps the cubes."""
+"""A figure of cubes to turn and to build face by face; the page stores the cubes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,15 +10,15 @@ from ui.components.shared import Component
 
 _component = Component("builder")
 Cubes = tuple[tuple[int, int, int], ...]
-FARTHEST = 100  # cubes from the first one
-MOST = 60  # that the browser may send; how many a model knows is another matter
+FARTHEST = 100  # maximum distance from the first cube
+MOST = 60  # maximum number of cubes from the browser; models may allow fewer
 
 
 def builder(built: Sequence[Sequence[int]], *, key: str, on_built: Callable[[Cubes], None]) -> None:
-    """Show cubes and let the person go on; `on_built` gets all of them after each change.
+    """Show cubes for editing; `on_built` gets all of them after each change.
 
-    The browser is told which change was answered last: a run that was under way when the person
-    went on shows what was before, and does not undo it.
+    The browser gets the number of the last answered change, so that a run from before a newer
+    change does not undo it.
     """
     answered = f"{key}.answered"
 
@@ -38,7 +38,7 @@ def builder(built: Sequence[Sequence[int]], *, key: str, on_built: Callable[[Cub
 
 
 def checked(sent: Any) -> Cubes | None:
-    """What the browser sent, if it is a list of places."""
+    """The places sent by the browser, if they are valid."""
     try:
         made = tuple((int(x), int(y), int(z)) for x, y, z in sent["cubes"])
     except (TypeError, ValueError, KeyError, OverflowError):

@@ -1,4 +1,4 @@
-// A figure of cubes that one can turn and build. The projection is that of fgpvae.data.cubes.
+// A figure of cubes to turn and build. The projection is that of fgpvae.data.cubes.
 import { listen, parts } from "../shared/dom.js";
 import { radians, turned } from "../shared/geometry.js";
 import { mount } from "../shared/mount.js";
@@ -55,7 +55,7 @@ class Builder {
   angle = 30;
   removing = false;
   chosen = null; // the face that the keyboard is at
-  sent = null; // when a change was sent that the server has not answered
+  sent = null; // time of a change that the server has not answered
 
   constructor(root) {
     const { left, right, ...rest } = parts(root, "paper", "count", "add", "remove", "left", "right");
@@ -77,7 +77,7 @@ class Builder {
 
   update({ cubes, answered, elevation, most }, _, trigger) {
     Object.assign(this, { elevation, most, trigger });
-    if (this.sent !== null && answered !== this.sent) return; // of before the change
+    if (this.sent !== null && answered !== this.sent) return; // a run from before the change
     Object.assign(this, { cubes, sent: null, chosen: null });
     this.paint();
   }

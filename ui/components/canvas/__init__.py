@@ -1,4 +1,4 @@
-"""A canvas to draw a digit or a path on, with Undo and Clear; the page has the strokes."""
+"""A canvas for a digit or a path, with Undo and Clear; the page stores the strokes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from ui.components.canvas.strokes import WIDTH, Strokes, checked, from_link, to_
 from ui.components.shared import Component
 
 _component = Component("canvas")
-THIN = 0.012  # the line of a path, in shares of the canvas
+THIN = 0.012  # width of a path, as a share of the canvas
 
 
 def canvas(
@@ -19,10 +19,10 @@ def canvas(
     thing: str = "digit",
     margin: float = 0.0,
 ) -> None:
-    """Show strokes and let the person go on; `on_drawn` gets all of them after each change.
+    """Show strokes for drawing; `on_drawn` gets all of them after each change.
 
-    With another `sheet` the canvas starts from `strokes` once more. With a `margin`, a share of the
-    side that is not drawn on, it is a path that is drawn: one thin stroke.
+    With another `sheet` the canvas restarts from `strokes`. With a `margin`, a share of the side
+    without drawing, the drawing is a path: one thin stroke.
     """
 
     def drawn(sent: Any) -> None:

@@ -3,12 +3,12 @@ import { listen, parts } from "../shared/dom.js";
 import { clamp } from "../shared/geometry.js";
 import { mount } from "../shared/mount.js";
 
-const NEAR = 0.004; // points closer than this to the one before say nothing new
+const NEAR = 0.004; // points closer than this to the previous one are skipped
 const typing = "input, textarea, [contenteditable]";
 
 class Drawing {
   strokes = [];
-  stroke = null; // under the pen
+  stroke = null; // the stroke that is being drawn
 
   constructor(root) {
     Object.assign(this, parts(root, "paper", "undo", "clear"));
@@ -28,7 +28,7 @@ class Drawing {
     document.removeEventListener("keydown", this.pressed);
   }
 
-  // Ctrl+Z, or Command+Z, wherever the focus is, except where one writes
+  // Ctrl+Z or Command+Z, except in text fields
   key(event) {
     const { key, ctrlKey, metaKey, shiftKey, altKey } = event;
     if (key.toLowerCase() !== "z" || !(ctrlKey || metaKey) || shiftKey || altKey) return;
@@ -40,7 +40,7 @@ class Drawing {
   update(data, _, trigger) {
     this.send = (strokes) => trigger("drawn", { strokes });
     Object.assign(this, { width: data.width, margin: data.margin, thing: data.thing });
-    // afterwards the browser knows best what was drawn
+    // from then on the browser's strokes are the current ones
     if (data.sheet !== this.sheet) this.strokes = data.strokes;
     this.sheet = data.sheet;
     this.paint();
@@ -83,7 +83,7 @@ class Drawing {
     this.send(strokes);
   }
 
-  // a path is one stroke: another one takes its place
+  // a path is one stroke, which a new one replaces
   all() {
     if (!this.stroke) return this.strokes;
     return this.margin ? [this.stroke] : [...this.strokes, this.stroke];

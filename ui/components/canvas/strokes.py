@@ -1,4 +1,4 @@
-"""Strokes of a pen: checked, with fewer points, as letters of a link, and as a picture."""
+"""Check and simplify strokes of a pen, and convert them to links and pictures."""
 
 import io
 import math
@@ -10,18 +10,18 @@ from PIL import Image, ImageDraw
 Stroke = tuple[tuple[float, float], ...]  # points in shares of the canvas
 Strokes = tuple[Stroke, ...]
 
-WIDTH = 1 / 12  # of a stroke, in the same unit
+WIDTH = 1 / 12  # width of a stroke, in the same unit
 SIDE, FINE = 264, 3  # pixels of the picture, and how many times finer it is drawn
 MOST_POINTS = 20_000
-STEP = 0.012  # points that are nearer to the one before are left out
+STEP = 0.012  # points closer to the previous one are left out
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-~"
 BETWEEN = "."  # strokes
-LEVELS = 512  # places on a side that a link tells apart
+LEVELS = 512  # grid points on a side in a link
 LONGEST_LINK = 1500  # letters
 
 
 def checked(sent: Any) -> Strokes | None:
-    """What the browser sent, as far as the canvas allows it; None if it is no drawing."""
+    """The strokes sent by the browser, cut to the canvas's limits; None if they are invalid."""
     try:
         made = tuple(
             tuple((float(x), float(y)) for x, y in stroke) for stroke in sent["strokes"] if stroke
@@ -35,7 +35,7 @@ def checked(sent: Any) -> Strokes | None:
 
 
 def simple(stroke: Sequence[tuple[float, float]]) -> Stroke:
-    """A stroke with fewer points, all on the grid of links, so that a link gives back the same."""
+    """Simplify a stroke to fewer points on the grid of links, which then restore it exactly."""
     points = [(_level(x) / LEVELS, _level(y) / LEVELS) for x, y in stroke]
     kept = points[:1]
     for point in points[1:-1]:
@@ -45,13 +45,13 @@ def simple(stroke: Sequence[tuple[float, float]]) -> Stroke:
 
 
 def to_link(strokes: Strokes) -> str | None:
-    """Strokes as letters, three for each point; None if these are too many for an address."""
+    """Encode strokes with three letters per point; None if that is too long for an address."""
     text = BETWEEN.join("".join(_letters(*point) for point in stroke) for stroke in strokes)
     return text if 0 < len(text) <= LONGEST_LINK else None
 
 
 def from_link(text: str | None) -> Strokes:
-    """Strokes of an address; none if it has none."""
+    """Decode the strokes of an address; empty if it has none."""
     if not text or len(text) > LONGEST_LINK or set(text) - set(LETTERS + BETWEEN):
         return ()
     parts = [part for part in text.split(BETWEEN) if part and len(part) % 3 == 0]

@@ -1,4 +1,4 @@
-"""A Gaussian process that one can click points into, computed in the browser."""
+"""An interactive Gaussian process with points set by clicks, computed in the browser."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ui.components.shared import Component
 from ui.shell import palette, query_params
 
 _component = Component("click_gp")
-MOST = 40  # points
+MOST = 40  # maximum number of points
 REACH = 3.0  # of the vertical axis
 LIMITS = {"sigma": (0.2, 2.0), "r": (0.2, 3.0), "noise": (0.01, 1.0)}  # of the sliders
 START: dict[str, Any] = {
@@ -21,7 +21,7 @@ NONE = "none"  # in a link, for no points
 
 
 def from_link(points: str | None, kernel: str | None) -> dict[str, Any]:
-    """What a link says of points and kernel, as far as it makes sense."""
+    """Decode points and kernel from a link; invalid parts are ignored."""
     state = dict(START)
     values = [] if points == NONE else query_params.numbers(points)
     if values is not None and len(values) % 2 == 0 and len(values) <= 2 * MOST:
@@ -37,7 +37,7 @@ def from_link(points: str | None, kernel: str | None) -> dict[str, Any]:
 
 
 def to_link(state: dict[str, Any]) -> dict[str, str | None]:
-    """What `from_link` reads; nothing for what everyone starts with."""
+    """Encode for `from_link`; None for the defaults."""
     points = [value for point in state["points"] for value in (point["w"], point["z"])]
     kernel = query_params.text([state[name] for name in LIMITS])
     return {
@@ -47,7 +47,7 @@ def to_link(state: dict[str, Any]) -> dict[str, str | None]:
 
 
 def click_gp(key: str) -> None:
-    """Show it; what the person made is in the link, and kept in the session."""
+    """Show the process; its state is in the link and in the session state."""
     kept, asked = f"{key}.state", st.query_params
     if kept not in st.session_state:
         st.session_state[kept] = from_link(asked.get("points"), asked.get("kernel"))

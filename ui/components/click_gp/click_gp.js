@@ -1,4 +1,4 @@
-// A Gaussian process over the angle that one can click points into, computed in the browser.
+// A Gaussian process over the angle with points set by clicks, computed in the browser.
 import { element, listen, parts, sharp } from "../shared/dom.js";
 import { clamp, radians } from "../shared/geometry.js";
 import { mount } from "../shared/mount.js";
@@ -68,7 +68,7 @@ class ClickGP {
     this.send("state", { points, sigma, r, noise });
   }
 
-  // a point where the process knows least, at its mean
+  // add a point where the variance is largest, at the mean
   unsure() {
     if (!this.marks.length) return { w: 180, z: 0 };
     const doubt = (w) => this.process.variance(radians(w))[0];

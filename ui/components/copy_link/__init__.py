@@ -1,4 +1,4 @@
-"""A button that copies the address of the page, which has every choice in it."""
+"""A button that copies the address of the page, which includes all choices."""
 
 from ui.components.shared import Component
 

@@ -1,4 +1,4 @@
-"""A picture with the boxes of its digits, and a frame to cut out one: by click, drag or arrows."""
+"""A picture with boxes of its digits and a frame to crop it by click, drag or arrow keys."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def crop(
     hint: str,
     on_crop: Callable[[Box | None], None],
 ) -> None:
-    """Show a picture by its address; `on_crop` gets the part that was chosen, None for all."""
+    """Show a picture by its address; `on_crop` gets the chosen part, None for all."""
 
     def cropped(sent: Any) -> None:
         box = checked(sent)
@@ -32,7 +32,7 @@ def crop(
 
 
 def checked(sent: Any) -> Box | None:
-    """What the browser sent, if it is a part of a picture."""
+    """The part sent by the browser, if it is valid."""
     try:
         left, top, right, bottom = (float(edge) for edge in sent["edges"])
     except (TypeError, ValueError, KeyError):

@@ -6,7 +6,7 @@ import { mount } from "../shared/mount.js";
 
 const WHOLE = [0, 0, 1, 1];
 const LEAST = 0.03; // side of a frame
-const STILL = 5; // pixels: a pointer that moves less has clicked
+const STILL = 5; // pixels; a smaller movement is a click
 const HIT = 44; // pixels of a handle
 const CORNERS = ["left top", "right top", "left bottom", "right bottom"];
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -19,7 +19,7 @@ function put({ style }, [left, top, right, bottom]) {
 
 class Cropping {
   edges = WHOLE;
-  sent = null; // what the server has not yet answered
+  sent = null; // change that the server has not answered
 
   constructor(root) {
     Object.assign(this, parts(root, "cropping", "picture", "frame", "boxes", "handles", "hint", "whole"));
@@ -83,7 +83,7 @@ class Cropping {
     if (event.button !== 0) return;
     const corner = CORNERS[this.corners.indexOf(event.target)];
     this.dragged = false;
-    // a finger elsewhere on the picture scrolls the page
+    // elsewhere on the picture a touch scrolls the page
     if (!corner && event.pointerType === "touch") return;
     const { clientX, clientY } = event;
     this.pressed = { corner, clientX, clientY, from: this.at(event), edges: this.edges };
@@ -133,7 +133,7 @@ class Cropping {
     const [left, top, right, bottom] = this.edges;
     const { clientWidth: width, clientHeight: height } = this.picture;
     put(this.frame, this.edges);
-    // handles lie inside a large frame, and beyond a small one, where they would cover each other
+    // handles lie inside a large frame and outside a small one, where they would overlap
     const [over, above] = [(right - left) * width, (bottom - top) * height].map((side) => clamp(HIT - side / 2, 6, 30));
     this.corners.forEach(({ style }, index) => {
       const [atLeft, atTop] = [CORNERS[index].includes("left"), CORNERS[index].includes("top")];

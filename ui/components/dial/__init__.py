@@ -1,8 +1,8 @@
 """The dial that turns a digit, and sliders for its style, all in the browser.
 
 The browser loads the decoder's weights once and gets a few numbers a digit
-(`fgpvae.browser.export`); dragging sends nothing back. When the person lets go, the pose arrives
-here and the page runs again:
+(`fgpvae.browser.export`); dragging sends nothing back. After a drag the pose is sent to the server
+and the page runs again:
 
     indices = dial.context("rotate", [0, 4, 8])          # the views the person has chosen
     scene = scenes.scene(model, views, angles, observed)  # what the model makes of them
@@ -43,7 +43,7 @@ _sliders = Component("style_sliders")
 
 @dataclass(frozen=True)
 class Pose:
-    """How the digit is shown."""
+    """Angle and style with which the digit is shown."""
 
     angle: float = 0.0  # degrees, counter-clockwise, from 0 to 360
     style: tuple[float, ...] | None = None  # one number a global channel; None is its own style
@@ -51,18 +51,18 @@ class Pose:
 
 @dataclass(frozen=True)
 class DialState:
-    """What the person did with the dial, as far as the server knows."""
+    """State of the dial on the server."""
 
     angle: float
     style: list[float] | None  # None is the digit's own
     below: DeltaGenerator = field(repr=False)  # the space below the dial
-    # the dial as a file of its own, from a title and a sentence
+    # makes an HTML file of the dial from a title and a sentence
     page: Callable[[str, str], str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """In what unit views are read: from low to high around or along."""
+    """Range and unit of views on the dial."""
 
     low: float
     high: float
@@ -71,34 +71,34 @@ class Scale:
 
 @dataclass(frozen=True)
 class Beside:
-    """The same digit as a second model sees it."""
+    """The same digit for a second model."""
 
     name: str
     scene: Scene
-    styles: Sequence[Style] = ()  # its sliders: it follows those that the first model has as well
+    styles: Sequence[Style] = ()  # its sliders; it follows those that the first model has as well
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a dial says of its subject and how it draws it."""
+    """Texts and options of a dial."""
 
     scale: Scale  # the unit of its views
-    thing: str = "digit"  # what people call it
+    thing: str = "digit"  # word for it
     lead: str = ""  # the sentence above the sliders
-    name: str = ""  # of the model, shown when a second one is beside it
-    disc: bool = True  # its pictures have nothing in their corners
-    editable: bool = True  # a click on a dot adds or removes a view
-    held_out: Sequence[int] = ()  # indices of views that nobody may add
+    name: str = ""  # name of the model, shown beside a second one
+    disc: bool = True  # whether pictures have empty corners
+    editable: bool = True  # whether a click on a dot adds or removes a view
+    held_out: Sequence[int] = ()  # indices of views that cannot be added
     held_out_text: str = "never seen in training"
     trails: np.ndarray | None = None  # [K, S, 2] paths as shares of the picture, the mean first
-    # [S] error of a pixel at even places, the width of the ring; without it the width is the share
-    # of the prior variance that is left
+    # [S] expected error of a pixel at even places, the width of the ring; if None, the width is the
+    # remaining share of the prior variance
     doubt: np.ndarray | None = None
 
 
 @dataclass
 class _Record:
-    """What is kept of a dial between runs, and when its page is left."""
+    """State of a dial that persists across runs and pages."""
 
     pose: Pose = Pose()
     given: Pose | None = None  # the arguments of the last run
@@ -108,9 +108,9 @@ class _Record:
     context: list[int] | None = None
 
     def follow(self, given: Pose, subject: Hashable, count: int) -> None:
-        """Go where the page asks for something else than in its last run.
+        """Move the dial if the page's arguments have changed since its last run.
 
-        A style has `count` numbers; that of another subject is not kept.
+        A style has `count` numbers; the style of another subject is dropped.
         """
         now, last = self.pose, self.given or Pose()
         angle = now.angle if given.angle == last.angle else given.angle
@@ -124,7 +124,7 @@ class _Record:
         self.pose, self.revision = pose, secrets.token_hex(4)
 
     def take_pose(self, sent: dict[str, Any]) -> None:
-        """The person has let go: remember where, unless the page has moved the dial since."""
+        """Store the pose after a drag, unless the page has moved the dial since."""
         angle, style = sent.get("angle"), sent.get("style")
         if sent.get("revision") == self.revision and isinstance(angle, int | float):
             self.pose = Pose(_degrees(angle), None if style is None else tuple(map(float, style)))
@@ -150,12 +150,12 @@ def dial(
 ) -> DialState:
     """Show a digit in a dial in the first of `places`, and its style in the second.
 
-    `angle` (degrees) and `style` are where it starts; when a page gives other values later, the
-    dial goes there. On a line the dial is a track, and `angle` is a share of the way, from 0 to
+    `angle` (degrees) and `style` are the initial pose; if a page passes other values later, the
+    dial moves there. On a line the dial is a track, and `angle` is a share of the way, from 0 to
     100. `styles` are the sliders (`style_directions`), `likely` the source of random styles, by
-    default the prior. With another `subject` the style goes back to the digit's own. A model
-    `beside` turns together with the first and follows its style in the properties that both have
-    a direction for.
+    default the prior. With another `subject` the style is reset to the digit's own. A model
+    `beside` turns together with the first and follows its style in the properties for which both
+    have a direction.
     """
     record, count = _record(key), len(scene.styles)
     record.follow(Pose(_degrees(angle), _style(style, count)), subject, count)
@@ -173,7 +173,7 @@ def dial(
         "trails": None if look.trails is None else _packed(look.trails),
     }
     sliders = slider_data(scene.own, key, styles, morph, likely, look.lead, look.thing)
-    # streamlit.css keeps the room of a ring free, which is a known one with the slider of degrees
+    # streamlit.css reserves the space of a ring, whose size is known with the slider of degrees
     room = "ring" if look.scale.degrees else "line"
     with places[0]:
         with st.container(key=f"{key}.{room}", gap=None):
@@ -182,7 +182,7 @@ def dial(
                 data,
                 pose=record.take_pose,
                 context=record.take_context,
-                need=lambda _: None,  # that the page runs is enough: it offers the decoder anew
+                need=lambda _: None,  # the rerun suffices: it offers the decoder again
             )
         below = st.container()
     if sliders:
@@ -194,10 +194,10 @@ def dial(
 
 
 def context(key: str, default: Iterable[int]) -> list[int]:
-    """Indices of the views the person has chosen on the dial, `default` until then.
+    """Indices of the views chosen on the dial, by default `default`.
 
-    To be asked before the scene is made. With another default (another digit, another number of
-    views) the choice is forgotten.
+    Call this before the scene is made. With another default (another digit or number of views) the
+    choice is reset.
     """
     record, default = _record(key), sorted(default)
     if default != record.default:
@@ -206,7 +206,7 @@ def context(key: str, default: Iterable[int]) -> list[int]:
 
 
 def forget_context(key: str) -> None:
-    """Take back what was clicked on the dial."""
+    """Reset the views chosen on the dial."""
     record = _record(key)
     record.default = record.context = None
 
@@ -250,7 +250,7 @@ def _picture_data(
     beside: Beside | None,
     follow: Sequence[tuple[Style, Style]],
 ) -> dict[str, Any]:
-    """What the browser draws from, under a name that changes with any of it."""
+    """The data from which the browser draws, with a name that changes with the data."""
     turned = np.rad2deg(scene.angles).round(2) % 360
     angles = (50 * (scene.angles + 1)).round(2) if scene.line else turned
     pairs = [
@@ -272,7 +272,7 @@ def _picture_data(
 
 
 def _decoded(scene: Scene) -> dict[str, Any]:
-    """A digit as one model draws it, with a decoder that the browser loads by its name."""
+    """Data of a digit for one model, whose decoder the browser loads by its name."""
     offer(scene.network.id, scene.network.blob)
     return {
         "network": scene.network.id,

@@ -1,4 +1,4 @@
-// Views all around: the dial's angles are degrees, counter-clockwise from the top.
+// Geometry of views on a circle: angles of the dial are degrees, counter-clockwise from the top.
 import { apart, around, radians, sliderKeys } from "../shared/geometry.js";
 import { RADIUS, Ring } from "./ring.js";
 import { Series } from "./series.js";
@@ -7,33 +7,33 @@ export class Circle {
   Curves = Series;
   Band = Ring;
   span = 360;
-  action = "turn"; // what the button does
+  action = "turn"; // label of the button
   keyHelp =
     "Arrow right and up turn counter-clockwise, arrow left and down clockwise. Enter gives the model " +
     "the view that is here, or takes it away. Space turns by itself.";
   apart = apart;
 
-  // how many gaps there are between even places all around
+  // number of gaps between evenly spaced places
   gaps(places) {
     return places;
   }
 
-  // an angle of the dial as the model sees it
+  // convert an angle of the dial to the model's coordinate
   toModel(angle, frequency) {
     return radians(angle) * frequency;
   }
 
-  // where the dial stands after a step, or may be dragged to
+  // limit an angle to the valid range
   bounded(angle) {
     return angle;
   }
 
-  // where it is after it has turned this far by itself
+  // the angle after playing this far
   onward(angle, degrees) {
     return angle + degrees;
   }
 
-  // where a recording is after a share of it
+  // the angle at a share of a recording
   along(start, share) {
     return start + this.span * share;
   }
@@ -52,7 +52,7 @@ export class Circle {
     arm.style.transform = `rotate(${-angle}deg)`;
   }
 
-  // where a pointer is; the radius in sides of the stage
+  // position of a pointer; the radius in sides of the stage
   pointed(event, { stage }) {
     return around(event, stage);
   }

@@ -1,5 +1,5 @@
-// The decoder: the same layers as in the package, on plain arrays. An array that a layer returns is
-// used again by its next call.
+// The decoder: the same layers as in the package, on plain arrays. The array that a layer returns is reused by its
+// next call.
 export class Decoder {
   constructor({ header: { shape, layers }, weights }) {
     this.shape = shape;
@@ -14,10 +14,10 @@ export class Decoder {
 
 export const run = (steps, values) => steps.reduce((now, step) => step(now), values);
 
-// one function for each layer, to be called one after the other
+// one function per layer, called in order
 export function chain(layers, weights) {
   const array = ([offset, count]) => weights.subarray(offset, offset + count);
-  let map = null; // [channels, height, width] once the code has become a picture
+  let map = null; // [channels, height, width] of a feature map; null for a vector
   const make = {
     gate: ({ local }) => gate(local),
     dense: (layer) => dense(layer, array(layer.weight), array(layer.bias)),
@@ -55,7 +55,7 @@ function gate(local) {
   };
 }
 
-// What steps make of a style, which stays while a digit turns.
+// Cache the result of layers for a style, which is constant while a digit turns.
 function kept(steps) {
   let known = [];
   let made;
@@ -138,7 +138,7 @@ function dense({ inputs, outputs }, weight, bias) {
   const out = new Float64Array(outputs);
   return (x) => {
     for (let o = 0, at = 0; o < outputs; o++) {
-      let [a, b] = [bias[o], 0]; // two sums, which a processor adds to at once
+      let [a, b] = [bias[o], 0]; // two sums, for instruction-level parallelism
       let i = 0;
       for (; i + 1 < inputs; i += 2, at += 2) {
         a += weight[at] * x[i];

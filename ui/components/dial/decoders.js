@@ -1,10 +1,10 @@
-// Packed decoders: loaded once, kept where every dial of the page finds them.
+// Packed decoders: loaded once and shared by all dials of the page.
 import { floats } from "../shared/numbers.js";
 import { hub } from "../shared/pose.js";
 
 const KEPT = 8;
-const BASE = import.meta.url.split("/scripts/")[0]; // the server, below any path of a proxy
-const coming = new Map(); // those that are being loaded
+const BASE = import.meta.url.split("/scripts/")[0]; // address of the server, below any path of a proxy
+const coming = new Map(); // decoders that are being loaded
 
 export function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
@@ -13,7 +13,7 @@ export function unpack(buffer) {
   return { header, weights: header.half ? floats(packed) : new Float32Array(packed) };
 }
 
-// one that was used is the newest
+// move a used one to the end
 export function known(id) {
   const entry = hub.networks.get(id);
   if (!entry) return undefined;
@@ -24,13 +24,13 @@ export function known(id) {
 
 async function fetched(id) {
   const answer = await fetch(`${BASE}/weights/${id}`);
-  if (!answer.ok) return false; // the server was started anew, or has forgotten it
+  if (!answer.ok) return false; // the server was restarted or has dropped it
   hub.networks.set(id, unpack(await answer.arrayBuffer()));
   for (const each of hub.networks.keys()) if (hub.networks.size > KEPT) hub.networks.delete(each);
   return true;
 }
 
-// true when it is here, false if the server does not know it
+// resolves to true when it is loaded, to false if the server does not have it
 export async function load(id) {
   if (hub.networks.has(id)) return true;
   if (!coming.has(id)) coming.set(id, fetched(id).catch(() => false).finally(() => coming.delete(id)));

@@ -86,7 +86,7 @@ export class Dial {
     this.beside.canvas.ariaLabel = `The digit as ${data.beside.name} draws it`;
   }
 
-  // the width of the ring at a share of the way: the doubt there, or what is left of the variance
+  // the width of the ring at a share of the track: the doubt, or else the remaining share of the variance
   width({ doubt }, share) {
     if (!doubt) return this.picture.unknown(this.shape.span * share);
     const place = share * this.shape.gaps(doubt.length);
@@ -95,7 +95,7 @@ export class Dial {
     return a + (place - left) * (b - a);
   }
 
-  // to the decoders; those that are not here are loaded
+  // connect to the decoders; load missing ones
   async connect() {
     clearTimeout(this.missing);
     const { scene } = this.data;
@@ -107,12 +107,12 @@ export class Dial {
     if (here.every(Boolean)) return this.connect();
     clearTimeout(this.missing);
     this.missing = setTimeout(() => {
-      this.send("need", { at: Date.now() }); // a page that runs offers its decoders anew
+      this.send("need", { at: Date.now() }); // a rerun of the page offers its decoders again
       this.connect();
     }, AGAIN);
   }
 
-  // the reading: degrees, or in the unit of one's own views with the digits that its scale deserves
+  // the angle as text: degrees, or the unit of own views with decimals that fit its range
   words(angle) {
     const { low, high, degrees } = this.data.scale;
     if (degrees) return `${plain(angle)}${Number.isInteger(Number(plain(angle))) ? ".0" : ""}°`;
@@ -155,7 +155,7 @@ export class Dial {
     this.grab.ariaValueText = `${this.data.scale.degrees ? `${shown} degrees` : text}, ${caption}`;
   }
 
-  // --- what the person does ---
+  // --- user actions ---
 
   toggle(index) {
     if (index === null || this.views.buttons[index].disabled) return;
@@ -170,13 +170,13 @@ export class Dial {
     setTimeout(this.changed, 1600);
   }
 
-  // nothing moves by itself any longer
+  // stop all animations
   halt() {
     this.player.run(false);
     this.live.stop();
   }
 
-  // the person has turned it and let go
+  // after a drag
   turned() {
     this.hint?.used();
     this.live.commit();

@@ -12,7 +12,7 @@ export class Gestures {
       pointercancel: (event) => this.lift(event, false),
     });
     dial.views.box.addEventListener("click", (event) => {
-      // a pointer's click is dealt with when it is lifted; this one is from the keyboard
+      // pointer clicks are handled in `lift`; detail 0 is a click from the keyboard
       const button = event.target.closest(".view");
       if (button && event.detail === 0) dial.toggle(Number(button.dataset.index));
     });

@@ -1,7 +1,7 @@
-// One sentence and one gesture for a first visit, gone for good once the dial has been turned.
+// One hint for a first visit, hidden for good once the dial has been turned.
 const USED = "fgpvae-dial-used";
 
-// A browser may forbid storage, of a file for instance; the hint is then shown on every visit.
+// A browser may forbid storage, e.g. for a file; the hint is then shown on every visit.
 function stored(act) {
   try {
     return act(localStorage);

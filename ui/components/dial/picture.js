@@ -1,4 +1,4 @@
-// A digit as one model draws it: its code along the angle, the decoder, and a canvas.
+// A digit drawn by one model: its code as a function of the angle, the decoder and a canvas.
 import { clamp } from "../shared/geometry.js";
 import { unpacked } from "../shared/numbers.js";
 import { Decoder } from "./decoder.js";
@@ -14,7 +14,7 @@ export class Picture {
     this.paper = canvas.getContext("2d", { alpha: false });
   }
 
-  // what the server, or a posterior in the browser, says of a digit; nothing is drawn before the weights are here, too
+  // set a digit's scene, from the server or a posterior in the browser; it is drawn once the weights are loaded
   show(scene) {
     const curves = (given) => (given.at ? given : new this.shape.Curves({ ...given, values: unpacked(given.values) }));
     this.scene = scene;
@@ -22,7 +22,7 @@ export class Picture {
     this.variance = scene?.variance && curves(scene.variance);
   }
 
-  // to the decoder; false while its weights are missing
+  // connect to the decoder; false while its weights are missing
   connect() {
     const entry = this.scene && known(this.scene.network);
     this.decoder = entry && (entry.decoder ??= new Decoder(entry));
@@ -42,8 +42,8 @@ export class Picture {
     return this.decoder.run(code);
   }
 
-  // The style in which this second picture follows the first: changes of the first, read in the
-  // properties that both models can move, each along this model's own direction.
+  // The style with which this second picture follows the first: the first one's changes of shared properties, along
+  // this model's own directions.
   following(style, own) {
     const followed = [...this.scene.own];
     for (const { reading, direction } of this.scene.follow) {

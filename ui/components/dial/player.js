@@ -1,4 +1,4 @@
-// Turns a dial by itself, until it is stopped.
+// Turns a dial until it is stopped.
 import { still } from "../shared/pose.js";
 
 const SPEED = 45; // degrees a second
@@ -13,7 +13,7 @@ export class Player {
     this.word.textContent = action;
   }
 
-  // true if this changed something
+  // returns whether this changed the state
   run(go) {
     if (go === this.playing) return false;
     this.playing = go;

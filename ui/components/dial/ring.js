@@ -11,7 +11,7 @@ export class Ring {
     this.canvas = canvas;
   }
 
-  // to other widths, shares from 0 to 1 all along, quickly but visibly
+  // animate to other widths, shares from 0 to 1
   widen(to) {
     this.widths ??= to;
     const from = this.widths;

@@ -1,4 +1,4 @@
-// A dial in a file of its own: what the server would send is in the page.
+// A dial in an HTML file, which contains the data that the app's server sends.
 import { bytes } from "../shared/numbers.js";
 import { hub } from "../shared/pose.js";
 import styleSliders from "../style_sliders/style_sliders.js";
@@ -9,6 +9,6 @@ export function start() {
   const { decoder, dial: data, sliders } = JSON.parse(document.getElementById("content").textContent);
   hub.networks.set(data.network, unpack(bytes(decoder).buffer));
   const root = (id) => document.getElementById(id).shadowRoot;
-  dial({ data: [data], parentElement: root("dial"), setStateValue: () => {} }); // nobody listens
+  dial({ data: [data], parentElement: root("dial"), setStateValue: () => {} }); // there is no server
   if (sliders) styleSliders({ data: [sliders], parentElement: root("sliders") });
 }

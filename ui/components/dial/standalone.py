@@ -21,7 +21,7 @@ def html(
     title: str,
     sentence: str,
 ) -> str:
-    """The file. Views cannot be added to it: what the model makes of them needs the server."""
+    """The HTML file. Views cannot be added in it, because the encoder is on the server."""
     content = {
         "decoder": base64.b64encode(decoder).decode(),
         "dial": {**dial, "editable": False, "beside": None},

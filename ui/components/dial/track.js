@@ -1,4 +1,4 @@
-// The track: the dial for views on a line. An "angle" of it is a share of the way, from 0 to 100.
+// The track: the dial for views on a line. Its "angle" is the position in percent, from 0 to 100.
 import { sharp } from "../shared/dom.js";
 import { clamp, sliderKeys } from "../shared/geometry.js";
 import { Circle } from "./circle.js";
@@ -31,7 +31,7 @@ export class Line extends Circle {
     return clamp(angle, 0, LENGTH);
   }
 
-  // to the end, and again from the start
+  // to the end, then again from the start
   onward(angle, degrees) {
     return angle >= LENGTH ? 0 : Math.min(LENGTH, angle + degrees / 2);
   }

@@ -1,8 +1,8 @@
-// The dots on the ring: views that the model may be shown.
+// The dots on the ring: views that can be given to the model.
 import { element } from "../shared/dom.js";
 
 const DETENT = 0.8; // degrees within which the handle rests on a view
-const DOT_SHARE = 0.35; // of the way from a dot to the next that belongs to the dot
+const DOT_SHARE = 0.35; // share of the gap between dots that belongs to each dot
 
 export class Views {
   constructor(box, shape) {
@@ -12,11 +12,11 @@ export class Views {
     this.observed = [];
   }
 
-  // words: an angle as it is read
+  // words: formats an angle
   show(data, words) {
     this.data = data;
     this.words = words;
-    // a click may be ahead of the server, whose answer to an earlier one is this
+    // this may be the server's answer to an earlier click
     const ahead = this.clicked && performance.now() - this.clicked < 2000;
     const same = ahead && data.observed.every((seen, index) => seen === this.observed[index]);
     if (!ahead || same) this.clicked = null;
@@ -53,8 +53,7 @@ export class Views {
     return least < DETENT ? distances.indexOf(least) : null;
   }
 
-  // the index of the view that a pointer means, or null: on a small ring the dots are close to each
-  // other, and some of the way between two of them is left for turning
+  // the index of the view that a pointer selects, or null: part of the gap between two dots is for turning
   meant(pointed) {
     const reach = this.data.angles.map((angle) => this.shape.reach(pointed, angle));
     const nearest = reach.indexOf(Math.min(...reach));
@@ -63,12 +62,12 @@ export class Views {
     return between || this.buttons[nearest].disabled ? null : nearest;
   }
 
-  // the angle of a view that is near, or the angle itself
+  // snap an angle to a close view
   rest(angle) {
     return this.data.angles.find((each) => this.shape.apart(each, angle) < DETENT) ?? angle;
   }
 
-  // what is known of an angle: was it seen, is it held out, and that in words
+  // state of an angle: observed, held out, and the caption
   state(angle) {
     const { angles, heldOut, heldOutText } = this.data;
     const view = this.at(angle);
@@ -77,7 +76,7 @@ export class Views {
     return { seen, held, caption: seen ? "observed" : held ? heldOutText : "imagined" };
   }
 
-  // indices of the views after a click on one of them, or null if that cannot be
+  // toggle a view: indices of the observed views, or null if none would be left
   toggle(index) {
     const next = [...this.observed];
     next[index] = !next[index];

@@ -1,4 +1,4 @@
-"""A film of one turn: the browser draws it large, and records what it draws."""
+"""A film of one turn, drawn and recorded by the browser."""
 
 from ui.components.shared import Component
 

@@ -10,7 +10,7 @@ const SIDE = 720; // pixels, about
 const BITS = 6e6; // a second
 const KINDS = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm", "video/mp4"];
 
-// Records pictures beside each other, each with a style, all round or from end to end.
+// Records pictures side by side, each with a style, over a full turn or from end to end.
 async function record(pictures, start, progress) {
   const type = KINDS.find((each) => MediaRecorder.isTypeSupported(each));
   if (!type) throw new Error("this browser records no film");
@@ -40,7 +40,7 @@ async function record(pictures, start, progress) {
   recorder.start();
   const began = performance.now();
   for (let share = 0; share < 1; ) {
-    await new Promise((resolve) => setTimeout(resolve, 1000 / RATE)); // a hidden tab has no frames
+    await new Promise((resolve) => setTimeout(resolve, 1000 / RATE)); // hidden tabs have no animation frames
     share = Math.min(1, (performance.now() - began) / (1000 * SECONDS));
     draw(share);
     progress(share);

@@ -1,7 +1,7 @@
-"""A picture of the thing whose point of a chart is under the pointer.
+"""A picture of the subject whose point of a chart is under the pointer.
 
-Plotly's own label holds text alone, and Streamlit tells the server of clicks, not of hovering. So
-the pictures are in the browser, and nothing is asked of the server.
+Plotly's own label holds text only, and Streamlit reports clicks but not hovering. So the pictures
+are sent to the browser in advance.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-// The picture of the thing whose point of a chart is under the pointer.
+// The picture of the subject whose point of a chart is under the pointer.
 import { element } from "../shared/dom.js";
 import { mount } from "../shared/mount.js";
 
@@ -15,7 +15,7 @@ class HoverPicture {
     this.box = element("div", { className: "hover-picture", ariaHidden: "true" }); // the chart's label says the same
     this.box.style.cssText = STYLE;
     document.body.append(this.box);
-    // Streamlit may draw a chart anew at any time, so it is looked for when the pointer is over it
+    // Streamlit may redraw a chart at any time, so it is found again when the pointer is over it
     this.enter = ({ target }) => this.serve(target.closest?.(".js-plotly-plot"));
     document.addEventListener("pointerover", this.enter, true);
   }
@@ -33,7 +33,7 @@ class HoverPicture {
     chart.addEventListener("pointerleave", hide);
   }
 
-  // the pictures stand below each other: subject p is the p-th of them
+  // pictures are stacked vertically: subject p is the p-th
   show({ points, event }) {
     const { strip, count, aspect } = this.data;
     const [thing] = points?.[0]?.customdata ?? [];

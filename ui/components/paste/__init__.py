@@ -1,6 +1,6 @@
-"""A picture from the clipboard, given to the uploader of the page as if it had been chosen there.
+"""Pass a picture from the clipboard to the uploader of the page.
 
-So it is bounded, checked and shown like every other file.
+So it is limited, checked and shown like any other file.
 """
 
 from ui.components.shared import Component
@@ -9,7 +9,7 @@ _component = Component("paste")
 
 
 def paste(key: str) -> None:
-    """Listen for Ctrl+V, and offer a button where the browser lets one read the clipboard."""
+    """Listen for Ctrl+V, and show a button if the browser allows reading the clipboard."""
     _component(key, {})
 
 

@@ -1,4 +1,4 @@
-// Pictures from the clipboard go to the uploader of the page, which knows how to send files.
+// Passes pictures from the clipboard to the uploader of the page.
 import { parts } from "../shared/dom.js";
 import { mount } from "../shared/mount.js";
 
@@ -8,7 +8,7 @@ const EMPTY = "The clipboard holds no picture.";
 const CLOSED = `The browser does not let this page read the clipboard${TOUCH ? "" : "; press Ctrl+V instead"}.`;
 
 const within = (event, places) => event.composedPath().some((node) => node.matches?.(places));
-// where one writes, and the uploader, which takes pictures itself
+// text fields, and the uploader, which handles pasting itself
 const EDITABLE = "input:not([type=file]), textarea, [contenteditable]";
 const UPLOADER = "[data-testid=stFileUploaderDropzone]";
 
@@ -47,7 +47,7 @@ class Paste {
       }
       this.give(files);
     } catch (error) {
-      // refused by the person or the browser
+      // refused by the user or the browser
       this.say(error.name === "NotAllowedError" ? CLOSED : EMPTY);
     }
   }

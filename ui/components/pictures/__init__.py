@@ -1,4 +1,4 @@
-"""Digits as pictures in HTML: small, enlarged smoothly, with every pixel in the address itself."""
+"""Pictures in HTML with data addresses, small and enlarged smoothly."""
 
 import base64
 import io
@@ -55,7 +55,7 @@ def photo(picture: Image.Image, side: int = 840) -> str:
     """A photograph, at most `side` pixels on a side, as the address of a JPEG."""
     small = picture.copy()
     small.thumbnail((side, side), Image.Resampling.BOX)
-    small.info.clear()  # a GIF's comment may be longer than a JPEG's can be
+    small.info.clear()  # a GIF's comment may be too long for a JPEG
     return _written(small.convert("RGB"), "JPEG", quality=82)
 
 
@@ -74,7 +74,7 @@ def framed(image: np.ndarray, caption: str, scale: int = 3, hint: str = "") -> s
 
 
 def row(*parts: str, size: int = 72, fill: bool = False) -> str:
-    """Pictures of a size side by side, or as large as all the room allows; they may wrap."""
+    """Pictures side by side that may wrap, of a fixed size or filling the width."""
     kind = "pictures filling" if fill else "pictures"
     return f'<div class="{kind}" style="--size:{size}px">{"".join(parts)}</div>{STYLE}'
 
@@ -89,8 +89,8 @@ def grid(
 ) -> str:
     """Rows of images [C, H, W], or [C, 3, H, W], with a name each, as HTML.
 
-    Columns have a label and a colour bar. The grid takes the width it is given; where cells would
-    get narrower than `cell` pixels, it scrolls sideways inside its card.
+    Columns have a label and a colour bar. The grid fills the available width; if cells would be
+    narrower than `cell` pixels, it scrolls sideways inside its card.
     """
     named = any(name for name, _ in rows)
     kind = ["marked" if index == marked else "" for index in range(len(columns))]

@@ -1,16 +1,15 @@
-// Puts new figures into a chart that is there, and keeps what a hand has changed in it.
+// Replaces the figure of a chart and keeps the user's zoom.
 const AXIS = /^[xy]axis\d*$/;
 
 const axes = (layout) => Object.keys(layout).filter((name) => AXIS.test(name));
-// Copies: Plotly writes into the ranges it was given.
+// copies, because Plotly writes into the ranges it gets
 const ranges = (layout) =>
   Object.fromEntries(axes(layout).map((name) => [name, layout[name].range?.slice()]));
 const same = (one, other) =>
   one === other || (one && other && one.every((value, k) => Math.abs(value - other[k]) < 1e-9));
 
-// The new layout in the theme of the old one. An axis was moved by hand, and stays where it is, if
-// its range is not Plotly's choice, nor the first one (to which a double click goes back), nor the
-// newest.
+// The new layout in the theme of the old one. An axis was moved by the user, and is not changed, if its range is
+// neither Plotly's choice, nor the first one (restored by a double click), nor the newest.
 function merged(old, next, first, newest) {
   const layout = { ...old, ...next };
   for (const name of ["template", "width", "height"]) layout[name] = old[name];
@@ -35,7 +34,7 @@ export class Live {
     const next = merged(chart.layout, layout, this.first, this.newest);
     this.newest = ranges(layout);
     window.Plotly.react(chart, data, next);
-    chart.emit("plotly_redraw"); // Streamlit's element takes over what the chart shows now
+    chart.emit("plotly_redraw"); // Streamlit's element reads the figure of the chart
     chart.closest("[role=figure]")?.setAttribute("aria-label", alt);
   }
 }

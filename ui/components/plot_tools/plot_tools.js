@@ -13,7 +13,7 @@ class Tools {
 
   update(data) {
     this.data = data;
-    // none for a moment where the page is left: Streamlit gives the container to the next one
+    // missing for a moment on leaving the page: Streamlit gives the container to the next one
     this.place = this.host.closest('[class*="-place"]');
     this.watch.disconnect();
     if (this.place) this.watch.observe(this.place, { subtree: true, childList: true });
@@ -23,7 +23,7 @@ class Tools {
   serve() {
     const chart = this.place?.querySelector(".js-plotly-plot");
     if (!chart?.querySelector(".modebar") || !window.Plotly) return;
-    // Streamlit may give a chart its layout anew without a change of the document.
+    // Streamlit may reset a chart's layout without a change of the document.
     this.leave();
     this.chart = chart;
     chart.on("plotly_afterplot", this.again);
@@ -42,7 +42,7 @@ class Tools {
   }
 }
 
-// Labels of a chart in three dimensions are pixels, which no CSS reaches: they get the page's colour.
+// Labels of a chart in three dimensions are drawn as pixels without CSS: set the page's colour.
 function ink(chart) {
   const colour = getComputedStyle(chart).color;
   const { scene } = chart.layout;

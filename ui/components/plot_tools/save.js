@@ -1,9 +1,9 @@
 // Two buttons in the mode bar of a chart: PNG and SVG.
 import { element } from "../shared/dom.js";
 
-const FORMATS = { png: 2, svg: 1 }; // pixels of the file for one on the screen
+const FORMATS = { png: 2, svg: 1 }; // pixels in the file per pixel on the screen
 
-// A chart has no ground of its own; a file has the one that its text was made for.
+// A chart has no background; a file gets the one that its text was made for.
 function ground(node) {
   for (let at = node; at; at = at.parentElement) {
     const { backgroundColor } = getComputedStyle(at);
@@ -12,7 +12,7 @@ function ground(node) {
   return "white";
 }
 
-// Labels that CSS has made readable on the screen are so in the file, too.
+// apply colours of labels that CSS sets on the screen
 function inked(chart) {
   const text = JSON.stringify(chart.layout);
   const grey = chart.layout.template?.layout?.font?.color;

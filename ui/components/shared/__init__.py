@@ -1,4 +1,4 @@
-"""What components share: CSS, JavaScript, and how scripts and decoders reach the browser."""
+"""What components share: CSS, JavaScript, and routes for scripts and decoders."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -25,7 +25,7 @@ VERSION = sha256(b"".join(SCRIPTS.values())).hexdigest()[:16]
 # Sent with every message of a component, hence short; the route answers below any path of a proxy.
 IMPORT = """const url = new URL("scripts/{}/{}/{}.js", document.baseURI);
 export default (await import(url)).default;"""
-MOST_DECODERS = 48  # that can be loaded; a page that shows one offers it anew
+MOST_DECODERS = 48  # maximum number of decoders; a page that needs one offers it again
 
 _offered: OrderedDict[str, bytes] = OrderedDict()  # decoders by name, the newest last
 _lock = Lock()
@@ -55,10 +55,10 @@ class Component:
         width: Literal["stretch", "content"] = "stretch",
         **acts: Callable[[Any], None],
     ) -> None:
-        """Show it. An act gets what the script sends under its name, before the page runs again.
+        """Show it. `acts` get the script's values by name, before the page runs again.
 
-        Data go as the one entry of a list: in a dictionary Streamlit looks for data frames, for
-        which it loads pandas before the first picture.
+        Data are sent as a list of one entry, because Streamlit searches dictionaries for data
+        frames and imports pandas for that.
         """
 
         def taken(name: str) -> None:
@@ -79,7 +79,7 @@ def routes() -> list[Route]:
 
 
 def offer(name: str, decoder: bytes) -> None:
-    """Let browsers load a packed decoder by its name."""
+    """Offer a packed decoder to browsers under its name."""
     with _lock:
         _offered[name] = decoder
         _offered.move_to_end(name)

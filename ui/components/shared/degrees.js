@@ -1,4 +1,4 @@
-// The slider below the ring, and the number that can be typed.
+// The slider below the ring and the number field.
 import { listen } from "./dom.js";
 
 export class Degrees {
@@ -24,7 +24,7 @@ export class Degrees {
     this.slide.style.setProperty("--track", `linear-gradient(90deg, ${[...cycle, cycle[0]].join(", ")})`);
   }
 
-  // what is being typed stays as it is
+  // do not change the field while the user types
   show(text) {
     this.slide.value = text;
     if (!this.typing) this.typed.value = text;

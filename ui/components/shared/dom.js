@@ -1,4 +1,4 @@
-// An element with these properties and this content.
+// Create an element with these properties and this content.
 export function element(tag, properties = {}, ...content) {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...content);
@@ -15,7 +15,7 @@ export function listen(target, acts) {
   for (const [name, act] of Object.entries(acts)) target.addEventListener(name, act);
 }
 
-// The pen of a canvas that has so many CSS pixels, and the pixels of the screen for them.
+// The drawing context of a canvas of this size in CSS pixels, at the resolution of the screen.
 export function sharp(canvas, width, height) {
   const scale = Math.min(3, devicePixelRatio || 1);
   canvas.width = Math.round(width * scale);

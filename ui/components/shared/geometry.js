@@ -2,13 +2,13 @@
 export const radians = (degrees) => (degrees * Math.PI) / 180;
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-// any angle as one from 0 to 360
+// an angle modulo 360
 export const turned = (degrees) => ((degrees % 360) + 360) % 360;
 
-// how far apart two angles are, the shorter way round
+// distance between two angles on the circle
 export const apart = (a, b) => Math.abs(turned(a - b + 180) - 180);
 
-// where the keys of a slider lead
+// values of a slider after each key
 export const sliderKeys = (value, step, page, start, end) => ({
   ArrowRight: value + step,
   ArrowUp: value + step,
@@ -20,8 +20,8 @@ export const sliderKeys = (value, step, page, start, end) => ({
   End: end,
 });
 
-// where a pointer is, seen from the centre of an element: its angle from the top, its distance in
-// sides of the element, and that side in pixels
+// position of a pointer relative to the centre of an element: angle from the top, distance in sides of the element,
+// and the side in pixels
 export function around(event, element) {
   const box = element.getBoundingClientRect();
   const x = event.clientX - box.left - box.width / 2;

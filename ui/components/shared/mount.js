@@ -1,4 +1,4 @@
-// One live view an element, as `make` makes it from the element and its first data.
+// Keep one view per element; `make` creates it from the element and its first data.
 //
 // Streamlit calls what is returned when the component is gone, but also when newer data have
 // overtaken the call that returned it: then the element is still there, and so is its view. It may

@@ -1,5 +1,5 @@
-// Numbers as `packed` of fgpvae.browser.bundle sends them: float32 in base64. Those that were made in
-// the browser are numbers already.
+// Numbers as `packed` of fgpvae.browser.bundle sends them: float32 in base64. Numbers made in the browser are used
+// as they are.
 export function unpacked(text) {
   return typeof text === "string" ? new Float32Array(bytes(text).buffer) : text;
 }
@@ -25,7 +25,7 @@ export function floats(buffer) {
   return Float32Array.from(new Uint16Array(buffer), (bits) => values[bits]);
 }
 
-// A standard normal number, as Box and Muller draw it.
+// A standard normal number (Box-Muller).
 export function gaussian() {
   return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
 }

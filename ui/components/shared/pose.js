@@ -1,10 +1,10 @@
-// What the dial and the style card of one page share: the pose, held in the browser.
+// The pose that the dial and the style card of a page share in the browser.
 import { turned } from "./geometry.js";
 
 export const hub = (globalThis.fgpvae ??= { networks: new Map(), poses: new Map() });
 export const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-// Call step(share) for some milliseconds, with shares up to 1 that grow ever more slowly; gives what stops it.
+// Call step(share) for some milliseconds with decelerating shares up to 1; returns a function that stops it.
 export function ease(duration, step) {
   if (still.matches) {
     step(1);
@@ -23,16 +23,16 @@ export function ease(duration, step) {
 
 class LivePose {
   angle = 0; // degrees, counter-clockwise
-  style = null; // one number a style, or null for the digit's own
+  style = null; // numbers, or null for the digit's own style
   own = [];
-  revision = null; // of the last pose that the server asked for
+  revision = null; // revision of the last pose from the server
   listeners = new Set();
-  watchers = new Set(); // of pictures
+  watchers = new Set(); // functions called after the dial has drawn
   send = null;
-  subject = null; // which digit it is
-  settled = null; // the style when it was last let go
-  past = []; // styles before that, the newest last
-  stop = () => {}; // ends a glide
+  subject = null; // id of the digit
+  settled = null; // the style after the last drag
+  past = []; // earlier styles for undo, the newest last
+  stop = () => {}; // stops an animation
 
   values() {
     return this.style ?? this.own;
@@ -44,7 +44,7 @@ class LivePose {
     for (const listener of this.listeners) listener();
   }
 
-  // a pose from the server counts only if it is a new wish, not an echo
+  // a pose from the server counts only if its revision is new
   receive({ revision, angle, style }, busy) {
     if (revision === this.revision) return;
     this.revision = revision;
@@ -54,7 +54,7 @@ class LivePose {
     this.settle();
   }
 
-  // another digit has a style of its own, to which nothing of the past leads
+  // reset style and undo for another digit
   meet(subject) {
     if (subject === this.subject) return;
     this.subject = subject;
@@ -62,7 +62,7 @@ class LivePose {
     this.settled = this.style;
   }
 
-  // remember the style that was left, to be undone
+  // store the previous style for undo
   settle() {
     if (JSON.stringify(this.style) === JSON.stringify(this.settled)) return;
     this.past.push(this.settled);
@@ -76,7 +76,7 @@ class LivePose {
     this.glide(this.settled);
   }
 
-  // the dial has drawn: for those who show the same picture elsewhere
+  // called after the dial has drawn, for copies of its picture
   drawn(picture, beside) {
     Object.assign(this, { picture, beside });
     for (const watcher of this.watchers) watcher(picture, beside);
@@ -92,7 +92,7 @@ class LivePose {
     });
   }
 
-  // to another style, quickly but visibly
+  // animate to another style
   glide(style) {
     this.stop();
     const from = Array.from(this.values());
@@ -110,7 +110,7 @@ export function poseOf(key) {
   return hub.poses.get(key);
 }
 
-// Let a view have the pose of a key as `live`, and be told by `changed` of each change.
+// Set a view's `live` to the pose of a key, and call its `changed` on each change.
 export function follow(view, key) {
   view.live = poseOf(key);
   view.live.listeners.add(view.changed);

@@ -95,7 +95,7 @@ export class Posterior {
     return { at: (w) => [this.variance(w).slice(0, count).reduce((sum, each) => sum + each, 0) / (count * this.prior)] };
   }
 
-  // what draws the local channels at places [S]: standard normal numbers [J][S] -> [S][J]
+  // returns a function that draws the local channels at places [S]: standard normal numbers [J][S] -> [S][J]
   sampler(places) {
     const means = places.map((w) => this.at(w));
     const factors = this.local.map((channel) => {

@@ -2,10 +2,10 @@
 // upright digit has 20 pixels, its centre of mass lies half a pixel beside the middle.
 const SIDE = 28;
 const BOX = 20;
-const BESIDE = 0.5; // pixels to the right of and below the middle, upright
-const FOLD = 8; // a pixel is the mean of so many squared
-const MEASURE = 280; // pixels of a drawing that is measured
-const [THINNEST, THICKEST, THIN_TO, THICK_TO] = [1.9, 4, 2.3, 3.3]; // strokes, as MNIST has them
+const BESIDE = 0.5; // pixels right of and below the middle, for an upright digit
+const FOLD = 8; // a pixel is the mean of FOLD x FOLD samples
+const MEASURE = 280; // side in pixels at which a drawing is measured
+const [THINNEST, THICKEST, THIN_TO, THICK_TO] = [1.9, 4, 2.3, 3.3]; // widths of strokes, as in fgpvae.images
 
 // ink [side * side] of strokes under x -> scale * (x - centre) + middle
 function ink(side, strokes, width, scale, [cx, cy], [mx, my]) {
@@ -23,7 +23,7 @@ function ink(side, strokes, width, scale, [cx, cy], [mx, my]) {
   return Float32Array.from({ length: side * side }, (_, k) => data[4 * k + 3] / 255);
 }
 
-// the centre of mass, and the longer side of the box once the drawing is turned back from an angle
+// the centre of mass, and the longer side of the box of the drawing rotated back by an angle
 function measured(strokes, width, angle) {
   const level = ink(MEASURE, strokes, width, MEASURE / 2, [0.5, 0.5], [MEASURE / 2, MEASURE / 2]);
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];

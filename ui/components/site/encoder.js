@@ -1,7 +1,7 @@
 // The encoder of a view: features of the image, turned back by the angle for the global channels.
 import { chain, run } from "../dial/decoder.js";
 
-const FLOOR = 1e-6; // of a variance, as in networks/standard.py
+const FLOOR = 1e-6; // lower bound of a variance, as in networks/standard.py
 
 export class Encoder {
   constructor({ layers: [{ first, local, style, harmonics }] }, weights) {

@@ -8,13 +8,13 @@ import { follow, leave } from "../shared/pose.js";
 const SHOWN = 8;
 const signed = (value) => `${value < -0.049 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
 
-// the value of a slider at a style
+// the value of a slider for a style
 function read({ channel, reading, offset }, style) {
   if (!reading) return style[channel] ?? 0;
   return reading.reduce((sum, each, g) => sum + each * (style[g] ?? 0), offset);
 }
 
-// where the centre of a thumb is, which stops short of the ends of its track by half a thumb
+// position of the centre of a thumb, which stops half a thumb before the ends of the track
 const place = (share) => `calc(${100 * share}% + ${(0.5 - share).toFixed(4)} * var(--thumb))`;
 
 class StyleCard {
@@ -61,7 +61,7 @@ class StyleCard {
       : "The prior is N(0, 1) for each channel.";
     this.fitted.textContent = data.note;
     this.far.lastChild.textContent = `beyond real ${data.thing}s`;
-    // where nothing is known of real digits
+    // without data on real digits
     this.limit = Math.max(3, Math.ceil(Math.max(0, ...data.own.map(Math.abs))));
     if (another) {
       this.morph.hidden = !data.morph;
@@ -71,7 +71,7 @@ class StyleCard {
     this.draw();
   }
 
-  // near the style of a real digit, as fgpvae.latents.Styles draws it
+  // a draw near the style of a real digit, as in fgpvae.evaluation.latents.Styles
   likely() {
     const { mean, rows, near } = this.data.likely;
     const factor = unpacked(this.data.likely.factor); // [rows, G], row by row
@@ -80,7 +80,7 @@ class StyleCard {
     return mean.map((value, g) => weights.reduce((sum, each, row) => sum + each * factor[row * mean.length + g], value));
   }
 
-  // among all that the prior holds possible
+  // a draw from the prior
   unlikely() {
     return this.live.own.map(gaussian);
   }
@@ -142,7 +142,7 @@ class StyleCard {
     if (this.data.morph) this.drawMorph();
   }
 
-  // a slider reaches as far as real digits, and farther only if the style is there: then this is true
+  // whether the style is beyond real digits, so that a slider is extended
   drawRow({ style, row, input, output }, value, own) {
     const [low, high] = style.ends ?? [-this.limit, this.limit];
     const [least, most] = [Math.min(low, value, own), Math.max(high, value, own)];
@@ -163,7 +163,7 @@ class StyleCard {
     return least < low || most > high;
   }
 
-  // how far the style is on the way to the other one; 0 if it is not on that way
+  // position of the style between its own and the other one; 0 if it is not between them
   drawMorph() {
     const [own, style] = [this.live.own, this.live.values()];
     const way = own.map((value, g) => this.data.morph.style[g] - value);
@@ -178,7 +178,7 @@ class StyleCard {
     this.reached.textContent = `${Math.round(100 * share)}%`;
   }
 
-  // the dial's picture, where a narrow screen has room for a small one only
+  // a small copy of the dial's picture, on narrow screens
   copy() {
     const image = this.live.picture?.image;
     if (!image || !this.small.clientWidth) return;

@@ -10,15 +10,15 @@ _component = Component("tiles")
 
 @dataclass(frozen=True)
 class Tile:
-    name: str  # what is picked
-    image: str  # its address
-    hint: str  # said to those who do not see it, and on hovering
+    name: str  # name sent on a click
+    image: str  # address of the picture
+    hint: str  # label for screen readers and on hovering
     text: str = ""
-    colour: str = ""  # of a bar below the picture
-    dot: bool = False  # on the bar: an observed view
-    marked: bool = False  # held out
+    colour: str = ""  # colour of a bar below the picture
+    dot: bool = False  # whether the bar marks an observed view
+    marked: bool = False  # whether it is held out
     selected: bool = False
-    second: bool = False  # selected for another purpose
+    second: bool = False  # whether it is the second selected one
     badge: str = ""
 
 

@@ -48,7 +48,7 @@ class Tiles {
     }
   }
 
-  // one tile is in the order of the tab key, the arrows lead to the others
+  // one tile is in the tab order, the arrow keys lead to the others
   reach(button) {
     for (const each of this.buttons) each.tabIndex = each === button ? 0 : -1;
   }

@@ -1,4 +1,4 @@
-"""Pictures from all round that turn together with the dial: drawn here once, cut out there."""
+"""Pictures from all angles that turn with the dial: rendered once, cut out by the browser."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,12 +23,12 @@ def turntable(
 ) -> None:
     """Show pictures, each [S, n, m], or [S, 3, n, m] in colour, as the dial `key` moves.
 
-    They are at S places: all round, or on a `line` from end to end.
+    They are at S places around the circle, or on a `line` from end to end.
 
     `rows` has their captions. `figures` are numbers at the same angles, written below; `hints` say
     what a caption or a number means. Three pictures are side by side, or fewer where one would have
-    less than `least` pixels. `silent` takes the place of everything while the dial has another
-    style than its own. `name` tells turntables of one dial apart.
+    less than `least` pixels. `silent` is shown instead while the dial has another style than the
+    subject's own. `name` distinguishes turntables of one dial.
     """
     images = np.stack(list(rows.values()))
     images = images[:, :, None] if images.ndim == 4 else images  # [R, S, C, n, m]

@@ -1,10 +1,10 @@
-// Pictures from all round that turn together with the dial. They come as one sheet: a row for each
-// picture, a column for each angle.
+// Pictures from all angles that turn with the dial. They arrive as one sheet with a row per picture and a column
+// per angle.
 import { element, parts } from "../shared/dom.js";
 import { mount } from "../shared/mount.js";
 import { follow, leave } from "../shared/pose.js";
 
-// the column that is nearest to an angle, or to a share of a line from 0 to 100
+// the column nearest to an angle, or to a position on a line from 0 to 100
 function column(angle, frames, line) {
   return line ? Math.round((angle / 100) * (frames - 1)) : Math.round((angle / 360) * frames) % frames;
 }
@@ -22,7 +22,7 @@ class Turntable {
     this.lay();
     const image = element("img", { src: data.sheet });
     await image.decode();
-    if (data !== this.data) return; // other pictures have come meanwhile
+    if (data !== this.data) return; // newer data has arrived
     this.image = image;
     this.changed();
   }

@@ -1,4 +1,4 @@
-"""The person's own picture, turned by hand until it is upright: by drag, arrows or number."""
+"""The user's picture, turned upright by hand: by drag, arrow keys or number."""
 
 import math
 from collections.abc import Callable
@@ -22,9 +22,9 @@ def upright(
 ) -> None:
     """Show a picture, an SVG as it came, turned back by its angle in degrees.
 
-    `stated`: the person has turned it. `on_turn` gets the angle in degrees when the picture is let
-    go, or None when the person leaves it to the model again. The browser is told which of these was
-    answered last: a run that was under way does not turn the picture back.
+    `stated`: whether the user has turned it. `on_turn` gets the angle in degrees after a drag, or
+    None if the user lets the model infer it again. The browser gets the number of the last answered
+    change, so that an earlier run does not turn the picture back.
     """
     answered = f"{key}.answered"
 

@@ -1,15 +1,15 @@
-// A picture turned under the finger until it is upright. Its angle is how far it was turned,
-// counter-clockwise; it is shown turned back by that, so that to turn it clockwise adds to the angle.
+// A picture that the user turns upright. Its angle is how far the digit is rotated counter-clockwise; the picture
+// is shown rotated back by that, so turning it clockwise adds to the angle.
 import { Degrees } from "../shared/degrees.js";
 import { listen, parts } from "../shared/dom.js";
 import { around, sliderKeys, turned } from "../shared/geometry.js";
 import { mount } from "../shared/mount.js";
 
-const LEAST = 8; // pixels from the centre, where a pointer has a direction
+const LEAST = 8; // minimum distance in pixels from the centre at which a pointer has a direction
 
 class Upright {
   angle = 0; // degrees
-  sent = null; // when an angle was sent that the server has not answered
+  sent = null; // time of an angle that the server has not answered
 
   constructor(root) {
     const { slide, typed, ...rest } = parts(root, "plate", "turned", "hold", "leave", "slide", "typed");
@@ -30,7 +30,7 @@ class Upright {
     this.trigger = trigger;
     if (this.drawing !== data.drawing) this.turned.innerHTML = this.drawing = data.drawing;
     this.degrees.colour(data.cycle);
-    if (this.sent !== null && data.answered !== this.sent) return; // of before it was turned
+    if (this.sent !== null && data.answered !== this.sent) return; // a run from before the turn
     this.sent = null;
     this.leave.hidden = !data.stated;
     if (this.pressed || this.typing) return;
