@@ -16,7 +16,7 @@ from fgpvae.training.objectives import ObjectiveConfig
 from fgpvae.training.presets import put
 
 COLUMNS = 3
-BASE, FILLED = "train.base", "train.fillings"  # the config that filled the form; how often it was filled
+BASE, FILLED = "train.base", "train.fillings"  # config of the form; number of fillings
 NOT_DRAWN = object()
 MODEL = Setting(
     "The factorized model, or one that it is compared with.",
