@@ -204,12 +204,10 @@ def _checked_images(images: Array, name: str) -> Array:
 def _identities(owner: Array, name: str) -> tuple[tuple[str, ...], Array]:
     if owner.dtype.kind not in "iuUS":
         raise UserError(f"'object' in '{name}' must be whole numbers or text.")
-    found, first, index = np.unique(owner, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # objects in order of appearance
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    values = owner.tolist()
+    place = {value: index for index, value in enumerate(dict.fromkeys(values))}
     names = []
-    for value in found[order]:
+    for value in place:
         text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
         if not text.strip() or len(text) > LONGEST_NAME or not text.isprintable():
             raise UserError(
@@ -217,7 +215,7 @@ def _identities(owner: Array, name: str) -> tuple[tuple[str, ...], Array]:
                 "or not printable."
             )
         names.append(text)
-    return tuple(names), place[index.reshape(-1)]
+    return tuple(names), np.array([place[value] for value in values])
 
 
 def _sides(image: Array) -> str:

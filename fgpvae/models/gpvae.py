@@ -48,7 +48,15 @@ MOST_FEATURES = 50_000_000  # numbers of V [N, R] and of VᵀV [R, R], 0.4 GB ea
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointGPConfig(DigitVectorConfig):
+class GPVAEConfig(DigitVectorConfig):
+    """Settings of the GP-VAE.
+
+    >>> from fgpvae import GPVAEConfig
+    >>> GPVAEConfig(latents=4, digit_rank=6).digit_rank
+    6
+    """
+
+    name: str = field(default="gpvae", init=False)
     phases: tuple[float, float] = setting(
         (0.4, 0.5),
         "Shares of the epochs after which training turns from the networks to the Gaussian "
@@ -64,19 +72,7 @@ class JointGPConfig(DigitVectorConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GPVAEConfig(JointGPConfig):
-    """Settings of the GP-VAE.
-
-    >>> from fgpvae import GPVAEConfig
-    >>> GPVAEConfig(latents=4, digit_rank=6).digit_rank
-    6
-    """
-
-    name: str = field(default="gpvae", init=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AmortisedGPVAEConfig(JointGPConfig):
+class AmortisedGPVAEConfig(GPVAEConfig):
     """Settings of the amortised GP-VAE.
 
     >>> from fgpvae import AmortisedGPVAEConfig
@@ -128,12 +124,12 @@ class JointGP(DigitVectorModel):
     slope_kernel: Tensor
     offset: Tensor
 
-    def __init__(self, config: JointGPConfig) -> None:
+    def __init__(self, config: GPVAEConfig) -> None:
         super().__init__(config)
         self.log_alpha = nn.Parameter(torch.tensor(0.5, dtype=torch.float64).log())
 
     @classmethod
-    def check_run(cls, config: JointGPConfig, images: int, context_dropout: float) -> None:
+    def check_run(cls, config: GPVAEConfig, images: int, context_dropout: float) -> None:
         super().check_run(config, images, context_dropout)
         kernel = Periodic(1.0, config.length_scale)
         if features_needed(images, config.digit_rank, kernel) > MOST_FEATURES:

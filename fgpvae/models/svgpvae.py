@@ -43,14 +43,7 @@ MOST_NUMBERS = 50_000_000  # numbers in the information of one chunk of digits, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class InducingConfig(DigitVectorConfig):
-    inducing: int = setting(
-        32, "Points that stand for all images.", "M", "Inducing points", bounds=(1, 512)
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SVGPVAEConfig(InducingConfig):
+class SVGPVAEConfig(DigitVectorConfig):
     """Settings of the SVGP-VAE: rank of the digit vectors, number of inducing points.
 
     >>> from fgpvae import SVGPVAEConfig
@@ -60,10 +53,13 @@ class SVGPVAEConfig(InducingConfig):
     """
 
     name: str = field(default="svgpvae", init=False)
+    inducing: int = setting(
+        32, "Points that stand for all images.", "M", "Inducing points", bounds=(1, 512)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class AmortisedSVGPVAEConfig(InducingConfig):
+class AmortisedSVGPVAEConfig(SVGPVAEConfig):
     """Settings of the amortised SVGP-VAE.
 
     >>> from fgpvae import AmortisedSVGPVAEConfig
@@ -75,7 +71,7 @@ class AmortisedSVGPVAEConfig(InducingConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeepSVGPConfig(InducingConfig):
+class DeepSVGPConfig(SVGPVAEConfig):
     """Settings of the sparse GP with a decoder and no encoder.
 
     >>> from fgpvae import DeepSVGPConfig
@@ -134,7 +130,7 @@ class InducingGP(DigitVectorModel):
 
     complexity = "O(M³ + bM²)"
 
-    def __init__(self, config: InducingConfig) -> None:
+    def __init__(self, config: SVGPVAEConfig) -> None:
         super().__init__(config)
         M = config.inducing
         self.inducing_angles = nn.Parameter(torch.zeros(M, dtype=torch.float64))

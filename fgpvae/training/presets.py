@@ -15,219 +15,99 @@ from fgpvae import models
 from fgpvae.data.objects import Objects, trained_objects
 from fgpvae.errors import UserError
 from fgpvae.gp.kernels import PERIODIC
-from fgpvae.models import (
-    AmortisedGPVAEConfig,
-    AmortisedSVGPVAEConfig,
-    CVAEConfig,
-    DeepSVGPConfig,
-    FGPVAEConfig,
-    GPVAEConfig,
-    SVGPVAEConfig,
-    VAEConfig,
-)
-from fgpvae.networks.standard import NetworkConfig
+from fgpvae.models import FGPVAEConfig
 from fgpvae.training.configs import (
-    CUBES,
-    FILMS,
     IMAGES,
     MNIST,
     MOST_IMAGES,
     MOST_NUMBERS,
     OBJECTS,
-    DataConfig,
     RunConfig,
-    TrainingConfig,
     from_dict,
     to_dict,
 )
-from fgpvae.training.objectives import ObjectiveConfig
-
-
-def _told(
-    latents: int,
-    local: int,
-    widths: tuple[int, ...],
-    length_scale: float = 1.0,
-    gated: bool = True,
-    harmonics: int = 16,
-    **network: Any,
-) -> FGPVAEConfig:
-    """The FGP-VAE with dense networks, a prior mean, and an encoder that gets the angle."""
-    return FGPVAEConfig(
-        latents=latents,
-        local=local,
-        amplitude=0.1,
-        length_scale=length_scale,
-        mean_function=True,
-        network=NetworkConfig("dense", widths=widths, gated=gated, harmonics=harmonics, **network),
-    )
-
-
-_CUBES = _told(96, 16, (1024, 384), 0.5, shape=(1, 32, 32))
-_SHUFFLED, _MORE_FIGURES = DataConfig("shuffled"), DataConfig(CUBES, "drawn", views=6, figures=4000)
-_GECO = ObjectiveConfig("geco", kappa_squared=0.020)
-_ELBO = ObjectiveConfig("elbo", pixel_variance=0.01)
-_FALLING = TrainingConfig(200, learning_rate=3e-3, schedule="cosine")
-_ONE_VIEW = replace(
-    _FALLING,
-    batch=48,
-    warmup=100,
-    clip=1e4,
-    average=0.999,
-    context_dropout=1.0,
-    precision="bfloat16",
-)
-_SAMPLES = ObjectiveConfig("elbo", pixel_variance=0.02, conditional=True)
-_MORE_EPOCHS = replace(_ONE_VIEW, learning_rate=2e-3, warmup=50, average=0.995, context_dropout=0.0)
 
 OBJECT_STEPS = 5000  # steps of a run on own objects
 OBJECT_IMAGES = 288  # images in a step of such a run
 
+# what a preset changes of the defaults, in the language of --set
+_FALLING = "training.epochs=200 training.learning_rate=3e-3 training.schedule=cosine"
+_ELBO = "objective.name=elbo objective.pixel_variance=0.01"
+_SHUFFLED = "data.split=shuffled"
+_EVERY = "data.classes=[0,1,2,3,4,5,6,7,8,9] data.views=6"
+# dense networks, a prior mean, and an encoder that gets the angle
+_TOLD = """model.amplitude=0.1 model.mean_function=true
+    model.network.kind=dense model.network.gated=true model.network.harmonics=16"""
+_ONE_VIEW = f"""{_FALLING} {_ELBO} training.batch=48 training.warmup=100 training.clip=1e4
+    training.average=0.999 training.context_dropout=1 training.precision=bfloat16"""
+_QUICK = f"""{_TOLD} {_FALLING} {_ELBO} data.warp=1 model.latents=40
+    model.network.widths=[512,256] objective.pixel_variance=0.015 training.epochs=110
+    training.learning_rate=2e-3 training.average=0.99 training.context_dropout=0.5"""
+_CUBES = f"""{_TOLD} {_ONE_VIEW} data.split=cubes data.views=6 data.figures=4000
+    model.latents=96 model.local=16 model.length_scale=0.5 model.network.widths=[1024,384]
+    objective.pixel_variance=0.005 training.epochs=110"""
+_CUBES_SAMPLES = f"""{_CUBES} objective.pixel_variance=0.02 objective.conditional=true
+    training.start=runs/cubes training.epochs=150 training.learning_rate=2e-3 training.warmup=50
+    training.average=0.995 training.context_dropout=0"""
+# two local channels for the path, whose kernel is learned; the look is global
+_FILMS = f"""{_ONE_VIEW} {_EVERY} data.split=films data.source=openml
+    model.latents=66 model.local=2 model.kernel=squared-exponential model.length_scale=0.7
+    model.learn_kernel=true model.style_dropout=true model.network.kind=dense
+    model.network.widths=[768,384] model.network.moving=true objective.pixel_variance=0.002
+    training.epochs=10 training.learning_rate=2e-3 training.precision=float32"""
+_SPARSE = f"{_SHUFFLED} training.epochs=1000"
 
-def _films(latents: int, widths: tuple[int, ...], source: str, epochs: int) -> RunConfig:
-    """The FGP-VAE for films: two local channels for the path, whose kernel is learned."""
-    return RunConfig(
-        model=FGPVAEConfig(
-            latents=latents,
-            local=2,
-            kernel="squared-exponential",
-            length_scale=0.7,
-            learn_kernel=True,
-            style_dropout=True,
-            network=NetworkConfig("dense", widths=widths, moving=True, shape=(1, 32, 32)),
-        ),
-        data=DataConfig(FILMS, source, classes=tuple(range(10)), views=6),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.002),
-        training=replace(_ONE_VIEW, epochs=epochs, learning_rate=2e-3, precision="float32"),
-    )
-
-
-_PRESETS = {
+_CHANGES = {
     # Appendix A of the paper, except for the learning rate, which is 0.001 there: results/rates.md.
     # The weights are averaged because the last epoch is what is reported
-    "paper": RunConfig(
-        objective=_GECO,
-        training=replace(_FALLING, epochs=1000, learning_rate=6e-3, average=0.995),
-    ),
-    "quick": RunConfig(
-        model=_told(40, 8, (512, 256)),
-        data=DataConfig(views=11, warp=1.0),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.015),
-        training=replace(
-            _FALLING, epochs=110, learning_rate=2e-3, average=0.99, context_dropout=0.5
-        ),
-    ),
+    "paper": f"{_FALLING} training.epochs=1000 training.learning_rate=6e-3 training.average=0.995",
+    "quick": _QUICK,
     # the benchmark's threes, from many views or from one; see docs/tried.md
-    "wide": RunConfig(
-        model=_told(48, 8, (768, 256)),
-        data=DataConfig(warp=1.0),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.012),
-        training=replace(
-            _FALLING,
-            epochs=1500,
-            learning_rate=2e-3,
-            warmup=50,
-            clip=1e4,
-            average=0.998,
-            context_dropout=0.5,
-            precision="bfloat16",
-        ),
-    ),
+    "wide": f"""{_QUICK} model.latents=48 model.network.widths=[768,256]
+        objective.pixel_variance=0.012 training.epochs=1500 training.warmup=50 training.clip=1e4
+        training.average=0.998 training.precision=bfloat16""",
     # all digits at all angles from one view: the model that the app starts with
-    "best": RunConfig(
-        model=_told(96, 16, (768, 384), 0.5, gated=False, product=True, recogniser=16),
-        data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=6),
-        objective=ObjectiveConfig("elbo", pixel_variance=0.005),
-        training=replace(_ONE_VIEW, epochs=66, recognition=16),
-    ),
+    "best": f"""{_TOLD} {_ONE_VIEW} {_EVERY} data.split=continuous data.source=openml
+        model.latents=96 model.local=16 model.length_scale=0.5 model.network.widths=[768,384]
+        model.network.gated=false model.network.product=true model.network.recogniser=16
+        objective.pixel_variance=0.005 training.epochs=66 training.recognition=16""",
     # figures of cubes, from any side; see docs/cubes.md
-    "cubes": RunConfig(
-        model=_CUBES,
-        data=_MORE_FIGURES,
-        objective=ObjectiveConfig("elbo", pixel_variance=0.005),
-        training=replace(_ONE_VIEW, epochs=110),
-    ),
+    "cubes": _CUBES,
     # continues a run of `cubes`: teaches samples from few views to cover what is possible
-    "cubes-samples": RunConfig(
-        model=_CUBES,
-        data=_MORE_FIGURES,
-        objective=_SAMPLES,
-        training=replace(_MORE_EPOCHS, start="runs/cubes", epochs=150),
-    ),
+    "cubes-samples": _CUBES_SAMPLES,
     # continues a run of `cubes-samples` with one more block in the style encoder
-    "cubes-deeper": RunConfig(
-        model=replace(_CUBES, network=replace(_CUBES.network, residual=512)),
-        data=_MORE_FIGURES,
-        objective=_SAMPLES,
-        training=replace(
-            _MORE_EPOCHS, start="runs/cubes-samples", epochs=120, learning_rate=1.5e-3
-        ),
-    ),
-    "cubes-quick": RunConfig(
-        model=_told(64, 8, (768, 256), 0.5, shape=(1, 32, 32)),
-        data=replace(_MORE_FIGURES, figures=0),
-        objective=_ELBO,
-        training=replace(_ONE_VIEW, epochs=12, average=0.99, precision="float32"),
-    ),
+    "cubes-deeper": f"""{_CUBES_SAMPLES} model.network.residual=512
+        training.start=runs/cubes-samples training.epochs=120 training.learning_rate=1.5e-3""",
+    "cubes-quick": f"""{_CUBES} data.figures=0 model.latents=64 model.local=8
+        model.network.widths=[768,256] objective.pixel_variance=0.01
+        training.epochs=12 training.average=0.99 training.precision=float32""",
     # films of things that move: the look is global, the path local; see docs/films.md
-    "films": _films(66, (768, 384), "openml", epochs=10),
-    "films-quick": _films(34, (512, 256), "embedded", epochs=50),
+    "films": _FILMS,
+    "films-quick": f"""{_FILMS} data.source=embedded model.latents=34
+        model.network.widths=[512,256] training.epochs=50""",
     # one's own objects; what depends on them is set by `for_objects`. A prior mean for what objects
     # share, and a wide Gaussian process for the rest
-    "objects": RunConfig(
-        model=replace(
-            _told(20, 12, (384, 192), 0.3, harmonics=8),
-            kernel="squared-exponential",
-            amplitude=1.0,
-        ),
-        data=DataConfig(OBJECTS, "own"),
-        objective=replace(_ELBO, learn_pixel_variance=True),
-        training=replace(
-            _FALLING,
-            epochs=100,
-            learning_rate=2e-3,
-            warmup=20,
-            average=0.99,
-            context_dropout=0.7,
-            weight_decay=0.01,
-        ),
-    ),
+    "objects": f"""{_TOLD} {_FALLING} {_ELBO} data.split=objects data.source=own
+        model.latents=20 model.local=12 model.kernel=squared-exponential model.amplitude=1
+        model.length_scale=0.3 model.network.widths=[384,192] model.network.harmonics=8
+        objective.learn_pixel_variance=true training.epochs=100 training.learning_rate=2e-3
+        training.warmup=20 training.average=0.99 training.context_dropout=0.7
+        training.weight_decay=0.01""",
     # the baselines of the paper, on the data of the publication
-    "vae": RunConfig(
-        model=VAEConfig(),
-        data=_SHUFFLED,
-        objective=_ELBO,
-        training=replace(_FALLING, epochs=120),
-    ),
-    "cvae": RunConfig(
-        model=CVAEConfig(),
-        data=replace(_SHUFFLED, validation=40),
-        objective=_ELBO,
-        training=TrainingConfig(200, validate_every=5, keep="best"),
-    ),
+    "vae": f"model.name=vae {_SHUFFLED} {_ELBO} {_FALLING} training.epochs=120",
+    "cvae": f"""model.name=cvae {_SHUFFLED} {_ELBO} data.validation=40
+        training.epochs=200 training.validate_every=5 training.keep=best""",
     # as published: σ_y = 0.01 and the last epoch, though the error rises after epoch 20
-    "cvae-published": RunConfig(
-        model=CVAEConfig(),
-        data=_SHUFFLED,
-        objective=ObjectiveConfig("elbo", pixel_variance=1e-4),
-        training=TrainingConfig(200),
-    ),
-    "gpvae": RunConfig(model=GPVAEConfig(), data=_SHUFFLED, objective=_ELBO, training=_FALLING),
-    "gpvae-amortised": RunConfig(
-        model=AmortisedGPVAEConfig(), data=_SHUFFLED, objective=_ELBO, training=_FALLING
-    ),
+    "cvae-published": f"""model.name=cvae {_SHUFFLED} {_ELBO} objective.pixel_variance=1e-4
+        training.epochs=200""",
+    "gpvae": f"model.name=gpvae {_SHUFFLED} {_ELBO} {_FALLING}",
+    "gpvae-amortised": f"model.name=gpvae-amortised {_SHUFFLED} {_ELBO} {_FALLING}",
     # the SVGP-VAE with the settings of its program and a bounded λ; batches of whole digits, about
     # 225 images instead of 256
-    **{
-        name: RunConfig(model=model, data=_SHUFFLED, objective=_GECO, training=TrainingConfig(1000))
-        for name, model in {
-            "svgpvae": SVGPVAEConfig(),
-            "svgpvae-amortised": AmortisedSVGPVAEConfig(),
-            "deep-svgp": DeepSVGPConfig(),
-        }.items()
-    },
+    "svgpvae": f"model.name=svgpvae {_SPARSE}",
+    "svgpvae-amortised": f"model.name=svgpvae-amortised {_SPARSE}",
+    "deep-svgp": f"model.name=deep-svgp {_SPARSE}",
 }
-PRESETS = {name: replace(config, preset=name) for name, config in _PRESETS.items()}
 FIRST = ("quick", "paper", OBJECTS)  # shown first
 
 
@@ -264,9 +144,8 @@ def for_objects(
     base, track = PRESETS[OBJECTS], objects.track(period)
     assert isinstance(base.model, FGPVAEConfig)
     network = replace(base.model.network, shape=objects.shape)
-    own = kernel or (PERIODIC if period else "")
-    fitting: dict[str, Any] = {"kernel": own} if own else {}
-    model = replace(base.model, network=network, **fitting)
+    kernel = kernel or (PERIODIC if period else base.model.kernel)
+    model = replace(base.model, network=network, kernel=kernel)
     views = objects.most_views()
     most = min(MOST_IMAGES // views, MOST_NUMBERS // base.kind.numbers_in_a_step(model, 1, views))
     usual = round(OBJECT_IMAGES * len(objects.names) / len(objects.images))
@@ -325,3 +204,6 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text  # a bare word such as cosine
+
+
+PRESETS = {name: changed(RunConfig(), text.split(), preset=name) for name, text in _CHANGES.items()}
