@@ -59,6 +59,7 @@ state = stage.show(
     stage.Places(place, cards_place, style_place, cards_place),
     style=style,
     editable=built.subject is not None,
+    warned=bool(built.notes),
 )
 with right:
     if built.fine:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from fgpvae.browser.imagined import Imagined, imagine
 from fgpvae.data.collections import Subject
+from fgpvae.evaluation.metrics import mse
 from ui.catalog import Choice
 from ui.shell import cache
 
@@ -26,11 +27,19 @@ def _imagined(key: bytes, _choice: Choice, _subject: Subject, _views: Sequence[i
     return imagine(_choice.load(), _subject, _views)
 
 
-def doubt(seen: Imagined, w: np.ndarray) -> np.ndarray | None:
-    """`Imagined.doubt` on a grid, cached; None for a model without a calibration."""
+def doubt(seen: Imagined, w: np.ndarray, warned: bool = False) -> np.ndarray | None:
+    """`Imagined.doubt` on a grid, cached; None for a model without a calibration.
+
+    It holds for views of one subject. Where these may not be (`warned`), it is at least the error
+    at the views themselves.
+    """
     if seen.model.calibration is None:
         return None
     found = _doubts.setdefault(seen, {})
     if len(w) not in found:
         found[len(w)] = seen.doubt(w)
-    return found[len(w)]
+    stated = found[len(w)]
+    if stated is None or not warned:
+        return stated
+    given = seen.images(seen.subject.w[seen.observed])
+    return np.maximum(stated, np.sqrt(mse(given, seen.subject.images[seen.observed])))

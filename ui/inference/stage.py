@@ -50,11 +50,14 @@ def show(
     beside: Beside | None = None,
     lead: str = "",
     editable: bool = True,
+    warned: bool = False,
 ) -> DialState:
     """Show the dial `key`, the truth beside it, which views the model sees, and samples.
 
     It starts at the place of the link, in a given `style` or the subject's own. `morph` and
-    `beside` are those of `dial.dial`; `lead` is added to the text above the sliders.
+    `beside` are those of `dial.dial`; `lead` is added to the text above the sliders. `warned`: the
+    page says that the views may not be of one subject, so no caption says what they do and the
+    doubt is no less than the error at them.
     """
     collection, subject, track = choice.collection, seen.subject, choice.collection.track
     start = query_params.number(link.get("angle"), 0 if track.period else 50)
@@ -71,7 +74,7 @@ def show(
             held_out=subject.held_out,
             held_out_text=strip.held_out_text(choice),
             trails=seen.trails(track.grid(96), TRAILS),
-            doubt=cached.doubt(seen, track.grid(DOUBTS)),
+            doubt=cached.doubt(seen, track.grid(DOUBTS), warned),
         )
         state = dial.dial(
             seen.scene,
@@ -87,8 +90,8 @@ def show(
             beside=beside,
         )
     with places.cards:
-        _views(seen, choice, key, editable)
-        truth.card(seen, collection, key)
+        _views(seen, choice, key, editable, warned)
+        truth.card(seen, collection, key, warned)
     with places.samples or state.below:
         possibilities.card(seen, collection, key)
         if lacking := captions.missing(seen.model):
@@ -96,13 +99,14 @@ def show(
     return state
 
 
-def _views(seen: Imagined, choice: Choice, key: str, editable: bool) -> None:
+def _views(seen: Imagined, choice: Choice, key: str, editable: bool, warned: bool) -> None:
     given = np.flatnonzero(seen.observed).tolist()
     if not given:
         return
     with frame.card(key="inference.views"):
         context_views.slider(key, seen.subject, given, choice.collection, disabled=not editable)
-        st.caption(captions.what_views_do(seen, choice.collection))
+        if not warned:
+            st.caption(captions.what_views_do(seen, choice.collection))
         with st.container(horizontal=True):
             for label, model in captions.elsewhere(seen, choice.collection).items():
                 if models.find(model) is not None:

@@ -29,8 +29,11 @@ SILENT = "This style is not its own, so there is no true picture to compare with
 RECORDED = "Only recorded views have a true picture: the nearest one is shown."
 
 
-def card(seen: Imagined, collection: Collection, key: str) -> None:
-    """Show the true picture at the place of the dial `key`; nothing if there is none."""
+def card(seen: Imagined, collection: Collection, key: str, warned: bool = False) -> None:
+    """Show the true picture at the place of the dial `key`; nothing if there is none.
+
+    `warned` is that of `cached.doubt`.
+    """
     if not seen.observed.any():
         return
     w = collection.track.grid(FRAMES)
@@ -46,7 +49,7 @@ def card(seen: Imagined, collection: Collection, key: str) -> None:
             {"true": truth, "model": made, "difference": np.abs(made - truth)},
             key=key,
             name="truth",
-            figures=_errors(seen, collection, w, made, truth),
+            figures=_errors(seen, collection, w, made, truth, warned),
             hints=HINTS,
             silent=SILENT,
             line=not collection.track.period,
@@ -56,7 +59,12 @@ def card(seen: Imagined, collection: Collection, key: str) -> None:
 
 
 def _errors(
-    seen: Imagined, collection: Collection, w: np.ndarray, made: np.ndarray, truth: np.ndarray
+    seen: Imagined,
+    collection: Collection,
+    w: np.ndarray,
+    made: np.ndarray,
+    truth: np.ndarray,
+    warned: bool,
 ) -> Mapping[str, Sequence[float]]:
     """Compute errors at places [S], of the model and of predictions without a model."""
 
@@ -67,5 +75,5 @@ def _errors(
     if not isinstance(seen.subject, PictureSubject):
         others = collection.references(seen.subject, seen.observed, w)
         found |= {name: error(images) for name, images in others.items()}
-    doubt = cached.doubt(seen, w)
+    doubt = cached.doubt(seen, w, warned)
     return found if doubt is None else found | {"pixel sd": doubt.tolist()}
