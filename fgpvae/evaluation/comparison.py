@@ -153,13 +153,12 @@ def subject_references(collection: Collection, given: int, view: int) -> dict[st
 def subject_mse_by_views(
     model: Model,
     collection: Collection,
-    counts: Sequence[int] = GIVEN,
     progress: Progress = lambda share: None,
 ) -> dict[int, float]:
     """MSE of new subjects at all views not given, against the number of views given of each."""
     found = {}
     subjects = compared(collection)
-    for done, given in enumerate(counts, start=1):
+    for done, given in enumerate(GIVEN, start=1):
         squares, pixels = 0.0, 0
         for each in subjects:
             seen = each.order[:given]
@@ -167,7 +166,7 @@ def subject_mse_by_views(
             error = _redraw(model, each, seen, rest) - each.images[rest]
             squares, pixels = squares + float((error.astype(float) ** 2).sum()), pixels + error.size
         found[given] = squares / pixels
-        progress(done / len(counts))
+        progress(done / len(GIVEN))
     return found
 
 
@@ -245,10 +244,10 @@ def mse_by_views(
     return {count: each.mse for count, each in score(model, tasks, progress=progress).items()}
 
 
-def reference_by_views(label: int = 3, views: Sequence[int] = VIEWS) -> dict[str, dict[int, float]]:
+def reference_by_views() -> dict[str, dict[int, float]]:
     """The same without a model."""
     found: dict[str, dict[int, float]] = {MEAN_IMAGE: {}, ROTATED_VIEW: {}}
-    for count in views:
-        for name, each in references(Question(views=count, label=label)).items():
+    for count in VIEWS:
+        for name, each in references(Question(views=count)).items():
             found[name][count] = each.mse
     return found

@@ -45,13 +45,20 @@ class View:
     truth: float | None = None  # true angle of an example, in degrees
 
 
-def find(choice: Choice, views: Sequence[View], held: bool) -> Placement:
-    """Infer the angles of views; with `held` the prior favours upright pictures."""
-    degrees = [stated(view.id) for view in views]
+def find(
+    choice: Choice,
+    views: Sequence[View],
+    degrees: Sequence[float | None],
+    label: int | None,
+    held: bool,
+) -> Placement:
+    """Infer the angles of views; with `held` the prior favours upright pictures.
+
+    The person may have stated `degrees` of each view, and the `label` of the digit.
+    """
     known = [None if each is None else math.radians(each) for each in degrees]
     digits = [view.digit for view in views]
     scores = [each for digit in digits if (each := _scores(choice, digit)) is not None]
-    label = stated_label(views[0].id)
     return several_views.place(choice.load(), digits, known, label, held, scores)
 
 
@@ -63,7 +70,7 @@ def _scores(choice: Choice, digit: np.ndarray) -> PictureScores | None:
     return picture_scores.score(model, digit, torch.as_tensor(orientation.grid()))
 
 
-def subject(views: Sequence[View], found: Placement) -> PictureSubject:
+def subject(views: Sequence[View], found: Placement, label: int | None) -> PictureSubject:
     """Make a subject from views and their angles."""
     pairs = zip(views, found.angles.tolist(), strict=True)
     # an example already has MNIST's form
@@ -72,7 +79,7 @@ def subject(views: Sequence[View], found: Placement) -> PictureSubject:
         for view, w in pairs
     ]
     id = "-".join(view.id for view in views)
-    return PictureSubject(id, np.stack(images), found.angles, stated_label(views[0].id))
+    return PictureSubject(id, np.stack(images), found.angles, label)
 
 
 def verdict(choice: Choice, views: Sequence[View], found: Placement) -> tuple[list[str], str]:

@@ -61,13 +61,14 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
     shareable = any(own.values())
     if shareable:
         angle.take(views[0].id, link)
-    found = angle.find(choice, views, held=source != EXAMPLE)
+    degrees, label = [angle.stated(view.id) for view in views], angle.stated_label(views[0].id)
+    found = angle.find(choice, views, degrees, label, held=source != EXAMPLE)
     with st.container(key=TOP):
         angle.card(choice, views, found, shown)
         _in_sight(source, views[-1].id)
     notes, fine = angle.verdict(choice, views, found)
     return Built(
-        angle.subject(views, found),
+        angle.subject(views, found, label),
         notes=notes,
         fine=fine,
         link=own | angle.to_link(views[0].id),

@@ -114,9 +114,9 @@ def points(lines: Sequence[dict[str, Any]], panel: Panel) -> list[tuple[float, f
     ]
 
 
-def thinned(found: list[tuple[float, float]], most: int = MOST_POINTS) -> list[tuple[float, float]]:
-    """Return about `most` points, the first and the last among them."""
-    step = max(math.ceil(len(found) / most), 1)
+def thinned(found: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return some of the points, the first and the last among them."""
+    step = max(math.ceil(len(found) / MOST_POINTS), 1)
     return found[:-1:step] + found[-1:]
 
 
