@@ -61,8 +61,8 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
     shareable = any(own.values())
     if shareable:
         angle.take(views[0].id, link)
-    degrees, label = [angle.stated(view.id) for view in views], angle.stated_label(views[0].id)
-    found = angle.find(choice, views, degrees, label, held=source != EXAMPLE)
+    stated, label = [angle.stated(view.id) for view in views], angle.stated_label(views[0].id)
+    found = angle.find(choice, views, stated, label, held=source != EXAMPLE)
     with st.container(key=TOP):
         angle.card(choice, views, found, shown)
         _in_sight(source, views[-1].id)
