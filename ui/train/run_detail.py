@@ -166,10 +166,11 @@ def actions(run: Run) -> None:
         )
         asks = STOP_FIRST if busy else "Asks first."
         button("Delete", ask, "delete", run, disabled=busy, help=asks)
-    if run.epoch > 0:
+    choice = models.of_run(run)
+    if choice is not None and run.epoch > 0:
         with st.container(horizontal=True, vertical_alignment="center", key="train.links"):
             st.caption("See it in", width="content")
-            for page, link in uses(run).items():
+            for page, link in uses(choice).items():
                 st.page_link(frame.page(page), label=page.capitalize(), query_params=link)
 
 
@@ -188,12 +189,11 @@ def go_on_or_stop(run: Run, busy: bool) -> None:
         button("More epochs", ask, "more", run, **options)
 
 
-def uses(run: Run) -> dict[str, dict[str, Any]]:
-    """Return the pages that can show a run, and what is in the link to each."""
-    name, split = models.OWN + run.name, run.config.data.split
-    group = models.GROUPS.get(split, "Digits")
+def uses(choice: Choice) -> dict[str, dict[str, Any]]:
+    """Return the pages that can show a model, and what is in the link to each."""
+    name, group = choice.name, choice.group
     found: dict[str, dict[str, Any]] = {"rotate": {"model": name}}
-    if not run.config.data.own:
+    if not choice.config.data.own:
         found["extrapolate"] = {"model": name}
     beside = {f"compare.{group.lower()}": [name, *models.baselines(group)]}
     return found | {"compare": beside, "latents": {"model": name}}
