@@ -39,7 +39,7 @@ if built.subject is not None:
     seen = cached.imagined(choice, built.subject, given)
 if seen is None:
     with head:
-        frame.heading(words.bring, f"Bring a {words.one}, and the model imagines the rest of it.")
+        frame.heading(words.bring, f"Make a {words.one}, and the model imagines the rest of it.")
     with right:
         frame.empty(built.title, built.sentence)
     query_params.write(**dict.fromkeys((*PARAMS, "views", "style")) | built.link)

@@ -7,8 +7,8 @@ from ui.catalog import models, subjects
 from ui.shell import frame, notices, query_params
 
 CURVES = (
-    "The line is what the model concludes from the filled dots together with its prior, so it "
-    "passes between the dots rather than through them; the band is how sure it is."
+    "The line is the posterior mean given the filled dots. It combines them with the prior, so it "
+    "passes between the dots rather than through them. The band shows the uncertainty."
 )
 
 frame.guard()
@@ -68,7 +68,7 @@ latents.channels.correlations(choice)
 if choice.classes:
     with frame.card(
         "How well are angle and style kept apart?",
-        "Every model is asked the same questions; the table says what the best answer would be.",
+        "Every model takes the same tests; the table names the best possible value of each.",
     ):
         latents.disentanglement.card()
 else:

@@ -100,7 +100,7 @@ class Trainer:
         self.recognition = (training.epochs - last) * source.steps  # where it starts
         if training.recognition and not self.model.recognising():
             raise UserError(
-                "Only an encoder that is told the angle, with a mean function, learns to recognise "
+                "Only an encoder that gets the angle, with a mean function, learns to recognise "
                 "it: set training.recognition to 0."
             )
 

@@ -30,7 +30,7 @@ LINES = {  # one line on each shipped model and the preset of the same name
     "best": "FGP-VAE for all ten digits; one view is enough for it.",
     "paper": "The paper's small FGP-VAE, for threes.",
     "wide": "FGP-VAE with larger networks, for threes.",
-    "cvae": "CVAE for threes: it is told the angle.",
+    "cvae": "CVAE for threes: the angle is an input of its networks.",
     "vae": "Plain VAE for threes; it encodes every image on its own.",
     "gpvae": "GP-VAE of Casale et al.; it knows only its training threes.",
     "svgpvae": "SVGP-VAE of Jazbec et al.; it knows only its training threes.",

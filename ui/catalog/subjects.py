@@ -12,7 +12,7 @@ from ui.shell import query_params, widget_keys
 GROUPS = ("Digits", "Objects", "Films")
 HELP = (
     "A digit is a picture that turns. An object in space hides its far side. A film moves "
-    "along a path that no single frame can tell."
+    "along a path that no single frame shows."
 )
 SHOWN, MORE = 20, 60  # subjects in a gallery
 FEW = 12  # new subjects below which those of training are shown with them

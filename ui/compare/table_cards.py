@@ -169,7 +169,7 @@ def notes(rows: Sequence[Row], own: Sequence[Measured]) -> None:
     """Notes that explain the table."""
     if any("dense networks" in row.title for row in rows):
         st.caption(
-            "The rows with dense networks, or with an encoder that is told the angle, are not "
+            "The rows with dense networks, or with an encoder that gets the angle, are not "
             "the paper's model: their networks are larger, and the encoder is new here."
         )
     everywhere = [each.row.name for each in own if not each.row.errors["test_mse"].values]

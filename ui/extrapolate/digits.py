@@ -22,7 +22,7 @@ from ui.shell import frame, notices, query_params
 EXAMPLE, DRAW, UPLOAD, CAMERA, RANDOM = "Example", "Draw", "Upload", "Camera", "Random"
 FEW = 4  # visible examples
 PLAIN = (3, 2, 5, 7)  # classes of the examples, if the model knows them
-NOTHING = Built(title="No digit yet", sentence="Bring one, and it turns here.")
+NOTHING = Built(title="No digit yet", sentence="Draw, upload or choose one, and it turns here.")
 WHICH_FILES = Built(title="One digit or several?", sentence="Say what your pictures show.")
 WHICH_DIGIT = Built(title="Which one?", sentence=pieces.CHOOSE)
 # on a phone scroll to what was chosen last: a source, then the picture
@@ -151,7 +151,7 @@ def _example(choice: Choice, link: Mapping[str, str]) -> tuple[Digit, int]:
                 format="%d°",
                 key="extrapolate.shown",
                 persist_state="session",
-                help="The model is not told this angle: it has to find it.",
+                help="The model does not get this angle: it has to infer it.",
             )
     return digit, degrees
 
@@ -170,7 +170,7 @@ def _random(choice: Choice, link: Mapping[str, str]) -> Built:
     name = "extrapolate.seed"
     if name not in st.session_state:
         st.session_state[name] = int(abs(query_params.number(link.get("seed"), 1))) % 10**6
-    st.caption("A digit that nobody wrote: the style of a training digit, changed at random.")
+    st.caption("An invented digit: the style of a training digit, changed at random.")
     st.button(
         "Another one",
         type="primary",

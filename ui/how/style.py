@@ -156,7 +156,7 @@ def verdict(count: int, mean: np.ndarray, spread: np.ndarray) -> str:
     if count == Q:
         return "These are all the views there are."
     apart = abs(mean[count] - mean[Q]) / spread[count]
-    said = f"All {Q} together are **{apart:.1f}** standard deviations away from what {count} said"
+    said = f"All {Q} together are **{apart:.1f}** standard deviations from the result of {count}"
     if apart <= 2:
         return f"{said}: more certain, and in agreement."
     return (

@@ -10,7 +10,7 @@ COUNTS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
 )  # fmt: skip
-RANDOM = "Drag the ring. Nobody wrote this digit: its style was drawn at random."
+RANDOM = "Drag the ring. This digit is not from a data set: its style was drawn at random."
 
 
 def moving(seen: Imagined, collection: Collection, style: Sequence[float] | None) -> str:
@@ -20,24 +20,24 @@ def moving(seen: Imagined, collection: Collection, style: Sequence[float] | None
     if seen.scene is None:
         drag = "Move the slider."
     if style is not None:
-        return f"{drag} The style is no longer that of this {words.one}: nobody made this one."
+        return f"{drag} You changed the style, so no true {words.one} looks like this."
     count = int(seen.observed.sum())
     views = _several(count, "view")
     dotted = _several(count, f"dotted {words.place}")
     if not model.knows_angles:
         return (
-            f"A plain VAE has no notion of an angle: it redraws the {views} of this "
-            f"{subject.name} that it is given, and anywhere else draws the same mean picture."
+            f"A plain VAE does not know angles: it reconstructs the {views} of this {subject.name} "
+            "that it sees, and draws the same mean picture everywhere else."
         )
     if not model.takes_new_digits:
         return (
-            f"{drag} The {model.title} remembers this {subject.name} from the {dotted} of its "
-            "training; no others can be added."
+            f"{drag} The {model.title} was trained on this {subject.name} at the {dotted}; no "
+            "other views can be added."
         )
     if model.decoder_takes_angle:
         return (
-            f"{drag} The {model.title} averages what it sees at the {dotted} and is told which "
-            f"{words.place} to draw."
+            f"{drag} The {model.title} averages its codes of the {dotted}; the {words.place} "
+            "to draw is an input of its decoder."
         )
     known = {True: ", which is new to it,", False: ", which it was trained on,", None: ""}
     return (
@@ -64,32 +64,32 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
     unchecked = "" if checked else f" The width of the {band} was not checked against real errors."
     if collection.ambiguous:
         return (
-            f"What the {words.views} it sees do not show, the model cannot know. Show it one more "
-            f"and see the possibilities close in on it.{unchecked}"
+            f"The {words.views} that the model sees leave something open. Show it one more, and "
+            f"the possible {words.many} become more alike.{unchecked}"
         )
     if not checked:
         return f"The {band} is wide where the model knows little from its {words.views}.{unchecked}"
     if model.config.network.harmonics:
         return (
-            "More views change little here: a turned digit holds no surprise, because one view "
-            "shows all of it."
+            "More views change little here, because one view shows all of a digit: a rotation "
+            "reveals nothing new."
         )
     return (
-        "The ring thins where the Gaussian process has seen a view: thin means sure. From few "
-        "views it may widen elsewhere, where a pale picture turns into clear strokes whose place "
-        "is still in doubt."
+        "The ring is thin where the model is sure, at the views that it sees. With a few views it "
+        "can become wider elsewhere: there a pale picture turns into clear strokes whose position "
+        "is uncertain."
     )
 
 
 def elsewhere(seen: Imagined, collection: Collection) -> dict[str, str]:
     """Name models in which the Gaussian process has more to do, by the label of their link."""
-    told = seen.model.config.network.harmonics and collection.group == "Digits"
-    return {"Try the paper's model": "paper", "See a film": "films"} if told else {}
+    sharp = seen.model.config.network.harmonics and collection.group == "Digits"
+    return {"Try the paper's model": "paper", "See a film": "films"} if sharp else {}
 
 
 def no_new_subjects(model: Model, words: Words) -> str:
     return (
-        f"The {model.title} only knows the {words.many} of its training, so it cannot take yours. "
+        f"The {model.title} only knows its training {words.many}, so it cannot take yours. "
         "Choose another model above."
     )
 
@@ -100,7 +100,7 @@ def classes_met(classes: Sequence[int], who: str = "This model") -> str:
         return ""
     met = [f"{NAMES[label]}{'es' if label == 6 else 's'}" for label in sorted(classes)]
     listed = met[0] if len(met) == 1 else f"{', '.join(met[:-1])} and {met[-1]}"
-    return f"{who} has only seen {listed}; it will make any other digit look like one."
+    return f"{who} was trained on {listed} only; it makes any other digit look like one of them."
 
 
 def missing(model: Model) -> str:
@@ -110,10 +110,10 @@ def missing(model: Model) -> str:
     if "joint" not in model.blocks and not model.decoder_takes_angle:
         return "All channels of this model are of one kind, so there is no style to swap."
     if not model.knows_angles:
-        return "A plain VAE cannot turn a digit, and keeps no style apart from the angle."
+        return "A plain VAE cannot turn a digit, and does not separate style from angle."
     if model.decoder_takes_angle:
         return (
-            "A CVAE keeps no angle of its own, so digits cannot be swapped, and it does not say "
+            "A CVAE has no code for the angle, so digits cannot be swapped, and it does not say "
             "how sure it is."
         )
     return (

@@ -14,19 +14,19 @@ from ui.shell import frame
 FRAMES = 48  # number of places at which pictures are drawn along the track
 
 HINTS = {
-    "true": "What it should look like here.",
+    "true": "The true picture here.",
     "model": "What the model draws here: its posterior mean.",
     "difference": "Where the two differ.",
     "MSE here": "Mean squared error of a pixel between the model's picture and the true one.",
-    ROTATION: "The same for the nearest view the model sees, turned as a picture. It knows what "
-    "a rotation is; the model had to learn it.",
-    NEAREST: "The same for the nearest view the model sees, left as it is.",
-    MEAN: "The same for the mean of training pictures here: what one gets without looking.",
-    "pixel sd": "How far off a pixel is expected to be, from posterior samples, calibrated on "
-    "data kept back from training.",
+    ROTATION: "The same for the nearest view the model sees, rotated as a picture. It uses "
+    "a rotation, which the model had to learn.",
+    NEAREST: "The same for the nearest view the model sees, unchanged.",
+    MEAN: "The same for the mean of training pictures here, which ignores the subject.",
+    "pixel sd": "The expected error of a pixel, from posterior samples, calibrated on data held "
+    "out from training.",
 }
-SILENT = "This style is not its own, so there is no true picture to compare with."
-RECORDED = "Only recorded views have a true picture: the nearest one is shown."
+SILENT = "The style was changed, so there is no true picture to compare with."
+RECORDED = "Only recorded views have a true picture; the nearest one is shown."
 
 
 def card(seen: Imagined, collection: Collection, key: str, warned: bool = False) -> None:

@@ -163,9 +163,10 @@ def neighbourhoods(choice: Choice) -> latents.Projection:
 def _joint_sentence(title: str) -> str:
     if title == "CVAE":
         return (
-            "A CVAE is told the angle. Its channels should hold the style alone; nothing forces it."
+            "A CVAE gets the angle as input. Its channels should hold only the style, but nothing "
+            "in its training ensures that."
         )
-    return f"The {title} does not divide its channels: angle and style are in the same place."
+    return f"The {title} does not divide its channels: angle and style are in the same channels."
 
 
 def _joint(choice: Choice, found: Codes, row: int, view: int) -> None:

@@ -28,7 +28,7 @@ START = {"model": "best", "angle": "0", **UPRIGHT}
 STEPS = (
     Step(
         "The dot is the only picture that the model sees. What will it draw at 180°?",
-        "The same digit upside down. Nobody showed it that picture. Now drag the ring.",
+        "The same digit upside down, which it never saw. Now drag the ring.",
         {"model": "best", "angle": "180", **UPRIGHT},
         before=START,
     ),
@@ -47,12 +47,12 @@ STEPS = (
     ),
     Step(
         "Will it turn a digit that you draw?",
-        "Try it on the page Extrapolate. The visit goes on when you come back to Rotate.",
+        "Try it on the page Extrapolate. The visit continues when you come back to Rotate.",
         {"extrapolate.source": "Draw", "model": "best"},
         "extrapolate",
     ),
     Step(
-        "A film shows one frame. Can the model know how it goes on?",
+        "The model sees one frame of a film. Can it know how the film continues?",
         "No: so it shows several films that fit. Show it one more frame, and they come closer.",
         {"model": "films", "views": "3"},
     ),

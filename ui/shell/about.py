@@ -9,12 +9,12 @@ CITED = (
 )
 
 GLOSSARY = {
-    "digit": "One handwritten numeral, p of P. It keeps its shape however it is turned.",
+    "digit": "One handwritten numeral, number p of P. A rotation does not change its shape.",
     "view": "One picture of a digit, at one angle w; a digit has Q of them.",
     "channel": "One of the L numbers, zˡ, with which the model describes a view.",
-    "local": "Channels 1 to J, which change as the digit turns: they hold the angle.",
-    "global": "Channels J+1 to L, which all views of a digit share: they hold its style.",
-    "style": "What makes this three different from other threes: slant, width, stroke weight.",
+    "local": "Channels 1 to J, which change with the angle.",
+    "global": "Channels J+1 to L, which all views of a digit share: its style.",
+    "style": "How this three differs from other threes: slant, width, stroke weight.",
     "encoder, decoder": "Two networks. One estimates the channels from a picture, q̃(z | y); "
     "the other draws a picture from channels, p(y | z).",
     "prior, posterior": "What is assumed about the channels before any view is seen, p(z | x), "

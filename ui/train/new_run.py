@@ -31,7 +31,7 @@ LINES = {
     "films": "Films of digits that move, of all of MNIST, which is downloaded from openml.org "
     "first.",
     "films-quick": "Films of digits that move: the look stays, the path is a Gaussian process.",
-    "cvae": "CVAE for threes: it is told the angle, with the pixel noise that suits it best.",
+    "cvae": "CVAE for threes: the angle is an input; with the pixel noise that suits it best.",
     "cvae-published": "The CVAE as the paper ran it.",
 }
 
@@ -57,7 +57,7 @@ def fill() -> None:
 def new_run() -> None:
     redrawn()
     with frame.card(
-        "A new run", "Training goes on in the background when you close the page.", "train.new"
+        "A new run", "Training continues in the background when you close the page.", "train.new"
     ):
         with st.container():  # keeps its place, so that nothing below moves
             preset = choose_preset()

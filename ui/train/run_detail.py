@@ -23,9 +23,9 @@ from ui.train.run_state import STOPPING, duration, progress, redraw, say, state
 
 LARGEST_LOG = 2**20  # bytes
 RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
-LOST_NOTHING = "The training was interrupted. Nothing is lost: Resume goes on from where it was."
+LOST_NOTHING = "The training was interrupted. Nothing is lost: Resume continues it."
 CLONE, AGAIN = "Put them into the form above.", "Upload the data again, under Your own data."
-STOP_FIRST, GO_ON = "Stop it first.", "It goes on from where it was."
+STOP_FIRST, GO_ON = "Stop it first.", "It continues from the last checkpoint."
 FIRST_WIDTH = 130  # pixels; the same for Stop, Resume and More epochs
 UPLOADED = (
     "It was uploaded without what is needed to train further. Clone its settings to train it again."
@@ -177,7 +177,7 @@ def actions(run: Run) -> None:
 def go_on_or_stop(run: Run, busy: bool) -> None:
     if busy:
         stopping = state(run) == STOPPING
-        help = "It can go on later."
+        help = "It can be resumed later."
         button("Stop", act, queue.stop, run, help=help, disabled=stopping, width=FIRST_WIDTH)
         return
     uploaded = (run.path / WEIGHTS).exists() and not (run.path / runs.STATE).exists()

@@ -9,8 +9,8 @@ export class Circle {
   span = 360;
   action = "turn"; // label of the button
   keyHelp =
-    "Arrow right and up turn counter-clockwise, arrow left and down clockwise. Enter gives the model " +
-    "the view that is here, or takes it away. Space turns by itself.";
+    "Arrow right and up turn counter-clockwise, arrow left and down clockwise. Enter shows this view " +
+    "to the model, or hides it. Space starts and stops turning.";
   apart = apart;
 
   // number of gaps between evenly spaced places

@@ -13,8 +13,8 @@ export class Line extends Circle {
   span = LENGTH;
   action = "go";
   keyHelp =
-    "The arrow keys move the way they point. Enter gives the model the view that is here, or takes it " +
-    "away. Space goes along by itself.";
+    "The arrow keys move along the track. Enter shows this view to the model, or hides it. " +
+    "Space starts and stops playing.";
   apart = (a, b) => Math.abs(a - b);
 
   // from end to end
