@@ -7,7 +7,7 @@ from ui.catalog import subjects
 from ui.shell import frame, notices
 
 frame.guard()
-head, side = st.columns([3, 1], vertical_alignment="center")
+head, side = st.columns([2.2, 1.3], vertical_alignment="center")
 with head:
     frame.heading("Compare", "Every model on the same pictures that none of them was trained on.")
 with side:

@@ -28,7 +28,7 @@ from tests.browser import (
     ready,
     settle,
 )
-from tests.test_extrapolate import THREE, circle, drawing
+from tests.test_extrapolate import THREE, circle, drawing, pair
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 BROKEN = b"\x89PNG\r\n\x1a\n" + b"junk" * 40
@@ -230,6 +230,18 @@ def test_every_way_in_gives_the_same_and_a_new_picture_replaces_the_old(tabs: Ta
     page.evaluate(GIVE, ["paste", "image/png", 20_000_001 + 1_000_000])
     expect(page.get_by_text("File must be 20.0MB or smaller.")).to_be_visible()
     visit.close()
+
+
+def test_a_digit_of_a_sheet_with_several_is_clicked(visit: Visit):
+    page = visit.open("/extrapolate?extrapolate.source=Upload", ready=False)
+    give(page, "choose", pair())
+    sheet = page.get_by_alt_text("Your picture three.png")
+    expect(sheet).to_be_visible()
+    settle(page)
+    assert sheet.bounding_box()["width"] > 350  # it is not squeezed in beside the buttons
+    button(page, "Digit 2").click()
+    ready(page)
+    expect_digit(page, normalise(drawing()).digit)
 
 
 def film(content: bytes) -> bytes:

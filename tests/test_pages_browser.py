@@ -78,6 +78,9 @@ def test_a_phones_menu_closes_after_a_page_was_chosen(tabs: Tabs, address: str):
 
 def test_evaluate_adds_no_name_twice_and_says_where_the_result_is(visit: Visit):
     page = visit.open("/compare?compare.digits=paper", ready=False)
+    page.set_viewport_size({"width": 1024, "height": 768})  # of a projector
+    expect(page.get_by_role("radio", name="Films")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1360, "height": 900})
     page.get_by_role("button", name="Evaluate", exact=True).click()
     expect(page.get_by_text("Evaluated: paper.")).to_be_in_viewport()
     settle(page)

@@ -112,9 +112,10 @@ def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, boo
         )
     read = [pieces.read(each.content, pieces.corrected(each.id)) for each in brought]
     here = brought[number]
-    with st.container(horizontal=True, gap="small"):
+    row = st.container(horizontal=True, gap="small")
+    with row:
         sources.buttons(source.lower())
-        pieces.show(here.id, here.content, here.name, read[number])
+    pieces.show(here.id, here.content, here.name, read[number], row)
     views, shown = list[View](), 0
     for k, (each, piece) in enumerate(zip(brought, read, strict=True)):
         if piece.digit is not None and piece.own is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 from PIL import Image
+from streamlit.delta_generator import DeltaGenerator
 
 from fgpvae import images
 from fgpvae.errors import UserError
@@ -93,15 +94,15 @@ def corrected(id: str) -> Options:
     )
 
 
-def show(id: str, content: bytes, name: str, piece: Piece) -> None:
-    """Show a picture and its corrections, folded unless a digit must be chosen."""
+def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) -> None:
+    """Show a picture and its corrections, folded in `row` unless a digit must be chosen."""
     options = corrected(id)
     if piece.digit is None and not piece.several:
         notices.problem(piece.error)
     if not piece.readable:
         return
     chosen = piece.digit is None or options.crop is not None
-    with st.container() if chosen else st.popover("Correct it"):
+    with st.container() if chosen else row.popover("Correct it"):
         every = _boxes(content, options.invert) if chosen else ()
         boxes = every if len(every) > 1 else ()
         crop(

@@ -60,11 +60,19 @@ STEPS = (
 
 
 def link() -> None:
-    """Show a link that starts the visit, a shorter one after it was finished."""
-    if st.session_state.get(STEP) is None:
-        known = COOKIE in st.context.cookies or st.session_state.get("rotate.guide.done")
-        label = "Guided visit" if known else "New here? A guided visit, two minutes"
-        st.button(label, type="tertiary", key="rotate.guide.begin", on_click=_go, args=(0,))
+    """Show a link that starts the visit, a shorter one after it was finished.
+
+    It stays in its place during the visit, or what a phone has scrolled to would move.
+    """
+    known = COOKIE in st.context.cookies or st.session_state.get("rotate.guide.done")
+    st.button(
+        "Guided visit" if known else "New here? A guided visit, two minutes",
+        type="tertiary",
+        key="rotate.guide.begin",
+        on_click=_go,
+        args=(0,),
+        disabled=st.session_state.get(STEP) is not None,
+    )
 
 
 def card(style: str | None) -> None:
