@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONFIG = {
     "modeBarButtonsToRemove": ["toImage", "autoScale2d", "tableRotation", "resetCameraLastSave3d"]
 }
-BEST = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"  # height of a table cell
+BEST = "background-color: rgba(43, 122, 158, 0.18); font-weight: 700"  # CSS of a table cell
 ROW, MOST_ROWS = 35, 10  # pixels of a row; longer tables scroll
 
 
@@ -47,7 +47,7 @@ def show(
     def figure() -> go.Figure:
         import pandas  # noqa: F401 (Plotly uses a pandas that another thread is still loading)
 
-        return go.Figure(make()).update_layout(dragmode=False if still else None)
+        return go.Figure(make()).update_layout(height=height, dragmode=False if still else None)
 
     newest = ""
     with _reserved(key, height):

@@ -34,9 +34,9 @@ def faded(colour: str, alpha: float) -> str:
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 
-def figure(height: int, x: str = "", y: str = "") -> go.Figure:
+def figure(x: str = "", y: str = "") -> go.Figure:
     """An empty chart of one pair of axes with their titles."""
-    made = _styled(go.Figure(), height, TOP)
+    made = _styled(go.Figure(), TOP)
     made.update_xaxes(title_text=x)
     made.update_yaxes(title_text=y, title_standoff=15)
     return made
@@ -58,13 +58,12 @@ def panels(
         **options,
     )
     made.update_annotations(font_size=12, yshift=2)
-    return _styled(made, height, TOP + 16)
+    return _styled(made, TOP + 16)
 
 
-def _styled(made: go.Figure, height: int, top: int) -> go.Figure:
+def _styled(made: go.Figure, top: int) -> go.Figure:
     return made.update_layout(
         template="streamlit",
-        height=height,
         margin={"l": 4, "r": 14, "t": top, "b": 4},
         paper_bgcolor=CLEAR,
         plot_bgcolor=CLEAR,
@@ -119,16 +118,14 @@ def band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> go.Sc
     )
 
 
-def heatmap(
-    values: np.ndarray, names: Sequence[str], colour: str, height: int, axis: str = ""
-) -> go.Figure:
+def heatmap(values: np.ndarray, names: Sequence[str], colour: str, axis: str = "") -> go.Figure:
     """A square matrix of values from 0, no colour, to 1, full colour; its first row on top.
 
     `names` are those of rows and columns, all different. Without `axis`, a title for both, the axes
     are hidden.
     """
     n = len(values)
-    made = figure(height, axis, axis)
+    made = figure(axis, axis)
     made.add_heatmap(
         z=np.clip(np.nan_to_num(values), 0, 1).astype(np.float32),
         x=list(names),

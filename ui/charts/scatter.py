@@ -34,12 +34,12 @@ class Cloud:
     truth: np.ndarray | None = None  # the line [S, 3] that the picked subject should follow
 
 
-def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool, height: int) -> go.Figure:
+def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool) -> go.Figure:
     """The points, and the loops of the subjects that were picked; the first has its view marked.
 
     The customdata of a point is [subject].
     """
-    made = _chart(space, spatial, height)
+    made = _chart(space, spatial)
     symbols = SPATIAL_SYMBOLS if spatial else SYMBOLS
     P, Q = space.points.shape[:2]
     groups = space.groups or ["views"] * P
@@ -76,13 +76,13 @@ def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool, height:
     return made.update_layout(showlegend=len(set(groups)) > 1, legend=legend)
 
 
-def _chart(space: Cloud, spatial: bool, height: int) -> go.Figure:
+def _chart(space: Cloud, spatial: bool) -> go.Figure:
     """An empty chart with axis titles and equal scales."""
     titles = [
         f"{space.axis} {k + 1}" + (f" · {share:.0%}" if share else "")
         for k, share in enumerate(space.shares)
     ]
-    made = figure(height, titles[0], titles[1])
+    made = figure(titles[0], titles[1])
     if not spatial:
         made.update_yaxes(scaleanchor="x", scaleratio=1)
         return made.update_xaxes(zeroline=False, showgrid=True)

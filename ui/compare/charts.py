@@ -24,17 +24,11 @@ PAPER, LATER, HERE = "compared in the paper", "later models and variants", "eval
 GROUPS = {PAPER: "circle", LATER: "square", HERE: "star"}  # symbols of these groups
 ROW, LABELS = 42, 140  # pixels of a row, and of the line names above the first
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")
-VIEWS_HEIGHT = 460
-SCALING_HEIGHT = 330
-
-
-def errors_height(rows: Sequence[Row]) -> int:
-    return 430 + ROW * len(rows)
 
 
 def errors(rows: Sequence[Row], metric: str, lines: dict[str, float]) -> go.Figure:
     """One row per model: all seeds, their mean and standard deviation, and the published value."""
-    made = charts.figure(errors_height(rows), "mean squared error of a pixel")
+    made = charts.figure("mean squared error of a pixel")
     _references(made, lines, len(rows))
     marks = [  # a place in the chart, what it shows, and in which group
         (at, each, HERE if each.own else PAPER if each.of_paper else LATER)
@@ -117,7 +111,7 @@ def _names(made: go.Figure, rows: Sequence[Row], metric: str) -> None:
 
 def error_by_views(curves: Sequence[Curve]) -> go.Figure:
     """Error against the number of views; bars are standard deviations over seeds."""
-    made = charts.figure(VIEWS_HEIGHT, "views given", "mean squared error of a pixel")
+    made = charts.figure("views given", "mean squared error of a pixel")
     largest = 0.0
     for index, curve in enumerate(curves):
         points = {n: point.mean for n, point in curve.points.items() if point.mean is not None}
@@ -147,7 +141,7 @@ def by_digits(
     """Time or error against the number of digits P, on logarithmic axes; own runs as diamonds."""
     P = [row["P"] for row in result["by_digits"]]
     values = [row[name]["mean"] for row in result["by_digits"]]
-    made = charts.figure(SCALING_HEIGHT, "digits P", title)
+    made = charts.figure("digits P", title)
     made.add_trace(_measured(P, values, "measured", palette.GLOBAL, "P = %{x}: %{y:.4g}"))
     if runs:
         names, sizes, found = zip(*runs, strict=True)
@@ -170,7 +164,7 @@ def by_digits(
 def by_views(result: dict[str, Any]) -> go.Figure:
     """Seconds of a posterior against the number of views Q, each line with its exponent."""
     Q = [row["Q"] for row in result["by_views"]]
-    made = charts.figure(SCALING_HEIGHT, "views Q of each of 20 digits", "seconds")
+    made = charts.figure("views Q of each of 20 digits", "seconds")
     for kind, name, colour, dash in POSTERIORS:
         seconds = [row[kind] for row in result["by_views"]]
         exponent = result["exponents"][f"{kind}_in_Q"]

@@ -14,6 +14,8 @@ from ui.compare.files import choose_block, command, curves_csv, foot, to_csv
 from ui.compare.pictures_card import NAMES, references
 from ui.shell import frame, palette
 
+HEIGHT, SMALL = 460, 330  # pixels of charts
+
 
 def _dotted(name: str, errors: dict[int, float]) -> results.Curve:
     points = {views: results.Spread((error,)) for views, error in errors.items()}
@@ -75,7 +77,7 @@ def _chart(key: str, curves: list[results.Curve], references: list[results.Curve
     show(
         partial(charts.error_by_views, every),
         f"compare.chart.{key}",
-        charts.VIEWS_HEIGHT,
+        HEIGHT,
         f"Mean squared error from one view to many: {'; '.join(ends)}",
     )
 
@@ -129,7 +131,7 @@ def scaling(chosen: list[Choice]) -> None:
             show(
                 partial(charts.by_views, result),
                 "compare.chart.seconds_by_views",
-                charts.SCALING_HEIGHT,
+                SMALL,
                 f"Seconds of a posterior against views Q: {spoken}",
             )
         foot(result, partial(scaling_csv, result), "scaling.csv")
@@ -148,7 +150,7 @@ def by_digits(
     show(
         partial(charts.by_digits, result, name, title, runs),
         f"compare.chart.{name}_by_digits",
-        charts.SCALING_HEIGHT,
+        SMALL,
         f"{title} by the number of digits: {', '.join(sizes)}".capitalize(),
     )
 

@@ -88,7 +88,7 @@ def table(chosen: list[Choice]) -> None:
         show(
             partial(charts.errors, rows, metric, lines),
             "compare.chart.table",
-            charts.errors_height(rows),
+            430 + charts.ROW * len(rows),
             f"Mean squared error of every model, {METRICS[metric]}: {spoken}",
         )
         figures(rows, lines)

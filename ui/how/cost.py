@@ -80,7 +80,7 @@ def matrix(p: int, q: int, joint: bool) -> go.Figure:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     values = np.abs(np.kron(vectors @ vectors.T if joint else np.eye(p), gram))
     names = [f"digit {d + 1}, view {v + 1}" for d in range(p) for v in range(q)]
-    return charts.heatmap(values, names, charts.GREY if joint else palette.LOCAL, MATRIX)
+    return charts.heatmap(values, names, charts.GREY if joint else palette.LOCAL)
 
 
 def price(work: float, memory: float) -> None:
@@ -128,7 +128,7 @@ def compared(P: int, Q: int) -> None:
 def operations(P: int, Q: int) -> go.Figure:
     """The cost of each way against the number of digits, with a dot at P."""
     many = np.unique(np.append(np.geomspace(2, 4000, 40), P))
-    made = charts.figure(COST, "P, digits", "operations")
+    made = charts.figure("P, digits", "operations")
     for name, (cost, colour, dash) in ways(Q).items():
         hover = "P = %{x:.0f}: %{y:.3s}"
         made.add_trace(charts.line(many, cost(many), name, colour, hover, dash=dash))

@@ -27,7 +27,7 @@ PERIODS = {"2π": 2 * np.pi, "π": np.pi}
 
 def covariance(curve: np.ndarray) -> go.Figure:
     """The kernel from 0 over a turn."""
-    made = charts.figure(HEIGHT, "angle between the views", "covariance")
+    made = charts.figure("angle between the views", "covariance")
     made.add_trace(charts.line(DEGREES, curve, "", palette.LOCAL, "%{x:.0f}°: %{y:.2f}", width=2.5))
     made.update_xaxes(**charts.TURN)
     return made.update_yaxes(range=[0, 1.05 * max(1, curve[0])])
@@ -35,7 +35,7 @@ def covariance(curve: np.ndarray) -> go.Figure:
 
 def functions(drawn: np.ndarray) -> go.Figure:
     """Functions [S, 5] from the prior."""
-    made = charts.figure(HEIGHT, "angle", "channel")
+    made = charts.figure("angle", "channel")
     for index, each in enumerate(drawn.T):
         hue = charts.faded(palette.LOCAL, 1 - 0.15 * index)
         name = f"function {index + 1}"
@@ -44,9 +44,9 @@ def functions(drawn: np.ndarray) -> go.Figure:
     return made.update_yaxes(range=[-5, 5])
 
 
-def blocks(gram: np.ndarray, colour: str, height: int) -> go.Figure:
+def blocks(gram: np.ndarray, colour: str) -> go.Figure:
     """The kernel of three digits at sixteen angles."""
-    return charts.heatmap(np.kron(np.eye(3), gram), VIEWS, colour, height)
+    return charts.heatmap(np.kron(np.eye(3), gram), VIEWS, colour)
 
 
 def two_kernels() -> None:
@@ -64,7 +64,7 @@ def two_kernels() -> None:
             "fgpvae.gp.posterior.global_posterior",
         )
         charts.show(
-            partial(blocks, np.ones((16, 16)), palette.GLOBAL, SMALL),
+            partial(blocks, np.ones((16, 16)), palette.GLOBAL),
             "how.kernels.global",
             SMALL,
             "The global kernel of three digits at sixteen angles: three full blocks",
@@ -124,7 +124,7 @@ def consequences(kernel: Periodic, alike: np.ndarray) -> None:
         )
     with third, card("As a matrix", "Three digits at sixteen angles."):
         charts.show(
-            partial(blocks, alike, palette.LOCAL, HEIGHT),
+            partial(blocks, alike, palette.LOCAL),
             "how.kernels.gram",
             HEIGHT,
             "The local kernel of three digits at sixteen angles: three blocks, one a digit",

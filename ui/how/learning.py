@@ -154,7 +154,7 @@ def history(
 
     Runs `beside` it are dotted, up to the same epoch.
     """
-    made = charts.figure(HEIGHT, "epoch", unit)
+    made = charts.figure("epoch", unit)
     last, values = lines[-1]["epoch"], [line[what] for line in lines]
     grey: dict[str, Any] = {"colour": charts.GREY, "width": 1.5}
     if target:

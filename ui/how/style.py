@@ -103,7 +103,7 @@ def bells(
         *((name, mu, s, palette.angle_colour(w), {"width": 1.3}) for name, w, mu, s in views),
         ("together", mean, sd, palette.GLOBAL, {"width": 3, **fill}),
     ]
-    made = charts.figure(HEIGHT, f"global channel {channel}", "density, peaks at one height")
+    made = charts.figure(f"global channel {channel}", "density, peaks at one height")
     for name, mu, s, colour, options in lines:
         density = np.exp(-0.5 * ((z - mu) / s) ** 2)
         made.add_trace(charts.line(z, density, name, colour, f"{mu:+.2f} ± {s:.3f}", **options))
@@ -115,7 +115,7 @@ def bells(
 def surer(mean: np.ndarray, spread: np.ndarray, count: int) -> go.Figure:
     """Mean and two standard deviations by the number of views given."""
     steps = np.arange(len(mean))
-    made = charts.figure(HEIGHT, "views given", "value of the channel")
+    made = charts.figure("views given", "value of the channel")
     made.add_trace(charts.band(steps, mean - 2 * spread, mean + 2 * spread, palette.GLOBAL))
     hover = "%{x} views: %{y:.2f} ± %{customdata:.3f}"
     made.add_trace(charts.line(steps, mean, "", palette.GLOBAL, hover, customdata=spread))

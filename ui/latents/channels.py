@@ -162,7 +162,7 @@ def correlations(choice: Choice) -> None:
         half, names = len(values) // 2, labels(track, w)
         with column, frame.card(title, sentence):
             charts.show(
-                partial(charts.heatmap, values, names, palette.LOCAL, MATRIX, words.place),
+                partial(charts.heatmap, values, names, palette.LOCAL, words.place),
                 f"latents.{name}",
                 MATRIX,
                 f"Correlations of local channels at two views; {names[0]} and {names[half]}: "
@@ -185,7 +185,7 @@ def correlations(choice: Choice) -> None:
 def between_channels(strength: np.ndarray, edge: int | None) -> go.Figure:
     """Correlations between channels; `edge` is the index of the first global one."""
     names = [str(k + 1) for k in range(len(strength))]
-    made = charts.heatmap(strength, names, charts.GREY, MATRIX, axis="channel")
+    made = charts.heatmap(strength, names, charts.GREY, axis="channel")
     if edge is not None:
         rule = {"line": {"color": palette.GLOBAL, "width": 1.5}}
         made.add_vline(edge - 0.5, **rule).add_hline(edge - 0.5, **rule)

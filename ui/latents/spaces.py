@@ -80,7 +80,7 @@ def _show(
     neighbours = space.axis == "t-SNE"
     spatial = st.session_state.get("latents.space") == "3-D" and not neighbours
     charts.show(
-        partial(charts.cloud, space, picked, view, spatial, HEIGHT),
+        partial(charts.cloud, space, picked, view, spatial),
         key,
         HEIGHT,
         f"{what} of {len(subjects)} {choice.collection.words.many}",
@@ -225,4 +225,4 @@ def _single_views(z: np.ndarray) -> go.Figure:
         names=[f"digit {p + 1}" for p in range(P)],
         views=[f"{22.5 * q:g}°" for q in range(Q)],
     )
-    return charts.cloud(space, [], 0, False, SMALL)
+    return charts.cloud(space, [], 0, False)
