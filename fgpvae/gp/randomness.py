@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -44,29 +45,20 @@ def torch_seeded(seed: int, device: torch.device | None = None) -> Iterator[None
         yield
 
 
-def normal(
-    shape: Sequence[int], dtype: torch.dtype | None = None, generator: torch.Generator | None = None
-) -> Tensor:
-    """Standard normal numbers, by default from torch's own generator."""
-    return _rows(torch.randn, shape, dtype, generator)
-
-
-def uniform(
-    shape: Sequence[int], dtype: torch.dtype | None = None, generator: torch.Generator | None = None
-) -> Tensor:
-    """Numbers from 0 to 1."""
-    return _rows(torch.rand, shape, dtype, generator)
-
-
 def _rows(
     draw: Callable[..., Tensor],
     shape: Sequence[int],
-    dtype: torch.dtype | None,
-    generator: torch.Generator | None,
+    dtype: torch.dtype | None = None,
+    generator: torch.Generator | None = None,
 ) -> Tensor:
+    """Numbers of this shape, by default from torch's own generator."""
     part = generator.part if isinstance(generator, PartGenerator) else None
     if part is None:
         return draw(tuple(shape), dtype=dtype, generator=generator, device="cpu")
     if shape[0] != len(part):
         raise ValueError(f"numbers for {shape[0]} digits in a part of {len(part)}")
     return part.of(draw((part.total, *shape[1:]), dtype=dtype, generator=generator, device="cpu"))
+
+
+normal = partial(_rows, torch.randn)  # standard normal numbers
+uniform = partial(_rows, torch.rand)  # numbers from 0 to 1

@@ -22,6 +22,8 @@ FIRST = 2  # the view at 30 degrees: two sides of the cubes and their tops are v
 class CubeFigure(Subject):
     """A figure, given by its moves."""
 
+    w = cubes.grid().numpy()
+
     def __init__(self, moves: str, new: bool | None = True) -> None:
         super().__init__(moves.replace(" ", ""), "cube figure", new=new)
         self.moves = moves
@@ -29,10 +31,6 @@ class CubeFigure(Subject):
     @cached_property
     def images(self) -> Images:
         return cubes.views_of([cubes.parse(self.moves)])[0].numpy()
-
-    @property
-    def w(self) -> Places:
-        return cubes.grid().numpy()
 
     @property
     def thumbnail(self) -> Images:

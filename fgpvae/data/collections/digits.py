@@ -26,6 +26,8 @@ QUARTERS = ANGLES[::4]  # angles of the training views to which styles are fitte
 class Digit(Subject):
     """Digit `number` of a class, of the MNIST test file or of the embedded digits."""
 
+    w = ANGLES
+
     def __init__(
         self,
         label: int,
@@ -42,10 +44,6 @@ class Digit(Subject):
     @cached_property
     def images(self) -> Images:
         return rotate(self.thumbnail[None], ANGLES)[0]
-
-    @property
-    def w(self) -> Places:
-        return ANGLES
 
     @property
     def thumbnail(self) -> Images:

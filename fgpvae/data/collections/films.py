@@ -20,6 +20,8 @@ TRAINING = 120  # films to which styles are fitted
 class FilmSubject(Subject):
     """A film, given by its number or by a look and a path of the user's own."""
 
+    w = films.times().numpy()
+
     def __init__(self, film: films.Film, id: str, new: bool | None = True) -> None:
         label = film.label if film.label >= 0 else None
         super().__init__(id, "shape" if label is None else NAMES[label], label, new)
@@ -28,10 +30,6 @@ class FilmSubject(Subject):
     @cached_property
     def images(self) -> Images:
         return self.film.images.numpy()
-
-    @property
-    def w(self) -> Places:
-        return films.times().numpy()
 
     @property
     def thumbnail(self) -> Images:
