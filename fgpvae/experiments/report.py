@@ -225,8 +225,8 @@ def _films(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     titles = ["1 frame given", *(f"{n}" for n in views[1:-1]), "all, at the frames given"]
     tables = []
     for kind, heading in (
-        ("predictive_mean", "**Mean of 64 sampled films**, MSE at the frames not given."),
-        ("posterior_mean", "**The film at the posterior mean**, MSE at the frames not given."),
+        ("predictive_mean", "Mean of 64 sampled films, MSE at the frames not given:"),
+        ("posterior_mean", "Film at the posterior mean, MSE at the frames not given:"),
     ):
         rows = [["model", *titles]]
         for row in result["rows"]:

@@ -43,7 +43,7 @@ def angle_table(model: Model, seen: dict[str, list[Turned]]) -> str:
     """Errors of the angle, and how many beliefs that are stated as sure are right, as Markdown."""
     lines = [
         "| pictures | number | median error | within 15° | sure (95 % or more) | right of these "
-        "| within 15°, digit said |",
+        "| within 15°, class given |",
         "|---|---|---|---|---|---|---|",
     ]
     grid = torch.as_tensor(orientation.grid())
