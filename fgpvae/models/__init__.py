@@ -5,7 +5,7 @@ from fgpvae.models.base import Model, ModelConfig, Terms
 from fgpvae.models.cvae import CVAE, CVAEConfig
 from fgpvae.models.fgpvae import FGPVAE, FGPVAEConfig
 from fgpvae.models.gpvae import GPVAE, AmortisedGPVAE, AmortisedGPVAEConfig, GPVAEConfig
-from fgpvae.models.inference import Calibration, Posterior, StylePosterior
+from fgpvae.models.inference import Calibration, Posterior
 from fgpvae.models.svgpvae import (
     SVGPVAE,
     AmortisedSVGPVAE,
@@ -62,7 +62,6 @@ __all__ = [
     "ModelConfig",
     "Posterior",
     "SVGPVAEConfig",
-    "StylePosterior",
     "Terms",
     "VAEConfig",
     "build",

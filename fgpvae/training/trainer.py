@@ -8,7 +8,7 @@ caller's random state is not changed.
 import copy
 import math
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -151,29 +151,17 @@ class Trainer:
             terms, views = self._terms()
         self.optimizer.zero_grad()
         part, own = self._part(), torch.zeros((), device=self.home)
-        with self._only(self.model.recognising()):
-            if views is not None:
-                views = views.to(self.home)
-                samples = random_generator(self.config.seed, 5, self.step, part)
-                with self._precision():
-                    each = self.model.recognition(views, samples)  # [P]
-                own = each.sum() / part.total
-            self.workers.backward(own)
+        if views is not None:
+            samples = random_generator(self.config.seed, 5, self.step, part)
+            with self._precision():
+                each = self.model.recognition(views.to(self.home), samples)  # [P]
+            own = each.sum() / part.total
+        self.workers.backward(own)
+        learned = {id(weight) for weight in self.model.recognising()}
+        for weight in self.model.parameters():
+            if id(weight) not in learned:
+                weight.grad = None  # the optimiser leaves the others as they are
         return self._finish(terms, float(own.detach()))
-
-    @contextmanager
-    def _only(self, learned: list[nn.Parameter]) -> Iterator[None]:
-        """Context in which no other weights of the model have a gradient."""
-        wanted = {id(weight) for weight in learned}
-        weights = self.model.parameters()
-        others = [w for w in weights if w.requires_grad and id(w) not in wanted]
-        for weight in others:
-            weight.requires_grad_(False)
-        try:
-            yield
-        finally:
-            for weight in others:
-                weight.requires_grad_(True)
 
     def _terms(self) -> tuple[Terms, Views | None]:
         """The terms of the whole batch, computed from this worker's part of it, and that part."""
