@@ -15,7 +15,7 @@ from scipy import ndimage
 
 from fgpvae.data import unseen
 from fgpvae.errors import UserError
-from fgpvae.images import Options, normalise, read_picture, to_png
+from fgpvae.images import Options, enlarged, normalise, read_picture, to_gif, to_png
 
 PEN = {  # strokes of a digit in the unit square
     "0": [[(0.5, 0), (0.1, 0.3), (0.1, 0.7), (0.5, 1), (0.9, 0.7), (0.9, 0.3), (0.5, 0)]],
@@ -140,6 +140,15 @@ def test_mnist_digits_come_back_nearly_unchanged() -> None:
         for picture in (np.asarray(image), to_png(image, 3)):
             found = normalise(picture).digit
             assert np.mean((found - np.clip(image, 0, 1)) ** 2) < 2e-3
+
+
+def test_pictures_in_colour_that_are_not_square_are_written_as_they_are() -> None:
+    views = np.zeros((5, 3, 9, 12), np.float32)
+    views[:, 0] = 1  # red
+    for content in (to_png(enlarged(views[0], 48), 1), to_gif(enlarged(views, 48), 1)):
+        image = Image.open(io.BytesIO(content)).convert("RGB")
+        assert image.size == (48, 36)
+        assert image.getpixel((20, 20)) == (255, 0, 0)
 
 
 CLEAN = {"3": drawn("3"), "5": drawn("5")}

@@ -28,6 +28,7 @@ from fgpvae.data.collections import Digits, Films, Subject
 from fgpvae.errors import UserError
 from fgpvae.evaluation import latents
 from fgpvae.gp.mean_functions import MeanOnACircle
+from fgpvae.images import picture
 from fgpvae.models import FGPVAE, Model
 from fgpvae.runs.checkpoints import load_pretrained
 
@@ -176,8 +177,8 @@ def _subject(model: Model, subject: Subject, views: slice) -> dict[str, str]:
     mu, var = model.encode(images, w, torch.ones(w.shape, dtype=torch.bool))
     encoded = torch.cat([mu[0], var[0].log()], -1).numpy().astype("<f2")
     file = io.BytesIO()
-    levels = np.rint(255 * np.clip(subject.thumbnail, 0, 1)).astype(np.uint8)
-    Image.fromarray(levels).resize((56, 56), Image.Resampling.BICUBIC).save(file, "PNG")
+    small = picture(subject.thumbnail)
+    small.resize((56, 56), Image.Resampling.BICUBIC).save(file, "PNG")
     return {
         "id": subject.id,
         "name": subject.name,

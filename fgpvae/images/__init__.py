@@ -11,7 +11,7 @@ b'GIF89a'
 """
 
 from fgpvae.images.boxes import Box, box_at, digit_boxes
-from fgpvae.images.export import enlarged, strip, to_gif, to_png
+from fgpvae.images.export import enlarged, picture, strip, to_gif, to_png
 from fgpvae.images.normalising import Normalised, Options, Step, normalise
 from fgpvae.images.reading import ACCEPTED, read_picture
 
@@ -25,6 +25,7 @@ __all__ = [
     "digit_boxes",
     "enlarged",
     "normalise",
+    "picture",
     "read_picture",
     "strip",
     "to_gif",

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from fgpvae import images
 from fgpvae.evaluation.comparison import Answer
 from ui.compare.files import to_csv
 from ui.components.pictures import address
@@ -95,7 +96,7 @@ class Matrix:
         small = ImageFont.load_default(12)
         pen.text((GAP, 6), "truth", "black", font)
         for row, p in enumerate(few):
-            page.paste(_enlarged(self.truth[p]), (GAP, HEAD + row * down))
+            page.paste(images.picture(self.truth[p], SCALE), (GAP, HEAD + row * down))
             pen.text((GAP, HEAD + row * down + height + 3), self.name(p), "#6e6e6e", small)
         for number, column in enumerate(self.columns):
             left = GAP + side + 2 * GAP + number * (pair + 2 * GAP)
@@ -107,8 +108,8 @@ class Matrix:
             for row, p in enumerate(few):
                 top = HEAD + row * down
                 image, error = column.pair(p)
-                page.paste(_enlarged(image), (left, top))
-                page.paste(_enlarged(error), (left + side + 4, top))
+                page.paste(images.picture(image, SCALE), (left, top))
+                page.paste(images.picture(error, SCALE), (left + side + 4, top))
                 pen.text((left, top + height + 3), f"{column.answer.errors[p]:.4f}", "black", small)
         file = io.BytesIO()
         page.save(file, "PNG")
@@ -123,9 +124,3 @@ class Matrix:
 
 def _picture(image: np.ndarray, alt: str) -> str:
     return f'<img src="{address(image)}" alt="{escape(alt)}">'
-
-
-def _enlarged(image: np.ndarray) -> Image.Image:
-    levels = np.rint(255 * np.clip(np.nan_to_num(image), 0, 1)).astype(np.uint8)
-    levels = levels if levels.ndim == 2 else np.moveaxis(levels, 0, -1)  # channels last
-    return Image.fromarray(levels.repeat(SCALE, axis=0).repeat(SCALE, axis=1))

@@ -3,6 +3,7 @@
 import numpy as np
 from PIL import Image
 
+from fgpvae import images
 from fgpvae.images import Box
 from ui.components import pictures
 
@@ -12,8 +13,7 @@ ROOM = 280  # pixels of the stored part: more than the diagonal, so that it can 
 
 def of_digit(image: np.ndarray) -> Image.Image:
     """Enlarge an example [H, W]."""
-    levels = np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
-    large = Image.fromarray(levels).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+    large = images.picture(image).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
     own = Image.new("L", (ROOM, ROOM))
     own.paste(large, ((ROOM - SIDE) // 2, (ROOM - SIDE) // 2))
     return own

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 from PIL import Image
 
+from fgpvae.images import picture as to_image
 from ui.shell import palette
 
 STYLE = f"""<style>
@@ -41,10 +42,7 @@ STYLE = f"""<style>
 
 def address(image: np.ndarray, scale: int = 1) -> str:
     """[H, W] or [3, H, W] in 0..1, or uint8 [H, W] or [H, W, 3 or 4], as the address of a PNG."""
-    if image.dtype != np.uint8:
-        image = image if image.ndim == 2 else np.moveaxis(image, 0, -1)
-        image = np.rint(255 * np.clip(np.nan_to_num(image), 0, 1)).astype(np.uint8)
-    picture = Image.fromarray(image)
+    picture = Image.fromarray(image) if image.dtype == np.uint8 else to_image(image)
     if scale > 1:
         size = (picture.width * scale, picture.height * scale)
         picture = picture.resize(size, Image.Resampling.BICUBIC)
