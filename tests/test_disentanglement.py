@@ -33,6 +33,8 @@ def codes() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     noise = rng.normal(size=(P, Q, 8))
     return {
         "perfect": (local, style),
+        "swapped": (style, local),
+        "together": (np.concatenate([local, style], axis=-1), noise[..., :4]),
         "random": (noise[..., :4], noise[..., 4:]),
     }
 
@@ -68,6 +70,20 @@ def test_random_code_is_at_chance(scores):
         assert s[f"invariance_ratio_{block}"] > 0.97
     for name in ("dci_disentanglement", "dci_completeness", "dci_informativeness", "mig"):
         assert s[name] < 0.05
+
+
+def test_a_code_whose_blocks_trade_places_is_as_disentangled(scores):
+    for name in ("dci_disentanglement", "dci_completeness", "mig_angle", "mig_digit"):
+        assert scores["swapped"][name] == pytest.approx(scores["perfect"][name], abs=0.02)
+    assert scores["swapped"]["digit_retrieval_local"] > 0.99
+
+
+def test_one_block_with_both_factors_has_both_gaps_and_is_not_disentangled(scores):
+    """As the definition has it: the other block, which is noise, knows nothing of either."""
+    s = scores["together"]
+    assert s["mig_angle"] > 0.9
+    assert s["mig_digit"] > 0.9
+    assert s["dci_disentanglement"] < 0.05
 
 
 # --- each figure by itself ----------------------------------------------------------------------
