@@ -1,7 +1,7 @@
 """Predictions of one model for one subject: images, samples, doubt and style."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -38,6 +38,7 @@ class Imagined:
     model: Model
     subject: Subject
     observed: NDArray[np.bool_]  # [Q]
+    _doubts: dict[bytes, Array] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def scene(self) -> Scene | None:
@@ -82,15 +83,22 @@ class Imagined:
         drawn = [self.posterior.sample(at, generator) for _ in range(count)]
         return torch.cat(drawn).double().numpy()
 
-    @torch.no_grad()
-    def doubt(self, w: ArrayLike, style: Style = None) -> Array | None:
+    def doubt(self, w: ArrayLike) -> Array | None:
         """Expected root mean squared error of a pixel at places [S], from samples.
 
-        Calibrated on held-out digits if the model is; None for a model without a variance.
+        Calibrated on held-out digits if the model is; None for a model without a variance. Computed
+        once for the same places.
         """
         if not self.model.tells_certainty:
             return None
-        mean, sd = self.channels(w, style)  # [S, L]
+        places = np.asarray(w, dtype=np.float64)
+        if places.tobytes() not in self._doubts:
+            self._doubts[places.tobytes()] = self._doubt(places)
+        return self._doubts[places.tobytes()]
+
+    @torch.no_grad()
+    def _doubt(self, w: Array) -> Array:
+        mean, sd = self.channels(w)  # [S, L]
         seed = torch.Generator().manual_seed(0)
         draws = torch.randn(SAMPLES, 1, mean.shape[1], generator=seed).numpy()
         # a sample is one subject: its global channels are the same at all places

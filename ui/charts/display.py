@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ui.components import plot_tools
 from ui.shell import cache
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 # `plot_tools` saves charts: Plotly's own button has one format and no background for the light text
 # of a dark theme.

@@ -10,7 +10,6 @@ from ui.inference import cached, context_views
 from ui.shell import frame
 
 FILM = "how.film"
-TRAILS = 12  # sampled paths over the film
 LIVING = (
     "The model sees the dotted frames of this film. Between them it cannot know the way: the thick "
     "line is the path that it expects, the thin lines are other paths that it considers possible. "
@@ -59,7 +58,7 @@ def a_gaussian_process() -> None:
 
 def film(choice: models.Choice) -> None:
     """A film of which the model sees some frames, with its mean path and samples."""
-    subject, track = subjects.first(choice), choice.collection.track
+    subject = subjects.first(choice)
     given = context_views.chosen(FILM, subject, {})
     seen = cached.imagined(choice, subject, given)
     if seen.scene is None:
@@ -70,12 +69,13 @@ def film(choice: models.Choice) -> None:
         st.markdown(ON_DIGITS)
         link = {"model": choice.name}
         st.page_link(frame.page("rotate"), label="Play with films", query_params=link)
-    look = dial.Look(
-        thing=choice.collection.words.one,
-        scale=dial.Scale(*track.ends),
-        disc=choice.collection.fills_disc,
-        held_out=subject.held_out,
-        trails=seen.trails(track.grid(96), TRAILS),
+    dial.dial(
+        seen,
+        choice.collection,
+        (left, right),
+        key=FILM,
+        model=choice.name,
+        angle=50,
+        styles=(),
         doubt=cached.doubt(seen, subject.w),
     )
-    dial.dial(seen.scene, look, (left, right), key=FILM, angle=50, styles=(), subject=subject.id)

@@ -1,7 +1,6 @@
 """Predictions cached for all sessions, because a page runs again with every click."""
 
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
@@ -13,7 +12,6 @@ from ui.catalog import Choice
 from ui.shell import cache
 
 MOST, HOUR = 128, 3600  # subjects; seconds for uploaded pictures
-_doubts: WeakKeyDictionary[Imagined, dict[int, np.ndarray | None]] = WeakKeyDictionary()
 
 
 def imagined(choice: Choice, subject: Subject, views: Sequence[int]) -> Imagined:
@@ -28,17 +26,12 @@ def _imagined(key: bytes, _choice: Choice, _subject: Subject, _views: Sequence[i
 
 
 def doubt(seen: Imagined, w: np.ndarray, warned: bool = False) -> np.ndarray | None:
-    """`Imagined.doubt` on a grid, cached; None for a model without a calibration.
+    """`Imagined.doubt` at places [S]; None for a model without a calibration.
 
     It holds for views of one subject. Where these may not be (`warned`), it is at least the error
     at the views themselves.
     """
-    if seen.model.calibration is None:
-        return None
-    found = _doubts.setdefault(seen, {})
-    if len(w) not in found:
-        found[len(w)] = seen.doubt(w)
-    stated = found[len(w)]
+    stated = seen.doubt(w) if seen.model.calibration else None
     if stated is None or not warned:
         return stated
     given = seen.images(seen.subject.w[seen.observed])

@@ -24,7 +24,6 @@ from ui.inference import (
 )
 from ui.shell import frame, notices, query_params
 
-TRAILS = 12  # sampled paths over a film
 DOUBTS = 24  # places at which the width of the ring is measured
 
 
@@ -64,30 +63,22 @@ def show(
     if seen.scene is None:
         state = server_view.server_view(seen, key, start, places.dial)
     else:
-        look = dial.Look(
-            thing=collection.words.one,
-            lead=f"What stays the same all along this {collection.words.one}. {lead}".strip(),
-            name=choice.name,
-            scale=dial.Scale(*track.ends, degrees=track.degrees),
-            disc=collection.fills_disc,
-            editable=editable,
-            held_out=subject.held_out,
-            held_out_text=strip.held_out_text(choice),
-            trails=seen.trails(track.grid(96), TRAILS),
-            doubt=cached.doubt(seen, track.grid(DOUBTS), warned),
-        )
         state = dial.dial(
-            seen.scene,
-            look,
+            seen,
+            collection,
             (places.dial, places.style),
             key=key,
+            model=choice.name,
             angle=start,
             style=style,
             styles=style_names.names(choice, subject.label),
             likely=style_names.likely_of(choice, seen),
             morph=morph,
-            subject=(choice.name, subject.id),
             beside=beside,
+            doubt=cached.doubt(seen, track.grid(DOUBTS), warned),
+            lead=f"What stays the same all along this {collection.words.one}. {lead}".strip(),
+            editable=editable,
+            held_out_text=strip.held_out_text(choice),
         )
     with places.cards:
         _views(seen, choice, key, editable, warned)

@@ -39,9 +39,7 @@ def _morph(key: str, collection: Collection, a: Imagined, b: Imagined, w: float)
         label="Styles between A and B",
         layout="strip",
         single=False,
-        on_pick=lambda name: dial.move(
-            key, style=None if name == "0" else styles[int(name)].tolist()
-        ),
+        on_pick=lambda name: dial.restyle(key, None if name == "0" else styles[int(name)].tolist()),
     )
 
 

@@ -28,23 +28,18 @@ class Index:
             await self.app(scope, receive, send)
             return
         asked = [each for each in scope["headers"] if each[0] not in CONDITIONS]  # for all, as text
-        start: Message = {}
-        body = b""
+        sent: list[Message] = []
 
         async def collect(message: Message) -> None:
-            nonlocal start, body
-            if message["type"] == "http.response.start":
-                start = message
-                return
-            body += message.get("body", b"")
-            if message.get("more_body"):
-                return
-            headers = MutableHeaders(scope=start)
-            if headers.get("content-type", "").startswith("text/html"):
-                body = body.replace(b"</body>", ADDED)
-                headers["content-length"] = str(len(body))
-                del headers["etag"], headers["last-modified"]  # validators of the unmodified file
-            await send(start)
-            await send({"type": "http.response.body", "body": body})
+            sent.append(message)
 
         await self.app({**scope, "headers": asked}, receive, collect)
+        start, *parts = sent
+        body = b"".join(part.get("body", b"") for part in parts)
+        headers = MutableHeaders(scope=start)
+        if headers.get("content-type", "").startswith("text/html"):
+            body = body.replace(b"</body>", ADDED)
+            headers["content-length"] = str(len(body))
+            del headers["etag"], headers["last-modified"]  # validators of the unmodified file
+        await send(start)
+        await send({"type": "http.response.body", "body": body})

@@ -4,12 +4,10 @@ The browser loads the decoder's weights once and gets a few numbers a digit
 (`fgpvae.browser.export`); dragging sends nothing back. After a drag the pose is sent to the server
 and the page runs again:
 
-    indices = dial.context("rotate", [0, 4, 8])          # the views the person has chosen
-    scene = scenes.scene(model, views, angles, observed)  # what the model makes of them
-    state = dial.dial(scene, dial.Look(held_out=[7]), st.columns(2), key="rotate")
+    indices = dial.context("rotate", [0, 4, 8])  # the views the person has chosen
+    seen = imagine(model, subject, indices)
+    state = dial.dial(seen, collection, st.columns(2), key="rotate")
 """
-
-from __future__ import annotations
 
 import json
 import secrets
@@ -17,25 +15,28 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fgpvae.browser.export import Scene
+from fgpvae.browser.imagined import Imagined
 from fgpvae.browser.sliders import Morph, slider_data
+from fgpvae.browser.style_directions import Style
+from fgpvae.data.collections import Collection
+from fgpvae.data.track import Track
+from fgpvae.evaluation.latents import Styles
 from ui.components.dial import standalone
 from ui.components.shared import Component, offer, packed, rounded
 from ui.shell import palette
 
-if TYPE_CHECKING:
-    from fgpvae.browser.export import Scene
-    from fgpvae.browser.style_directions import Style
-    from fgpvae.evaluation.latents import Styles
-
-KEEP = "keep"
 SIZE = 500  # pixels of the dial, at most
 WIDEST = 0.3  # error of a pixel at which the ring is widest, for all models
+NARROW = 0.2  # share of the widest ring, for a model that does not say how sure it is
+WIDTHS = 120  # places at which the ring has a width
+TRAILS, STEPS = 12, 96  # sampled paths over a film, and places along them
 
 _dial = Component("dial")
 _sliders = Component("style_sliders")
@@ -61,39 +62,12 @@ class DialState:
 
 
 @dataclass(frozen=True)
-class Scale:
-    """Range and unit of views on the dial."""
-
-    low: float
-    high: float
-    degrees: bool = False  # an angle, with a slider and a number below the ring
-
-
-@dataclass(frozen=True)
 class Beside:
     """The same digit for a second model."""
 
     name: str
     scene: Scene
     styles: Sequence[Style] = ()  # its sliders; it follows those that the first model has as well
-
-
-@dataclass(frozen=True, eq=False)
-class Look:
-    """Texts and options of a dial."""
-
-    scale: Scale  # the unit of its views
-    thing: str = "digit"  # word for it
-    lead: str = ""  # the sentence above the sliders
-    name: str = ""  # name of the model, shown beside a second one
-    disc: bool = True  # whether pictures have empty corners
-    editable: bool = True  # whether a click on a dot adds or removes a view
-    held_out: Sequence[int] = ()  # indices of views that cannot be added
-    held_out_text: str = "never seen in training"
-    trails: np.ndarray | None = None  # [K, S, 2] paths as shares of the picture, the mean first
-    # [S] expected error of a pixel at even places, the width of the ring; if None, the width is the
-    # remaining share of the prior variance
-    doubt: np.ndarray | None = None
 
 
 @dataclass
@@ -135,46 +109,72 @@ class _Record:
 
 
 def dial(
-    scene: Scene,
-    look: Look,
+    seen: Imagined,
+    collection: Collection,
     places: tuple[DeltaGenerator, DeltaGenerator],
     *,
     key: str,
+    model: str,
     angle: float = 0.0,
     style: Sequence[float] | None = None,
     styles: Sequence[Style] | None = None,
     morph: Morph | None = None,
     likely: Styles | None = None,
-    subject: Hashable = None,
     beside: Beside | None = None,
+    doubt: np.ndarray | None = None,
+    lead: str = "",
+    editable: bool = True,
+    held_out_text: str = "never seen in training",
 ) -> DialState:
-    """Show a digit in a dial in the first of `places`, and its style in the second.
+    """Show a subject in a dial in the first of `places`, and its style in the second.
 
     `angle` (degrees) and `style` are the initial pose; if a page passes other values later, the
     dial moves there. On a line the dial is a track, and `angle` is a share of the way, from 0 to
     100. `styles` are the sliders (`style_directions`), `likely` the source of random styles, by
-    default the prior. With another `subject` the style is reset to the digit's own. A model
-    `beside` turns together with the first and follows its style in the properties for which both
-    have a direction.
+    default the prior; `lead` is the text above them. With another subject, or another `model` (its
+    name), the style is reset to the subject's own. A model `beside` turns together with the first
+    and follows its style in the properties for which both have a direction. If it is `editable`, a
+    click on a dot adds or removes a view.
+
+    `doubt` is the expected error of a pixel at even places, the width of the ring; if None,
+    the width is the remaining share of the prior variance.
     """
+    scene, subject, track, thing = seen.scene, seen.subject, collection.track, collection.words.one
+    assert scene is not None
     record, count = _record(key), len(scene.styles)
-    record.follow(Pose(_degrees(angle), _style(style, count)), subject, count)
-    data = _picture_data(scene, look, beside, followed(styles, beside)) | {
+    record.follow(Pose(_degrees(angle), _style(style, count)), (model, subject.id), count)
+    trails = seen.trails(track.grid(STEPS), TRAILS)
+    low, high = track.ends
+    turned = np.rad2deg(scene.angles).round(2) % 360
+    at = (50 * (scene.angles + 1)).round(2) if scene.line else turned
+    picture = {
+        **_decoded(scene),
+        "line": scene.line,
+        "scale": {"low": low, "high": high, "degrees": track.degrees},
+        "heldOut": list(subject.held_out),
+        "heldOutText": held_out_text,
+        "editable": editable,
+        "angles": at.tolist(),
+        "observed": scene.observed.tolist(),
+        "beside": beside and _beside(beside, styles),
+    }
+    data = picture | {
         "key": key,
-        "subject": repr(subject),
-        "name": look.name,
+        "scene": sha256(json.dumps(picture).encode()).hexdigest()[:16],  # changes with any of it
+        "subject": repr(record.subject),
+        "name": model,
         "pose": {"revision": record.revision, **asdict(record.pose)},
         "cycle": palette.TRACK if scene.line else palette.CYCLE,
         "heldOutColour": palette.HELD_OUT,
         "size": SIZE,
-        "thing": look.thing,
-        "disc": look.disc,
-        "doubt": None if look.doubt is None else rounded(np.minimum(look.doubt / WIDEST, 1)),
-        "trails": None if look.trails is None else _packed(look.trails),
+        "thing": thing,
+        "disc": collection.fills_disc,
+        "widths": rounded(_widths(scene, track, doubt)),
+        "trails": None if trails is None else _packed(trails),
     }
-    sliders = slider_data(scene.own, key, styles, morph, likely, look.lead, look.thing)
+    sliders = slider_data(scene.own, key, styles, morph, likely, lead, thing)
     # streamlit.css reserves the space of a ring, whose size is known with the slider of degrees
-    room = "ring" if look.scale.degrees else "line"
+    room = "ring" if track.degrees else "line"
     with places[0]:
         with st.container(key=f"{key}.{room}", gap=None):
             _dial(
@@ -211,12 +211,16 @@ def forget_context(key: str) -> None:
     record.default = record.context = None
 
 
-def move(key: str, angle: float | None = None, style: Sequence[float] | str | None = KEEP) -> None:
-    """Turn the dial from the page (a click on a strip, say), or give the digit another style."""
+def move(key: str, angle: float) -> None:
+    """Turn the dial from the page, such as by a click on a strip."""
     record = _record(key)
-    turned = record.pose.angle if angle is None else _degrees(angle)
-    kept = record.pose.style if isinstance(style, str) else style
-    record.move(Pose(turned, None if kept is None else tuple(map(float, kept))))
+    record.move(Pose(_degrees(angle), record.pose.style))
+
+
+def restyle(key: str, style: Sequence[float] | None) -> None:
+    """Give the subject another style, or its own."""
+    record = _record(key)
+    record.move(Pose(record.pose.angle, None if style is None else tuple(map(float, style))))
 
 
 def followed(styles: Sequence[Style] | None, beside: Beside | None) -> list[tuple[Style, Style]]:
@@ -244,40 +248,30 @@ def _style(style: Sequence[float] | None, count: int) -> tuple[float, ...] | Non
     return tuple(round(float(value), 3) for value in style)
 
 
-def _picture_data(
-    scene: Scene,
-    look: Look,
-    beside: Beside | None,
-    follow: Sequence[tuple[Style, Style]],
-) -> dict[str, Any]:
-    """The data from which the browser draws, with a name that changes with the data."""
-    turned = np.rad2deg(scene.angles).round(2) % 360
-    angles = (50 * (scene.angles + 1)).round(2) if scene.line else turned
+def _widths(scene: Scene, track: Track, doubt: np.ndarray | None) -> np.ndarray:
+    """The width of the ring at even places, from 0 to 1."""
+    w = track.grid(WIDTHS)
+    if doubt is not None:
+        shares = np.minimum(doubt / WIDEST, 1)
+        period = 2 * np.pi if track.period else None
+        return np.interp(w, track.grid(len(doubt)), shares, period=period)
+    return np.full(WIDTHS, NARROW) if scene.variance is None else scene.unknown(w)
+
+
+def _beside(beside: Beside, styles: Sequence[Style] | None) -> dict[str, Any]:
     pairs = [
         {"reading": rounded(first.reading), "direction": rounded(other.direction)}
-        for first, other in follow
+        for first, other in followed(styles, beside)
     ]
-    picture = {
-        **_decoded(scene),
-        "line": scene.line,
-        "scale": asdict(look.scale),
-        "heldOut": list(look.held_out),
-        "heldOutText": look.held_out_text,
-        "editable": look.editable,
-        "angles": angles.tolist(),
-        "observed": scene.observed.tolist(),
-        "beside": beside and {"name": beside.name, **_decoded(beside.scene), "follow": pairs},
-    }
-    return picture | {"scene": sha256(json.dumps(picture).encode()).hexdigest()[:16]}
+    return {"name": beside.name, **_decoded(beside.scene), "follow": pairs}
 
 
 def _decoded(scene: Scene) -> dict[str, Any]:
     """Data of a digit for one model, whose decoder the browser loads by its name."""
-    offer(scene.network.id, scene.network.blob)
+    offer(scene.network)
     return {
         "network": scene.network.id,
         "code": _packed(scene.code),
-        "variance": None if scene.variance is None else _packed(scene.variance[None]),
         "frequency": scene.frequency,
         "styles": scene.styles.tolist(),
         "own": rounded(scene.own),
@@ -291,12 +285,11 @@ def _packed(values: np.ndarray) -> dict[str, Any]:
 __all__ = [
     "Beside",
     "DialState",
-    "Look",
     "Morph",
-    "Scale",
     "context",
     "dial",
     "followed",
     "forget_context",
     "move",
+    "restyle",
 ]

@@ -2,7 +2,7 @@
 import { floats } from "../shared/numbers.js";
 import { hub } from "../shared/pose.js";
 
-const KEPT = 8;
+const KEPT = 8; // the newest; the browser's cache has the others
 const BASE = import.meta.url.split("/scripts/")[0]; // address of the server, below any path of a proxy
 const coming = new Map(); // decoders that are being loaded
 
@@ -11,15 +11,6 @@ export function unpack(buffer) {
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   const packed = buffer.slice(4 + length);
   return { header, weights: header.half ? floats(packed) : new Float32Array(packed) };
-}
-
-// move a used one to the end
-export function known(id) {
-  const entry = hub.networks.get(id);
-  if (!entry) return undefined;
-  hub.networks.delete(id);
-  hub.networks.set(id, entry);
-  return entry;
 }
 
 async function fetched(id) {

@@ -3,25 +3,24 @@ import { Degrees } from "../shared/degrees.js";
 import { parts } from "../shared/dom.js";
 import { mount } from "../shared/mount.js";
 import { follow, leave } from "../shared/pose.js";
-import { Circle } from "./circle.js";
+import { circle } from "./circle.js";
 import { load } from "./decoders.js";
 import { Gestures } from "./gestures.js";
 import { Hint } from "./hint.js";
 import { Picture } from "./picture.js";
 import { Player } from "./player.js";
-import { Line } from "./track.js";
+import { track } from "./track.js";
 import { Trails } from "./trails.js";
 import { Views } from "./views.js";
 
 const AGAIN = 1500; // milliseconds, if a decoder cannot be loaded
-const WIDTHS = 240; // places at which the ring has a width
 
 // degrees with at most one decimal, for inputs
 const plain = (angle) => `${(Math.round(angle * 10) / 10) % 360}`;
 
 export class Dial {
   constructor(root, { line, key }) {
-    const shape = line ? new Line() : new Circle();
+    const shape = line ? track : circle;
     Object.assign(this, { root, shape });
     const all = parts(root, "digit", "other", "views", "slide", "typed", "play", "hint", "trails", "ring");
     Object.assign(this, parts(root, "card", "stage", "grab", "arm", "angle", "caption", "names"));
@@ -76,7 +75,7 @@ export class Dial {
     if (this.live.style && this.live.style.length !== data.own.length) this.live.style = null;
     this.trails.show(data.trails);
     this.views.show(data, (angle) => this.words(angle));
-    this.ring.widen(Array.from({ length: WIDTHS }, (_, k) => this.width(data, k / this.shape.gaps(WIDTHS))));
+    this.ring.widen(data.widths);
     if (!this.beside) return;
     this.beside.show(data.beside);
     this.card.classList.toggle("two", Boolean(data.beside));
@@ -84,15 +83,6 @@ export class Dial {
     if (!data.beside) return;
     [data.name, data.beside.name].forEach((name, k) => (this.names.children[k].textContent = name));
     this.beside.canvas.ariaLabel = `The digit as ${data.beside.name} draws it`;
-  }
-
-  // the width of the ring at a share of the track: the doubt, or else the remaining share of the variance
-  width({ doubt }, share) {
-    if (!doubt) return this.picture.unknown(this.shape.span * share);
-    const place = share * this.shape.gaps(doubt.length);
-    const left = Math.floor(place);
-    const [a, b] = [doubt[left], doubt[(left + 1) % doubt.length]];
-    return a + (place - left) * (b - a);
   }
 
   // connect to the decoders; load missing ones

@@ -1,8 +1,6 @@
 // A digit drawn by one model: its code as a function of the angle, the decoder and a canvas.
-import { clamp } from "../shared/geometry.js";
-import { unpacked } from "../shared/numbers.js";
+import { hub } from "../shared/pose.js";
 import { Decoder } from "./decoder.js";
-import { known } from "./decoders.js";
 import { Enlarger } from "./enlarger.js";
 
 const ENLARGE = 8;
@@ -16,15 +14,13 @@ export class Picture {
 
   // set a digit's scene, from the server or a posterior in the browser; it is drawn once the weights are loaded
   show(scene) {
-    const curves = (given) => (given.at ? given : new this.shape.Curves({ ...given, values: unpacked(given.values) }));
     this.scene = scene;
-    this.series = scene && curves(scene.code);
-    this.variance = scene?.variance && curves(scene.variance);
+    this.series = scene && (scene.code.at ? scene.code : new this.shape.Curves(scene.code));
   }
 
   // connect to the decoder; false while its weights are missing
   connect() {
-    const entry = this.scene && known(this.scene.network);
+    const entry = this.scene && hub.networks.get(this.scene.network);
     this.decoder = entry && (entry.decoder ??= new Decoder(entry));
     if (!entry) return !this.scene;
     if (`${this.enlarger?.shape}` !== `${this.decoder.shape}`) {
@@ -51,13 +47,6 @@ export class Picture {
       direction.forEach((each, g) => (followed[g] += step * each));
     }
     return followed;
-  }
-
-  // the share of the prior variance that the views have left at an angle: the ring's width
-  unknown(angle) {
-    if (!this.variance) return 0.2;
-    const [left] = this.variance.at(this.shape.toModel(angle, this.scene.frequency));
-    return clamp(left, 0, 1);
   }
 
   draw(angle, style) {

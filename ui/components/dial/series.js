@@ -1,10 +1,11 @@
 // What a code is at an angle or a place: the server's Fourier series, or its table on a line.
 import { clamp } from "../shared/geometry.js";
+import { unpacked } from "../shared/numbers.js";
 
 class Curves {
   constructor({ shape: [rows], values }) {
     this.rows = rows;
-    this.values = Float64Array.from(values); // row by row
+    this.values = Float64Array.from(unpacked(values)); // row by row
     this.columns = this.values.length / rows;
   }
 }

@@ -1,67 +1,10 @@
 // The track: the dial for views on a line. Its "angle" is the position in percent, from 0 to 100.
 import { sharp } from "../shared/dom.js";
 import { clamp, sliderKeys } from "../shared/geometry.js";
-import { Circle } from "./circle.js";
 import { RADIUS, Ring } from "./ring.js";
 import { Table } from "./series.js";
 
 const LENGTH = 100;
-
-export class Line extends Circle {
-  Curves = Table;
-  Band = Rail;
-  span = LENGTH;
-  action = "go";
-  keyHelp =
-    "The arrow keys move along the track. Enter shows this view to the model, or hides it. " +
-    "Space starts and stops playing.";
-  apart = (a, b) => Math.abs(a - b);
-
-  // from end to end
-  gaps(places) {
-    return places - 1;
-  }
-
-  // from -1 to 1
-  toModel(angle) {
-    return (2 * angle) / LENGTH - 1;
-  }
-
-  bounded(angle) {
-    return clamp(angle, 0, LENGTH);
-  }
-
-  // to the end, then again from the start
-  onward(angle, degrees) {
-    return angle >= LENGTH ? 0 : Math.min(LENGTH, angle + degrees / 2);
-  }
-
-  along(_, share) {
-    return this.span * share;
-  }
-
-  keys(angle, step) {
-    return sliderKeys(angle, step > 1 ? 10 : 1, 10, 0, LENGTH);
-  }
-
-  place(element, angle) {
-    element.style.left = `${angle}%`;
-    element.style.top = "50%";
-  }
-
-  pointTo(arm, angle) {
-    arm.style.left = `${angle}%`;
-  }
-
-  pointed(event, { arm }) {
-    const box = arm.parentElement.getBoundingClientRect();
-    return { angle: (LENGTH * (event.clientX - box.left)) / box.width, radius: RADIUS, side: box.width };
-  }
-
-  reach({ angle, side }, handle) {
-    return (side * Math.abs(angle - handle)) / LENGTH;
-  }
-}
 
 class Rail extends Ring {
   draw(cycle = this.cycle) {
@@ -82,3 +25,28 @@ class Rail extends Ring {
     pen.fill();
   }
 }
+
+// with the same parts as `circle`
+export const track = {
+  Curves: Table,
+  Band: Rail,
+  span: LENGTH,
+  action: "go",
+  keyHelp:
+    "The arrow keys move along the track. Enter shows this view to the model, or hides it. " +
+    "Space starts and stops playing.",
+  apart: (a, b) => Math.abs(a - b),
+  toModel: (angle) => (2 * angle) / LENGTH - 1,
+  bounded: (angle) => clamp(angle, 0, LENGTH),
+  // to the end, then again from the start
+  onward: (angle, degrees) => (angle >= LENGTH ? 0 : Math.min(LENGTH, angle + degrees / 2)),
+  along: (_, share) => LENGTH * share,
+  keys: (angle, step) => sliderKeys(angle, step > 1 ? 10 : 1, 10, 0, LENGTH),
+  place: ({ style }, angle) => Object.assign(style, { left: `${angle}%`, top: "50%" }),
+  pointTo: (arm, angle) => (arm.style.left = `${angle}%`),
+  pointed(event, { arm }) {
+    const box = arm.parentElement.getBoundingClientRect();
+    return { angle: (LENGTH * (event.clientX - box.left)) / box.width, radius: RADIUS, side: box.width };
+  },
+  reach: ({ angle, side }, handle) => (side * Math.abs(angle - handle)) / LENGTH,
+};

@@ -18,7 +18,7 @@ STYLE = f"""<style>
 }}
 .picture {{ margin: 0; width: var(--size); }}
 .filling .picture {{ width: auto; }}
-.picture img {{
+.picture img, .rows img {{
   display: block; width: 100%; height: 100%; aspect-ratio: 1; object-fit: contain;
   border-radius: 10px; background: #000;
 }}
@@ -29,10 +29,7 @@ STYLE = f"""<style>
   font-size: .8rem; opacity: .75; white-space: nowrap; padding-right: .5rem; position: sticky;
   left: 0; background: light-dark(#fff, #171b24); z-index: 1;
 }}
-.rows img {{
-  display: block; width: 100%; height: 100%; aspect-ratio: 1; object-fit: contain;
-  border-radius: 6px; background: #000;
-}}
+.rows img {{ border-radius: 6px; }}
 .rows img.marked {{ outline: 2px solid {palette.GLOBAL}; }}
 .rows .bar {{ height: 4px; border-radius: 2px; }}
 .rows .label {{ text-align: center; font-size: .75rem; overflow: hidden; opacity: .7; }}

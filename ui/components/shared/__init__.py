@@ -1,12 +1,11 @@
 """What components share: CSS, JavaScript, and routes for scripts and decoders."""
 
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 import streamlit as st
 from starlette.requests import Request
@@ -14,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from fgpvae.browser.bundle import packed, rounded
+from fgpvae.browser.export import Network
 
 COMPONENTS = Path(__file__).parents[1]
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # the address names the content
@@ -25,10 +25,8 @@ VERSION = sha256(b"".join(SCRIPTS.values())).hexdigest()[:16]
 # Sent with every message of a component, hence short; the route answers below any path of a proxy.
 IMPORT = """const url = new URL("scripts/{}/{}/{}.js", document.baseURI);
 export default (await import(url)).default;"""
-MOST_DECODERS = 48  # maximum number of decoders; a page that needs one offers it again
 
-_offered: OrderedDict[str, bytes] = OrderedDict()  # decoders by name, the newest last
-_lock = Lock()
+_offered: WeakValueDictionary[str, Network] = WeakValueDictionary()
 
 
 class Component:
@@ -78,13 +76,9 @@ def routes() -> list[Route]:
     ]
 
 
-def offer(name: str, decoder: bytes) -> None:
-    """Offer a packed decoder to browsers under its name."""
-    with _lock:
-        _offered[name] = decoder
-        _offered.move_to_end(name)
-        while len(_offered) > MOST_DECODERS:
-            _offered.popitem(last=False)
+def offer(network: Network) -> None:
+    """Offer a packed decoder to browsers under its name, while its model or a scene holds it."""
+    _offered[network.id] = network
 
 
 async def _script(request: Request) -> Response:
@@ -92,7 +86,8 @@ async def _script(request: Request) -> Response:
 
 
 async def _decoder(request: Request) -> Response:
-    return _file(_offered.get(request.path_params["name"]), "application/octet-stream")
+    network = _offered.get(request.path_params["name"])
+    return _file(network.blob if network else None, "application/octet-stream")
 
 
 def _file(content: bytes | None, kind: str) -> Response:

@@ -89,10 +89,10 @@ export class Posterior {
     return Float64Array.of(...local, ...this.styleVariance);
   }
 
-  // the share of the prior variance that is left at w, as a curve of one row
-  get unknown() {
-    const count = this.local.length;
-    return { at: (w) => [this.variance(w).slice(0, count).reduce((sum, each) => sum + each, 0) / (count * this.prior)] };
+  // the share of the prior variance that is left at w
+  unknown(w) {
+    const left = this.variance(w).slice(0, this.local.length);
+    return left.reduce((sum, each) => sum + each, 0) / (left.length * this.prior);
   }
 
   // returns a function that draws the local channels at places [S]: standard normal numbers [J][S] -> [S][J]

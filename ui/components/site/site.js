@@ -1,11 +1,11 @@
 // The laboratory in one file: computes here what the app's server computes there.
 import canvas from "../canvas/canvas.js";
-import { Circle } from "../dial/circle.js";
+import { circle } from "../dial/circle.js";
 import dial from "../dial/dial.js";
 import { Picture } from "../dial/picture.js";
 import { Series } from "../dial/series.js";
 import { radians, turned } from "../shared/geometry.js";
-import { bytes, floats, gaussian, unpacked } from "../shared/numbers.js";
+import { bytes, floats, gaussian } from "../shared/numbers.js";
 import { hub, poseOf } from "../shared/pose.js";
 import { Posterior } from "../shared/posterior.js";
 import styleSliders from "../style_sliders/style_sliders.js";
@@ -17,12 +17,16 @@ import { weights } from "./weights.js";
 const WIDTH = 1 / 12; // width of a stroke, as in the app
 const [SAMPLES, STEPS] = [8, 47]; // sampled paths of a film, points of each
 const START = 13; // index of the first digit shown, a three
+const WIDTHS = 120; // places where a ring or track has a width
 const DIGIT = { thing: "digit", disc: true, scale: { low: 0, high: 360, degrees: true } };
 const WIDEST = 0.3; // error of a pixel at which the ring is widest, as in the app
 const WARM = "#e4572e";
 const $ = (id) => document.getElementById(id);
 const root = (id) => $(id).shadowRoot;
 let content;
+
+// even places of a line
+const along = (count) => Array.from({ length: count }, (_, k) => (2 * k) / (count - 1) - 1);
 
 // the layers and weights of a network
 async function network(name) {
@@ -32,8 +36,7 @@ async function network(name) {
 
 // a model: its kernel, mean function and number of channels, as the posterior takes them
 function prepared(model) {
-  const mean = model.mean && new Series({ shape: [model.local], values: unpacked(model.mean) });
-  return { ...model, mean };
+  return { ...model, mean: model.mean && new Series({ shape: [model.local], values: model.mean }) };
 }
 
 // encoded views [{ w, mean, variance }] of a subject of the page
@@ -49,7 +52,7 @@ function encoded({ w, latents }, { views }) {
 // what a dial draws from: a posterior, where the app sends a Fourier series
 function scene(model, posterior, name) {
   const styles = posterior.style.map((_, g) => model.local + g);
-  return { network: name, code: posterior, variance: posterior.unknown, frequency: 1, styles, own: posterior.style };
+  return { network: name, code: posterior, frequency: 1, styles, own: posterior.style };
 }
 
 // One subject on a dial or a track. A click on a dot gives a view to the posterior or takes it away.
@@ -78,6 +81,8 @@ class Stage {
       observed,
       angles: views.map(({ w }) => (line ? 50 * (w + 1) : turned(Math.round((w * 18000) / Math.PI) / 100))),
       cycle: content.colours[line ? "line" : "circle"],
+      // the expected error of a digit is the same at all angles
+      widths: along(WIDTHS).map((w) => (line ? this.posterior.unknown(w) : content.doubt / WIDEST)),
       trails: line ? this.trails() : null,
       heldOut: [],
       heldOutText: "",
@@ -86,7 +91,6 @@ class Stage {
       size: 470,
       name: "",
       beside: null,
-      doubt: null,
       ...this.fixed,
     };
     dial({ data: [data], parentElement: root(this.id), setStateValue: (name, value) => this.took(name, value) });
@@ -101,7 +105,7 @@ class Stage {
 
   // the mean path and samples, as shares of the picture: [1 + SAMPLES, STEPS, 2]
   trails() {
-    const places = Array.from({ length: STEPS }, (_, s) => (2 * s) / (STEPS - 1) - 1);
+    const places = along(STEPS);
     const mean = places.map((w) => [...this.posterior.at(w).subarray(0, 2)]);
     const draw = this.posterior.sampler(places);
     const drawn = Array.from({ length: SAMPLES }, () => draw([0, 1].map(() => places.map(gaussian))));
@@ -132,7 +136,7 @@ function rotate(model) {
   const stage = new Stage("rotate", "dial", model, "decoder", DIGIT);
   const only = (k) => model.w.map((_, q) => k.includes(q));
   const all = (k) => encoded(model, model.subjects[k]);
-  const pictures = ["swap-b", "swap-ab"].map((id) => new Picture($(id), new Circle()));
+  const pictures = ["swap-b", "swap-ab"].map((id) => new Picture($(id), circle));
   let [a, b, choosing] = [START, null, "a"];
   let other;
   const draw = () => {
@@ -234,7 +238,6 @@ function films(model) {
 
 export async function start() {
   content = JSON.parse($("content").textContent);
-  DIGIT.doubt = [content.doubt / WIDEST];
   const model = prepared(content.rotate);
   hub.networks.set("decoder", await network("decoder"));
   rotate(model);

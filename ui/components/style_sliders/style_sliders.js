@@ -46,8 +46,7 @@ class StyleCard {
   }
 
   update(data) {
-    const changed = (name) => JSON.stringify(data[name]) !== JSON.stringify(this.data?.[name]);
-    const [rebuilt, another] = [changed("styles"), changed("morph")];
+    const rebuilt = JSON.stringify(data.styles) !== JSON.stringify(this.data?.styles);
     this.data = data;
     this.live.own = data.own;
     this.lead.textContent = data.lead;
@@ -63,10 +62,8 @@ class StyleCard {
     this.far.lastChild.textContent = `beyond real ${data.thing}s`;
     // without data on real digits
     this.limit = Math.max(3, Math.ceil(Math.max(0, ...data.own.map(Math.abs))));
-    if (another) {
-      this.morph.hidden = !data.morph;
-      this.morphName.textContent = data.morph?.name ?? "";
-    }
+    this.morph.hidden = !data.morph;
+    this.morphName.textContent = data.morph?.name ?? "";
     if (rebuilt) this.build();
     this.draw();
   }
