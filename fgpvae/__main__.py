@@ -278,7 +278,7 @@ def _add_train(add: Add) -> None:
     command.add_argument("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
     command.add_argument("--period", type=float, default=0.0, help="of own views; none on a line")
     command.add_argument("--kernel", help=f"over own views: {', '.join(KERNELS)}")
-    command.add_argument("--run-dir", required=True, help="where everything about the run is kept")
+    command.add_argument("--run-dir", required=True, help="directory of the run")
     command.add_argument("--seed", type=int, help="the same seed gives the same weights")
     command.add_argument("--epochs", type=int, help="instead of the preset's")
     command.add_argument(
@@ -293,7 +293,7 @@ def _add_train(add: Add) -> None:
     command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="e.g. model.latents=24"
     )
-    command.add_argument("--resume", action="store_true", help="go on with the run in --run-dir")
+    command.add_argument("--resume", action="store_true", help="resume the run in --run-dir")
     command.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # of the parent process
     command = add("runs", list_runs, "List the runs in a directory.", "--root runs")
     command.add_argument("--root", default=str(queue.root()), help="default: %(default)s")
@@ -328,7 +328,7 @@ def _add_use(add: Add) -> None:
 
 
 def _add_experiments(add: Add) -> None:
-    summary = "Make a table or figure of the paper anew."
+    summary = "Reproduce a table or figure of the paper."
     command = add("experiment", run_experiment, summary, "table1 --seeds 5 --json")
     command.add_argument("name", choices=EXPERIMENTS)
     command.add_argument("--seeds", type=int, default=5)
@@ -358,7 +358,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("fgpvae:", " ".join(str(error).split()), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("fgpvae: interrupted; what was trained is kept", file=sys.stderr)
+        print("fgpvae: interrupted; the last checkpoint is kept", file=sys.stderr)
         return 130
     if result is not None:
         try:

@@ -58,7 +58,7 @@ with above:
 latents.spaces.before_after(choice)
 with frame.card(
     "Channel by channel",
-    "Dots are what the encoder says of each view alone, with their errors. "
+    "Dots are the encodings of single views, with their standard deviations. "
     + ("This model draws no conclusion from the other views." if found.curves is None else CURVES),
 ):
     latents.channels.along(choice, found, row, given)
@@ -67,7 +67,7 @@ if found.curves is not None:
 latents.channels.correlations(choice)
 if choice.classes:
     with frame.card(
-        "How well are angle and style kept apart?",
+        "How well are angle and style separated?",
         "Every model takes the same tests; the table names the best possible value of each.",
     ):
         latents.disentanglement.card()

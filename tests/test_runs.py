@@ -64,7 +64,7 @@ def test_a_signal_stops_between_two_steps_and_keeps_everything(number, forks, tm
     child.until((directory / runs.METRICS).exists)
     child.kill(number)
     assert child.wait() == 130
-    assert child.out.read_text() == "fgpvae: interrupted; what was trained is kept\n"
+    assert child.out.read_text() == "fgpvae: interrupted; the last checkpoint is kept\n"
     run = runs.open_run(directory)
     assert (run.state, run.active) == (runs.STOPPED, False)
     # the checkpoint is of the step at which it stopped

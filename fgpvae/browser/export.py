@@ -113,7 +113,7 @@ def scene(
         left = _array(posterior.unknown(grid[None])[0])
         variance = left if harmonics is None else _coefficients(left[:, None])[0]
     if not (np.isfinite(code).all() and (variance is None or np.isfinite(variance).all())):
-        raise UserError("What this model makes of the digit is not made of finite numbers.")
+        raise UserError("The posterior of this digit has numbers that are not finite.")
     styles = np.asarray(model.styles, dtype=int)
     return Scene(
         network=network(model),

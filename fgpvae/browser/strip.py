@@ -108,7 +108,7 @@ def _numbers(text: str) -> list[float]:
     """Parse comma-separated numbers."""
     parts = text.split(",")
     if len(parts) > MOST_IMAGES:
-        raise UserError(f"At most {MOST_IMAGES} places can be asked for at a time.")
+        raise UserError(f"At most {MOST_IMAGES} places are possible at a time.")
     try:
         values = [float(part) for part in parts]
     except ValueError:

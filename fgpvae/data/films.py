@@ -167,7 +167,7 @@ class Film:
 
     look: Tensor
     path: Path
-    label: int  # of a digit; -1 for shapes
+    label: int  # class of a digit; -1 for shapes
 
     @property
     def images(self) -> Tensor:

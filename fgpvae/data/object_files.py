@@ -156,7 +156,7 @@ def _checked(images: Array, owner: Array, view: Array, name: str) -> Objects:
     if not FEWEST_OBJECTS <= len(names) <= MOST_OBJECTS:
         raise UserError(
             f"'{name}' has {len(names)} objects: from {FEWEST_OBJECTS} to {MOST_OBJECTS} are "
-            "needed, some of which are kept for testing."
+            "needed, some of which are held out for testing."
         )
     count = np.bincount(index)
     if count.max() > MOST_VIEWS:

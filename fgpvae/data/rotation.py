@@ -17,7 +17,7 @@ HELD_OUT_INDEX = 7  # index of 157.5 degrees
 
 
 def circular_error(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """Distance between two angles on the circle, in radians, between 0 and pi."""
+    """Distance between two angles on the circle, from 0 to π radians."""
     # |((a - b + pi) mod 2 pi) - pi|
     difference = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
     return np.abs((difference + np.pi) % (2 * np.pi) - np.pi)

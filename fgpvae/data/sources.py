@@ -14,7 +14,7 @@ from .digits import Digits
 
 _PIECE, _MAX_PIECES = 2**20, 200  # bytes of a piece, and the maximum number of pieces
 _TRAIN_FILE = 60_000  # OpenML has the training file first, then the test file
-_MAGIC = {2: 2051, 0: 2049}  # of images, of labels
+_MAGIC = {2: 2051, 0: 2049}  # magic numbers of images and of labels
 
 
 def load_idx(directory: str | Path, train: bool = True) -> Digits:

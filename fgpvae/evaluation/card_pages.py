@@ -233,17 +233,17 @@ def _angles(measured: dict[str, Any]) -> list[str]:
         return []
     blocks = []
     if stated := measured["orientation"].get("stated"):
-        blocks.append(f"Of a turned digit of MNIST {_certain(stated)}")
+        blocks.append(f"For a rotated MNIST digit {_certain(stated)}")
     found = measured["orientation_pictures"]
     text = (
-        "Where a digit of MNIST lies on its canvas tells how it was turned. A person's picture "
-        "does not tell that: the pages place and scale it anew for each angle. Read so, "
-        f"{found['pictures']} of these digits, drawn on paper and turned, have a median error of "
+        "The position of an MNIST digit on its canvas reveals its angle. That of an uploaded picture "
+        "does not: the pages place and scale it for each angle. Read in this way, "
+        f"{found['pictures']} of these digits, drawn on paper and rotated, have a median error of "
         f"the angle of {found['median_error_degrees']:.1f}°, and "
         f"{100 * found['within_15_degrees']:.0f} % are right within 15°."
     )
     if "sure_share" in found:
-        text += f" Of such a picture {_certain(found)}"
+        text += f" For such a picture {_certain(found)}"
     return [*blocks, text]
 
 

@@ -46,9 +46,9 @@ class Question:
         if self.kind not in (TRAINING, UNSEEN, UPRIGHT):
             raise UserError(f"There is no question '{self.kind}'.")
         if self.kind == UPRIGHT and not 1 <= self.angle < len(ANGLES):
-            raise UserError("From the upright view, one of the 15 other angles can be asked for.")
+            raise UserError("From the upright view, the target is one of the 15 other angles.")
         if self.kind != UPRIGHT and self.angle != HELD_OUT_INDEX:
-            raise UserError("These digits are asked for at the held-out angle only.")
+            raise UserError("The target of these digits is the held-out angle.")
 
     def task(self) -> Task:
         return _task(self)

@@ -113,7 +113,7 @@ def _squares(model: Model, task: Task, sample: bool = False, seed: int = 0) -> T
 def _mean(task: Task, squares: Tensor) -> float:
     count = int(task.asked.sum())
     if not count:
-        raise UserError("The task asks for no image.")
+        raise UserError("The task has no target image.")
     return float(squares.sum()) / (count * task.targets.shape[2:].numel())
 
 

@@ -8,7 +8,7 @@ ANSWERS = {"nearest_view": "copying the nearest given view", "mean_image": "the 
 OTHER_MODEL = "take a model that keeps view and style apart, such as the FGP-VAE"
 QUESTIONS = {
     "test_mse": (
-        "views kept back of what it was trained on",
+        "held-out views of its training subjects",
         "train longer (--resume --epochs), or with a larger model.amplitude and model.local and a "
         "shorter model.length_scale",
     ),

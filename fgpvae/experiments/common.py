@@ -99,9 +99,8 @@ class Experiment:
     def variants(
         self, preset: str, variants: Mapping[str, Sequence[str]], shipped: str
     ) -> Iterator[tuple[str, Sequence[Run], Sequence[Model]]]:
-        """The runs and models of a preset with the changes of each variant; a shipped model.
-
-        Of the variants asked for, which are all by default.
+        """Iterate over the runs and models of a preset with each variant's changes, then a shipped
+        model.  Only the requested variants, all by default.
         """
         names = tuple(variants) if self.models == MODELS else self.models
         for name in names:

@@ -48,7 +48,7 @@ def films(experiment: Experiment) -> dict[str, Any]:
 
 
 def _figures(scores: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row says of a model; of a swap the ratio of errors."""
+    """The scores in a row; for swaps the ratio of errors."""
     figures = {name: scores[name] for name in FIGURES if name in scores}
     if "swap" in figures:
         figures["swap"] = {given: each["ratio"] for given, each in figures["swap"].items()}

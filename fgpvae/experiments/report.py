@@ -61,7 +61,7 @@ def cell(figure: dict[str, Any] | None, digits: int = 4) -> str:
 
 
 def _name(row: dict[str, Any]) -> str:
-    """Family and preset; the legend of docs/results.md says what a preset has beyond its family."""
+    """Family and preset; docs/results.md has a legend of presets."""
     return f"{row['model'].partition(',')[0]} (`{row['preset']}`)"
 
 

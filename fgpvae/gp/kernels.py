@@ -43,7 +43,7 @@ class Stationary(nn.Module):
 
     def correlation(self, delta: Tensor) -> Tensor:
         """c(δ), with c(0) = 1."""
-        raise TypeError(f"{type(self).__name__} does not say how alike two views are")
+        raise TypeError(f"{type(self).__name__} does not implement `correlation`")
 
     def gram(self, a: Tensor, b: Tensor) -> Tensor:
         """Views [..., S] and [..., Q] -> covariances [..., S, Q]."""

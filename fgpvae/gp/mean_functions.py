@@ -22,7 +22,7 @@ class MeanFunction(nn.Module):
         self.weights = nn.Parameter(torch.randn(features, channels))
 
     def features(self, w: Tensor) -> Tensor:
-        raise TypeError(f"{type(self).__name__} does not say what its features are")
+        raise TypeError(f"{type(self).__name__} does not implement `features`")
 
     def forward(self, w: Tensor) -> Tensor:
         """Angles [...] -> [..., J]."""

@@ -66,7 +66,7 @@ class _Located:
 
     ink: Ink
     digit: np.ndarray  # [H, W] bool
-    box: _Pixels  # of the part, in the whole picture
+    box: _Pixels  # box of the part in the whole picture
     notes: tuple[str, ...]
 
 
@@ -87,7 +87,7 @@ def normalise(
         final = ink.level.astype(np.float32)
         stroke_notes = ["The picture already has the form of an MNIST digit."]
     steps = (
-        Step("Picture", "The picture as it came, upright.", _shown(np.asarray(whole))),
+        Step("Picture", "The original picture, upright.", _shown(np.asarray(whole))),
         Step("Grey", "The part in use, in the light that shows its ink best.", _shown(ink.grey)),
         Step("Even light", "Shadows and uneven light taken out.", _shown(ink.even)),
         Step("Ink", "What counts as ink, white on black.", _shown(ink.level)),

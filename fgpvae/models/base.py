@@ -259,7 +259,7 @@ class Model(nn.Module):
         self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Terms:
         """Score a batch, reconstructing all observed views from those in `context` [P, Q]."""
-        raise TypeError(f"{type(self).__name__} does not say how it is scored")
+        raise TypeError(f"{type(self).__name__} does not implement `terms`")
 
     def conditional_terms(
         self, views: Views, context: Tensor, generator: torch.Generator | None = None
@@ -273,7 +273,7 @@ class Model(nn.Module):
 
     def recognition(self, views: Views, generator: torch.Generator | None = None) -> Tensor:
         """Loss of these weights, in nats a digit [P]."""
-        raise TypeError(f"{type(self).__name__} does not recognise angles")
+        raise TypeError(f"{type(self).__name__} does not implement `recognition`")
 
     def log_prior(self) -> Tensor:
         """Log prior of the parameters that have one, in nats."""

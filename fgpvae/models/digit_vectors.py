@@ -86,7 +86,7 @@ class DigitVectorModel(Model):
 
     def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
         """d [P, m] of training digits, given as views [P, Q, H, W] and as rows [P]."""
-        raise TypeError(f"{type(self).__name__} does not say what its digit vectors are")
+        raise TypeError(f"{type(self).__name__} does not implement `digit_vectors`")
 
     def rows(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Rows [P] of training digits by id, and a mask [P] of the ids that are training digits."""

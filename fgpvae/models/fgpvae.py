@@ -340,7 +340,7 @@ class FGPVAE(Model):
         w = arrays.tensor(grid, "The grid", self.home).double()
         seen = arrays.tensor(images, "Images", self.home)
         if w.ndim != 1 or seen.shape[1:] != self.image_shape:
-            raise UserError("The angle is asked for of images [P, H, W], on a grid [G] of angles.")
+            raise UserError("`orientation` takes images [P, H, W] and a grid [G] of angles.")
         views = self.given(seen[:, None], w.new_zeros(len(seen), 1))
         if self.calibration is None or not self.encoder.takes_angle:
             return arrays.like(self.angle_evidence(views, w).softmax(-1), grid)

@@ -99,16 +99,16 @@ class Posterior:
 
     def unknown(self, at: Any) -> Any:
         """Posterior variance as a share of the prior variance, at angles [P, S] -> [P, S]."""
-        raise UserError(f"The {self.title} does not say how much of a digit it knows.")
+        raise UserError(f"The {self.title} has no measure of its uncertainty.")
 
     def _mean(self, w: Tensor) -> Tensor:
-        raise TypeError(f"{type(self).__name__} does not say what its mean is")
+        raise TypeError(f"{type(self).__name__} does not implement `_mean`")
 
     def _variance(self, w: Tensor) -> Tensor:
-        raise TypeError(f"{type(self).__name__} does not say what its variance is")
+        raise TypeError(f"{type(self).__name__} does not implement `_variance`")
 
     def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
-        raise TypeError(f"{type(self).__name__} does not say how it is sampled")
+        raise TypeError(f"{type(self).__name__} does not implement `_sample`")
 
     def _angles(self, at: Any) -> Tensor:
         w = arrays.tensor(at, "Angles to generate at", self.device).double()

@@ -162,7 +162,7 @@ class InducingGP(DigitVectorModel):
 
     def from_batch(self, views: Views, phi: Tensor) -> InducingPosterior:
         """q(u) given a batch with features [P, Q, M]."""
-        raise TypeError(f"{type(self).__name__} does not say what its q(u) is")
+        raise TypeError(f"{type(self).__name__} does not implement `from_batch`")
 
     def terms(
         self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None

@@ -1,14 +1,14 @@
 """Run directories: a training run on disk.
 
-config.json        what is trained
+config.json        the config
 metrics.jsonl      one line an epoch, append only
-objects.npz        a copy of one's own objects, where a run is trained on such
+objects.npz        a copy of own objects, if the run is trained on them
 model.safetensors  the newest weights, ready for inference
-state.pt           everything needed to go on
+state.pt           everything needed to resume
 status.json        state, progress, heartbeat
 lock               held by the process that trains, so it is free as soon as that process is gone
 stop               asks that process to stop
-log.txt output of a background process
+log.txt            output of a background process
 """
 
 import json

@@ -159,7 +159,7 @@ def resume(run: Run, epochs: int | None = None) -> Run:
             now = runs.open_run(run.path)
             runs.check_state(run.path)
             if now.state == runs.FINISHED and config.training.epochs <= now.epoch:
-                raise UserError(f"'{run.name}' is finished; give it more epochs to go on.")
+                raise UserError(f"'{run.name}' is finished; give it more epochs to continue.")
             if config != now.config:
                 save_config(config, run.path)
             status = {"state": runs.QUEUED, "queued": time.time(), "epoch": now.epoch}

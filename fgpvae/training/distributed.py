@@ -29,7 +29,7 @@ class WorkerLost(UserError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Another worker was lost; the last checkpoint is kept, and the run goes on from it "
+            "Another worker was lost; the last checkpoint is kept, and the run continues from it "
             "with --resume."
         )
 

@@ -110,7 +110,7 @@ class GECO(nn.Module):
 
     λ is multiplied by exp(moving average of error - κ²) in each step and kept within bounds:
     without an upper bound it grows forever if κ² is out of reach, and the encoder's variances
-    vanish. With Q views of K pixels, λ = QK / (2σ²) makes this the ELBO with noise σ².
+    vanish. With Q views of K pixels, λ = QK / (2σ²) gives the ELBO with noise σ².
     """
 
     value: Tensor

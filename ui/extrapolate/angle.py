@@ -118,7 +118,7 @@ def stated_label(id: str) -> int | None:
 
 
 def to_link(id: str) -> dict[str, str | None]:
-    """Return what the person states of a digit, for a link."""
+    """Return the stated angle and class of a digit, for a link."""
     degrees, label = stated(id), stated_label(id)
     return {
         "stated": None if degrees is None else f"{degrees:g}",

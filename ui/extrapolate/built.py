@@ -21,5 +21,5 @@ class Built:
     sentence: str = ""
     notes: Sequence[str] = ()  # warning at the dial
     fine: str = ""  # sentence at the dial if there is no warning
-    link: dict[str, str | None] = field(default_factory=dict)  # of PARAMS
+    link: dict[str, str | None] = field(default_factory=dict)  # query parameters, see PARAMS
     shareable: bool = True  # whether the link restores this subject

@@ -26,8 +26,8 @@ CLICK = (
     "the band contains 95 % of what it considers possible, and the thin lines are samples of it."
 )
 ENCODER = (
-    "In the model nobody clicks: the encoder looks at each view and says where its point is (μ) "
-    "and how sure it is (S, a diagonal matrix of variances)."
+    "In the model the encoder sets the points: from each view it estimates a value (μ) and its "
+    "variance (S, a diagonal matrix)."
 )
 POSTERIOR = (
     "The posterior",

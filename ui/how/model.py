@@ -30,7 +30,7 @@ NEW_DIGIT = (
 WHAT_FOR = (
     "A rotation turns the picture of a digit better than any model. It cannot turn an object "
     "in space, because one view does not show all of it, and it cannot fill in a film. There the "
-    "posterior says what the views leave open: its samples are different objects that look the "
+    "posterior shows what the views leave open: its samples are different objects that look the "
     "same from the given side, or different paths through the given frames."
 )
 BATCHES = (

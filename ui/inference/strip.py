@@ -18,7 +18,7 @@ MOST = 24  # places side by side
 def held_out_text(choice: Choice) -> str:
     """Describe views that the model may not be shown."""
     fresh = choice.config.data.split in ("continuous", "films")
-    return "kept hidden here" if fresh else "never seen in training"
+    return "never observed here" if fresh else "never seen in training"
 
 
 def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:

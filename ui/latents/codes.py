@@ -16,7 +16,7 @@ from ui.catalog.subjects import some, suits
 
 MANY = 60  # subjects whose curves are shown
 CLOUD = 300  # subjects whose styles are shown
-GRID = 72  # places of a curve, all round or from end to end
+GRID = 72  # places of a curve along the track
 BATCH = 50  # subjects in a chunk
 CHANNELS = 8  # global channels that are shown, those with the largest effect
 

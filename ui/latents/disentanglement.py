@@ -56,7 +56,7 @@ MEANING = {
     "mig": "How much more the better informed part knows than the other: 1 means everything "
     "against nothing.",
     "swap_error": "MSE of pictures with the style of one digit and the local channels of another. "
-    "If both are kept apart, it equals that of plain reconstruction.",
+    "If both are separated, it equals that of plain reconstruction.",
     "reconstruction_error": "MSE of the same images with the digit's own local channels.",
 }
 
@@ -115,7 +115,7 @@ def show(measured: dict[str, Scores]) -> None:
         key="latents.table_download",
         on_click="ignore",
     )
-    st.caption("The best of each row is marked; the second column says what would be best.")
+    st.caption("The best of each row is marked; the second column has the best possible value.")
     with st.expander("What each figure means", expanded=True):
         lines = [
             f"- **{title}** ({best or 'for comparison'}). {MEANING[key]}"

@@ -98,7 +98,7 @@ def _show(
 
 def _local_sentence(choice: Choice, found: Codes) -> str:
     words, shared = choice.collection.words, found.shared()
-    front = f"Rings are what the encoder says of single {words.views} of the picked {words.one}."
+    front = f"Rings are the encodings of single {words.views} of the picked {words.one}."
     if shared < ALIKE:
         share = "less than 0.1%" if shared < 0.001 else f"{shared:.1%}"
         return (
@@ -194,7 +194,7 @@ def before_after(choice: Choice) -> None:
     with frame.card(
         "Before and after",
         f"Sixteen views each of {DIGITS} threes, every view placed by itself; a colour is one "
-        "digit. Where style is kept apart from the angle, the views of a digit lie together.",
+        "digit. If style is separated from the angle, the views of a digit lie together.",
     ):
         columns = st.columns(len(others) + 1)
     for number, (column, each) in enumerate(zip(columns, [*others, choice], strict=True)):

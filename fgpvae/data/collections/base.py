@@ -96,7 +96,7 @@ class Collection(ABC):
     """Subjects of one kind, all with the same track and shape of image."""
 
     name: str  # "digits"
-    group: str  # of the switch on top of a page: "Digits", "Objects" or "Films"
+    group: str  # entry of the switch on pages: "Digits", "Objects" or "Films"
     words: Words
     track: Track
     classes: tuple[int, ...] = ()  # classes of its subjects; empty if there are none

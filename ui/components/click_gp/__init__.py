@@ -9,8 +9,8 @@ from ui.shell import palette, query_params
 
 _component = Component("click_gp")
 MOST = 40  # maximum number of points
-REACH = 3.0  # of the vertical axis
-LIMITS = {"sigma": (0.2, 2.0), "r": (0.2, 3.0), "noise": (0.01, 1.0)}  # of the sliders
+REACH = 3.0  # range of the vertical axis
+LIMITS = {"sigma": (0.2, 2.0), "r": (0.2, 3.0), "noise": (0.01, 1.0)}  # ranges of the sliders
 START: dict[str, Any] = {
     "points": [{"w": 40.0, "z": 1.0}, {"w": 110.0, "z": -0.6}],  # degrees and value
     "sigma": 1.0,

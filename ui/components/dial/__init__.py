@@ -76,7 +76,7 @@ class _Record:
 
     pose: Pose = Pose()
     given: Pose | None = None  # the arguments of the last run
-    revision: str = ""  # changes when the page, not the person, moves the dial
+    revision: str = ""  # changes when the page, not the user, moves the dial
     subject: Hashable = None
     default: list[int] | None = None
     context: list[int] | None = None
