@@ -236,8 +236,8 @@ def _angles(measured: dict[str, Any]) -> list[str]:
         blocks.append(f"For a rotated MNIST digit {_certain(stated)}")
     found = measured["orientation_pictures"]
     text = (
-        "The position of an MNIST digit on its canvas reveals its angle. That of an uploaded picture "
-        "does not: the pages place and scale it for each angle. Read in this way, "
+        "The position of an MNIST digit on its canvas reveals its angle. That of an uploaded "
+        "picture does not: the pages place and scale it for each angle. Read in this way, "
         f"{found['pictures']} of these digits, drawn on paper and rotated, have a median error of "
         f"the angle of {found['median_error_degrees']:.1f}°, and "
         f"{100 * found['within_15_degrees']:.0f} % are right within 15°."
@@ -251,9 +251,9 @@ def _certain(found: dict[str, Any]) -> str:
     """How often an angle is stated as sure, and how often that is right."""
     least = f"{100 * SURE:.0f} % sure of the angle"
     if not found["sure_share"]:
-        return f"it is never {least}."
+        return f"the model is never {least}."
     return (
-        f"it is at least {least} in {100 * found['sure_share']:.0f} % of the cases, and then right "
+        f"the model is at least {least} in {100 * found['sure_share']:.0f} % of the cases, and then right "
         f"within 15° in {100 * found['sure_right']:.0f} %."
     )
 
