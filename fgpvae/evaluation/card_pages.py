@@ -253,8 +253,8 @@ def _certain(found: dict[str, Any]) -> str:
     if not found["sure_share"]:
         return f"the model is never {least}."
     return (
-        f"the model is at least {least} in {100 * found['sure_share']:.0f} % of cases, and then right "
-        f"within 15° in {100 * found['sure_right']:.0f} %."
+        f"the model is at least {least} in {100 * found['sure_share']:.0f} % of cases, and then "
+        f"right within 15° in {100 * found['sure_right']:.0f} %."
     )
 
 
