@@ -34,15 +34,12 @@ class Source:
     def __init__(self, digits: int, size: int, seed: int) -> None:
         self.digits, self.size, self.seed = digits, size, seed
         self.steps = math.ceil(digits / size)  # batches in an epoch
-        self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
 
     def rows(self, step: int) -> Tensor:
         """The subjects of a step."""
         epoch, k = divmod(step, self.steps)
-        if epoch != self._epoch:
-            generator = random_generator(self.seed, 0, epoch)
-            self._epoch, self._order = epoch, torch.randperm(self.digits, generator=generator)
-        return self._order[k * self.size : (k + 1) * self.size]
+        order = torch.randperm(self.digits, generator=random_generator(self.seed, 0, epoch))
+        return order[k * self.size : (k + 1) * self.size]
 
     def batch(self, step: int, part: Part | None = None) -> Views:
         """The views of a step, or of this worker's part of it."""
