@@ -77,6 +77,22 @@ def test_a_film_of_a_drawn_path_goes_where_it_was_drawn():
     assert swap.shape == (2, 32, 32)
 
 
+def test_a_drawn_path_is_a_draw_of_the_process_and_near_the_line_between_frames_too():
+    t, fine = np.linspace(0, 1, 24), np.linspace(0, 1, 400)
+    corner = (
+        np.interp(3 * t, range(4), (10, 10, 22, 22)),
+        np.interp(3 * t, range(4), (10, 22, 22, 10)),
+    )
+    wave = 9 + 14 * t, 16 + 6 * np.sin(2 * np.pi * t)
+    for x, y in (corner, wave):
+        film = Films().make(Digits().first().thumbnail, np.stack([x, y], 1))
+        line = np.stack([np.interp(fine, t, x), np.interp(fine, t, y)], 1)
+        path = film.path(2 * fine - 1)
+        apart = np.linalg.norm(path[:, None] - line, axis=-1).min(1)
+        assert apart.max() < 0.6
+        assert float(film.film.path.weights.square().mean().sqrt()) < 3  # standard normal numbers
+
+
 # --- what a model makes of a subject ----------------------------------------------------------
 
 

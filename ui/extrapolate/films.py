@@ -46,7 +46,8 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
     if name == DRAWN:
         shared["strokes"] = to_link(st.session_state[OWN])
     if not path or look is None:
-        return Built(title="No film yet", sentence="Draw a path and choose a digit.", link=shared)
+        what = "what moves along it" if name == DRAWN else "choose a digit"
+        return Built(title="No film yet", sentence=f"Draw a path and {what}.", link=shared)
     along = places(path[0])
     id = sha256(along.tobytes() + look.tobytes()).hexdigest()[:12]
     film = Films().make(look, along, id, label)
