@@ -153,6 +153,8 @@ def test_the_collection_shown_is_trained_and_appears_on_every_page(tmp_path, mon
     assert main([*command("data.split=clocks"), "--epochs", "1"]) == 0
     assert main(["evaluate", "runs/clocks", "--json"]) == 0
     assert "mse_by_views" in capsys.readouterr().out
-    for page in ("rotate", "latents", "compare", "train"):
-        at = open_page(page, model="runs/clocks")
+    for page, _ in frame.PAGES:
+        at = open_page(page, model="runs/clocks", screen="5")
         assert not at.exception, page
+        picked = [each.value for each in at.selectbox if each.key == "model"]
+        assert picked == ([] if page in ("train", "compare") else ["runs/clocks"]), page
