@@ -14,7 +14,7 @@ RULES = {
 }
 TITLES = dict(frame.PAGES)
 WITH_CHARTS = {"compare", "latents", "how"}
-OTHERS = [("rotate", "cubes"), ("rotate", "films"), ("extrapolate", "films"), ("latents", "films")]
+OTHERS = [("rotate", "films"), ("extrapolate", "films")]  # a track, a path to draw
 # thousands of points and lines, named by the chart that holds them
 WITHOUT_DRAWINGS = {"exclude": [[".js-plotly-plot .main-svg"]]}
 # axe leaves out text in SVG: labels of charts whose colour has less than 4.5:1 on what is behind

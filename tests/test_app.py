@@ -1,6 +1,5 @@
 """The frame of the app, and its pages Latents and How it works."""
 
-import math
 import pydoc
 import re
 from pathlib import Path
@@ -155,14 +154,6 @@ def test_next_and_back_walk_through_the_screens(app):
     assert seen == list("23456")
     back = next(each for each in at.button if each.label.startswith("Back"))
     assert back.click().run().session_state["screen"] == "5"
-
-
-def test_period_pi_makes_a_digit_equal_to_its_upside_down_copy(app):
-    at = app("how", screen="3", **{"how.kernels.period": "π"})
-    assert "has correlation **1.00** with the upright one" in texts(at)
-    at.segmented_control(key="how.kernels.period").set_value("2π").run()
-    expected = math.exp(-2)  # sin(π / 2) = 1 and r = 1
-    assert f"(**{expected:.2f}**)" in texts(at)
 
 
 # --- names ------------------------------------------------------------------------------------

@@ -9,13 +9,12 @@ from safetensors.torch import load, save
 
 from fgpvae import models
 from fgpvae.errors import UserError
-from fgpvae.models import MODELS, FGPVAEConfig
+from fgpvae.models import FGPVAEConfig
 from fgpvae.networks.standard import NetworkConfig
 from fgpvae.runs import checkpoints
 from fgpvae.runs.checkpoints import load_model, load_pretrained, save_model
 from fgpvae.training import presets
 from fgpvae.training.configs import RunConfig, from_dict, to_dict
-from tests.configs import model_config
 
 TINY = FGPVAEConfig(
     latents=3, local=1, mean_function=True, network=NetworkConfig("dense", widths=(4,))
@@ -60,20 +59,6 @@ def weights(tmp_path) -> Path:
 
 
 # What is written is what is read
-
-
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("kind", ["paper", "convolutional"])
-def test_a_model_is_rebuilt_from_its_file_alone(name, kind, tmp_path):
-    network = NetworkConfig(kind, filters=(2, 3), hidden=4)
-    model = models.build(model_config(name, latents=5, local=2, network=network))
-    save_model(model, tmp_path / "a.safetensors")
-    read = load_model(tmp_path / "a.safetensors")
-    assert type(read) is type(model)
-    assert read.config == model.config
-    assert same(read, model)
-    assert not read.training
-    assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
 
 
 @pytest.mark.parametrize("name", presets.PRESETS)

@@ -167,14 +167,3 @@ def test_a_figure_is_turned_by_the_command_line(few, run, tmp_path, capsys):
     assert Image.open(out).size == (3 * 128 + 2 * 4, 256)  # the truth above
     assert main([*command, "--out", str(tmp_path / "turn.gif"), "--json"]) == 0
     assert Image.open(tmp_path / "turn.gif").size == (512, 256)
-
-
-@pytest.mark.parametrize("figure", ["x9", "x3 q", "x2 y -x2 -y", "", "x (y"])
-def test_a_bad_figure_is_one_sentence_on_the_command_line(few, run, tmp_path, capsys, figure):
-    out = tmp_path / "strip.png"
-    assert main(["rotate", figure, "--model", str(run), "--out", str(out)]) == 2
-    said = capsys.readouterr().err.strip()
-    assert said.startswith("fgpvae: ")
-    assert said.endswith(".")
-    assert "\n" not in said
-    assert not out.exists()

@@ -81,12 +81,15 @@ def test_python_runs(page, tmp_path, monkeypatch):
         exec(code, {})
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(path, tmp_path, monkeypatch):
+def test_notebooks_run(tmp_path, monkeypatch):
+    """One after the other in one kernel, which imports torch once and forgets all else."""
     monkeypatch.setenv("FGPVAE_SHORT", "1")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
+    whole = nbformat.v4.new_notebook()
+    for path in NOTEBOOKS:
+        whole.cells += nbformat.read(path, as_version=4).cells
+        whole.cells.append(nbformat.v4.new_code_cell("%reset -f"))
+    NotebookClient(whole, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
 
 
 # --- CONTRIBUTING: a model, a page and a collection, as they are shown there ---

@@ -117,28 +117,6 @@ def test_trivial_predictors_have_the_verified_figures():
     assert [round(second[f"pca_{C}"], 4) for C in (8, 16, 32)] == [0.0264, 0.0179, 0.0100]
 
 
-def test_trivial_predictions_are_the_images_they_claim_to_be():
-    upright = embedded((3,)).images[:12]
-    train, test = np.arange(8), np.array([9, 11])
-    predictions, truth = baselines.trivial_predictions(upright, train, test, components=(1,))
-
-    def view(p, degrees):
-        return scipy_rotate(upright[p].astype(float), degrees, reshape=False)
-
-    neighbours = [(view(p, 135) + view(p, 180)) / 2 for p in test]
-    expected = {
-        "zeros": np.zeros((2, 28, 28)),
-        "mean_image": [np.mean([view(p, 157.5) for p in train], axis=0)] * 2,
-        "mean_of_neighbours": neighbours,
-        "pca_1": [view(p, 157.5) for p in test],  # one component is enough for two images
-        "rotated_neighbour": [scipy_rotate(view(p, 135), 22.5, reshape=False) for p in test],
-    }
-    np.testing.assert_allclose(truth, expected["pca_1"], atol=1e-6)
-    assert predictions.keys() == expected.keys()
-    for name, images in expected.items():
-        np.testing.assert_allclose(predictions[name], images, atol=1e-6, err_msg=name)
-
-
 # What the Gaussian process adds
 
 

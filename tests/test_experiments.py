@@ -28,11 +28,16 @@ def experiment(tmp_path_factory):
     )
 
 
-def train(command, **options):
-    """Train rates that are tried in this process; what is reported in one of its own."""
-    if "-cosine-" in " ".join(command) or "-constant-" in " ".join(command):
-        return SimpleNamespace(returncode=main(command[3:]), stderr="")
-    return subprocess.run(command, **options)
+def train_here(patch, own_process=""):
+    """Train in this process; runs of a directory with this in its name in one of their own."""
+
+    def run(command, **options):
+        if "fgpvae" in command and not (own_process and own_process in " ".join(command)):
+            return SimpleNamespace(returncode=main(command[3:]), stderr="")
+        return subprocess.run(command, **options)
+
+    calls = SimpleNamespace(run=run, CalledProcessError=subprocess.CalledProcessError)
+    patch.setattr(common, "subprocess", calls)
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +46,7 @@ def table(experiment):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rates, "CANDIDATES", (("cosine", 1e-5), ("constant", 0.004)))
         patch.setattr(rates, "KEPT_BACK", 20)
-        calls = SimpleNamespace(run=train, CalledProcessError=subprocess.CalledProcessError)
-        patch.setattr(common, "subprocess", calls)
+        train_here(patch, own_process="paper-paper-equal-0")
         yield table1(experiment)
 
 

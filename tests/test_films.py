@@ -22,6 +22,7 @@ from fgpvae.runs.checkpoints import load_model, load_pretrained, save_model
 from fgpvae.training.batches import FreshFilms
 from fgpvae.training.presets import preset
 from fgpvae.training.trainer import Trainer
+from tests.test_experiments import train_here
 
 NETWORK = NetworkConfig("dense", widths=(24, 16), moving=True, shape=(1, 32, 32))
 
@@ -237,6 +238,7 @@ def test_the_shipped_model_states_its_error():
 
 
 def test_experiments_write_their_tables(tmp_path, monkeypatch):
+    train_here(monkeypatch)
     few = partial(film_scores.film_scores, count=4, samples=2)
     module = sys.modules["fgpvae.experiments.films"]
     monkeypatch.setattr(module, "film_scores", few)

@@ -101,6 +101,7 @@ def test_shapes_gradients_saving(name, network, tmp_path):
     model.eval()
     save_model(model, tmp_path / "model.safetensors")
     copy = load_model(tmp_path / "model.safetensors")
+    assert (type(copy), copy.config, copy.training) == (type(model), model.config, False)
     images = generated(model, views, AT)
     assert images.shape == (8, 3, 28, 28)
     assert images.dtype == torch.float32

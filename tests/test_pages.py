@@ -75,19 +75,6 @@ def test_every_kind_of_model_is_shown(page, name):
     fine(open_page(page, model=f"runs/{name}"))
 
 
-def test_what_views_do_is_said_of_this_model_and_its_track():
-    own, best = (open_page("rotate", model=MODELS[name]) for name in ("own", "digits"))
-    said = " ".join(each.value for each in own.caption)
-    assert "The track is wide where the model knows little" in said
-    assert "not checked against real errors" in said
-    silent = open_page("rotate", model="cvae")
-    assert any("equally wide from any number of views" in each.value for each in silent.caption)
-    films = [
-        [each.proto.label == "See a film" for each in at.get("page_link")] for at in (own, best)
-    ]
-    assert [any(each) for each in films] == [False, True]
-
-
 @pytest.mark.parametrize(("page", "screen"), [("rotate", "1"), ("how", "2")])
 def test_the_track_of_a_film_is_thin_at_the_frames_that_were_given(page, screen):
     at = open_page(page, model="films", screen=screen)
@@ -98,26 +85,12 @@ def test_the_track_of_a_film_is_thin_at_the_frames_that_were_given(page, screen)
     assert thin == {3, 9, 15, 21}
 
 
-def test_local_channels_are_seen_by_the_angle_and_films_beside_their_path():
-    best, films = (open_page("latents", model=name) for name in ("best", "films"))
-    asked = [{each.key for each in at.get("button_group")} for at in (best, films)]
-    assert ["latents.plane" in each for each in asked] == [True, False]
-    texts = [" ".join(each.value for each in (*at.caption, *at.markdown)) for at in (best, films)]
-    assert "These 2 directions show" in texts[0]
-    assert "true path" in texts[1]
-
-
 def test_where_few_objects_are_new_latents_show_those_of_training_too():
     choice = models.find(MODELS["own"])
     new = list(choice.collection.subjects(True))
     shown = some(choice.collection, True, 60)
     assert 0 < len(new) < len(shown) == 10
     assert shown[: len(new)] == new
-
-
-def test_compare_asks_for_films_where_the_path_can_be_known():
-    at = open_page("compare", model="films")
-    assert at.session_state["compare.subject_given"] == 4
 
 
 def test_a_link_opens_the_same_picture():

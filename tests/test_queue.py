@@ -10,18 +10,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 
 from fgpvae import files, runs
-from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAEConfig
 from fgpvae.networks.standard import NetworkConfig
 from fgpvae.runs import estimate, queue
 from fgpvae.training.configs import DataConfig
-from fgpvae.training.presets import PRESETS, for_objects
+from fgpvae.training.presets import PRESETS
 from tests.test_runs import same_weights, tiny, train
 
 FOREVER = 5000
@@ -255,12 +253,3 @@ def test_an_estimate_grows_with_what_is_trained():
     assert estimate.epoch_seconds(full) > 100 * estimate.epoch_seconds(small) > 0
     assert estimate.epoch_seconds(PRESETS["wide"]) > estimate.epoch_seconds(PRESETS["quick"])
     assert estimate.epoch_seconds(PRESETS["cubes"]) > estimate.epoch_seconds(PRESETS["cubes-quick"])
-
-
-def test_the_estimate_for_own_objects_grows_with_their_number():
-    images = np.zeros((80, 9, 12, 3), np.uint8)
-    own = Objects(
-        images, np.arange(80) // 4, np.tile([0.0, 1, 2, 5], 20), tuple(map(str, range(20)))
-    )
-    config = for_objects(own)
-    assert 0 < estimate.epoch_seconds(config, 20) < estimate.epoch_seconds(config, 2000)
