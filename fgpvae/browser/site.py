@@ -65,8 +65,7 @@ def html(app: str) -> str:
     }
     digits = [each for c in range(10) for each in Digits().subjects(True, c)[:DIGITS]]
     moving = Films().subjects(True)[:FILMS]
-    # `best` expects the same error at all angles, for all digits and numbers of views
-    doubt = imagine(best, digits[0], [0]).doubt(digits[0].w)
+    doubt = imagine(best, digits[0], [0]).doubt(digits[0].w)  # alike for all digits and views
     assert doubt is not None
     content = {
         "networks": {name: packed for name, (packed, _) in named.items()},
