@@ -92,12 +92,24 @@ class Workers:
         if self._shared is None:
             loss.backward()
             return
+        lost = False
         try:
             self._shared(loss).backward()
         except torch.OutOfMemoryError:
             raise  # an error of this worker
         except RuntimeError:
-            raise WorkerLost from None
+            lost = True
+        if lost:  # raised here, it does not hold the frames of the error, which hold `_shared`
+            raise WorkerLost
+
+    def leave(self) -> None:
+        """Leave the process group, which `_shared` must not outlive.
+
+        The last owner waits for the group's thread. DistributedDataParallel would wait with
+        Python's global lock, which that thread may need: both would wait for ever.
+        """
+        self._shared = None
+        dist.destroy_process_group()
 
     def tell(self, content: bytes = b"") -> bytes:
         """Broadcast the first worker's message; those of the others are ignored."""
@@ -190,4 +202,4 @@ def join(device: torch.device | None = None) -> Iterator[Workers]:
         if workers.rank == 0 and not workers.begun:
             with suppress(WorkerLost):
                 workers.tell()  # no message: workers that wait for orders end
-        dist.destroy_process_group()
+        workers.leave()
