@@ -321,7 +321,7 @@ def test_views_tasks_and_models_that_do_not_fit_are_refused():
         Task(task.context, task.targets, task.at, torch.ones(2, 2, dtype=torch.bool))
     with pytest.raises(UserError, match="observed has the shape"):
         Views(views.images, views.angles, views.observed[:, :2], views.ids, views.labels)
-    with pytest.raises(UserError, match="asks for no image"):
+    with pytest.raises(UserError, match="no target image"):
         task_mse(fresh("fgpvae").eval(), task[torch.zeros(0, dtype=torch.int64)])
     with pytest.raises(UserError, match="no model 'gan'"):
         find("gan")

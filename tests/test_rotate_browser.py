@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,7 +48,10 @@ def shows(page: Page, expected: np.ndarray) -> None:
 
 
 def moved(page: Page, before: np.ndarray) -> None:
-    assert np.abs(picture(page) - before).max() > 0.2
+    """Wait until the dial shows another picture: it is drawn with the next frame."""
+    end = time.monotonic() + PATIENCE / 1000
+    while np.abs(picture(page) - before).max() <= 0.2:
+        assert time.monotonic() < end, "the picture did not change"
 
 
 def test_a_drag_turns_digit_and_truth_and_only_letting_go_tells_the_server(visit: Visit):
