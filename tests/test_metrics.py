@@ -45,3 +45,13 @@ def test_orientation_scores():
 )
 def test_fitted_exponent_finds_the_power(power, factor, x):
     assert metrics.fitted_exponent(x, factor * x**power) == pytest.approx(power, abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(200, 6), (20, 96), (4, 3)])
+def test_principal_components_are_those_of_scikit_learn(shape):
+    from sklearn.decomposition import PCA
+
+    rows = np.random.default_rng(1).normal(size=shape) * np.arange(1, shape[1] + 1)
+    rows -= rows.mean(0)
+    expected = PCA(3, svd_solver="full").fit(rows).components_
+    assert np.allclose(metrics.principal_components(rows, 3), expected)

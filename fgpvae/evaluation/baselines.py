@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fgpvae.data import ANGLES, HELD_OUT_INDEX, Digits, Task, Views, circular_error, rotate
 from fgpvae.data.track import Track
-from fgpvae.evaluation.metrics import mse
+from fgpvae.evaluation.metrics import mse, principal_components
 
 Array = NDArray[np.float64]
 
@@ -76,8 +76,6 @@ def trivial_predictions(
     turned by one step (an oracle; the view after the held-out angle is at 180 degrees, without
     interpolation, and would be too good).
     """
-    from sklearn.decomposition import PCA
-
     upright = np.asarray(upright, dtype=np.float64)
     train, test = np.asarray(train), np.asarray(test)
     angle, step = ANGLES[HELD_OUT_INDEX], ANGLES[1]
@@ -89,11 +87,11 @@ def trivial_predictions(
         "mean_image": np.broadcast_to(mean, truth.shape),
         "mean_of_neighbours": (before + after) / 2,
     }
-    rows = truth.reshape(len(test), -1)
+    rows, centre = truth.reshape(len(test), -1), truth.mean(0)
     for C in components:
-        pca = PCA(min(C, *rows.shape), svd_solver="full").fit(rows)
-        restored = pca.inverse_transform(pca.transform(rows))
-        predictions[f"pca_{C}"] = restored.reshape(truth.shape)
+        directions = principal_components(rows - centre.ravel(), C)
+        restored = (rows - centre.ravel()) @ directions.T @ directions
+        predictions[f"pca_{C}"] = centre + restored.reshape(truth.shape)
     predictions["rotated_neighbour"] = rotate(before, [step])[:, 0].astype(np.float64)
     return predictions, truth
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from fgpvae.data import ANGLES, Views
 from fgpvae.errors import UserError
+from fgpvae.evaluation.metrics import principal_components
 from fgpvae.gp.posterior import global_posterior
 from fgpvae.models import Model
 
@@ -83,8 +84,6 @@ def project(z: Array, dimensions: int = 3, angles: Array | None = None) -> Proje
 
     With `angles` [Q] the plane that predicts them best comes first, then the PCA of the rest.
     """
-    from sklearn.decomposition import PCA
-
     P, Q, C = z.shape
     mean = z.reshape(P * Q, C).mean(0)
     rows = z.reshape(P * Q, C) - mean
@@ -97,7 +96,7 @@ def project(z: Array, dimensions: int = 3, angles: Array | None = None) -> Proje
         rest = rows - rows @ directions @ directions.T
         D = min(dimensions, C, P * Q)
         if known < D:
-            directions[:, known:D] = PCA(D - known, svd_solver="full").fit(rest).components_.T
+            directions[:, known:D] = principal_components(rest, D - known).T
         shares = (rows @ directions).var(0) / rows.var(0).sum()
     return Projection((rows @ directions).reshape(P, Q, dimensions), shares, mean, directions)
 
