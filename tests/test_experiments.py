@@ -16,7 +16,7 @@ from fgpvae.experiments import Experiment, common, report
 from fgpvae.experiments.extrapolation import extrapolation
 from fgpvae.experiments.rates import choose
 from fgpvae.experiments.table1 import table1
-from fgpvae.runs.directory import open_run
+from fgpvae.runs import open_run
 
 
 @pytest.fixture(scope="module")

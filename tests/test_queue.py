@@ -93,7 +93,7 @@ def test_a_run_trains_in_the_background_stops_goes_on_and_ends_as_it_would_here(
     for refused in (queue.delete, partial(queue.rename, name="other"), queue.resume):
         with monkeypatch.context() as patch:
             # the lock is held as long as the run is trained
-            patch.setattr(runs.directory, "LOCK_SECONDS", 0.1)
+            patch.setattr(runs, "LOCK_SECONDS", 0.1)
             with pytest.raises(UserError, match="is being trained; stop it first"):
                 refused(run)
     with pytest.raises(UserError, match="There is a run 'first' already"):

@@ -18,8 +18,8 @@ import psutil
 
 from fgpvae.errors import UserError
 from fgpvae.models import Model
+from fgpvae.runs import Run, open_run
 from fgpvae.runs.checkpoints import CONFIG, WEIGHTS, load_model, load_pretrained
-from fgpvae.runs.directory import Run, open_run
 from fgpvae.training import presets
 
 # every model of the comparison, in the order of the paper's table

@@ -23,7 +23,7 @@ from fgpvae.experiments.common import (
 from fgpvae.experiments.extrapolation import errors_by_views
 from fgpvae.experiments.rates import choose, rate_changes
 from fgpvae.models import Model
-from fgpvae.runs.directory import Run
+from fgpvae.runs import Run
 
 # order of the block as published: the models of all experiments, and the deep SVGP
 ORDER = (*MODELS[: MODELS.index("paper")], "deep-svgp", *MODELS[MODELS.index("paper") :])

@@ -23,9 +23,9 @@ from filelock import FileLock, Timeout
 from fgpvae import files, runs
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
+from fgpvae.runs import Run
 from fgpvae.runs.archives import Archive
 from fgpvae.runs.checkpoints import CONFIG, pretrained_names, save_config
-from fgpvae.runs.directory import Run
 from fgpvae.training.configs import RunConfig, network_weights
 
 # defaults of the limits FGPVAE_RUNS_..., see docs/deploy.md

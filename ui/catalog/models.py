@@ -13,8 +13,7 @@ from fgpvae import runs
 from fgpvae.data.collections import COLLECTIONS, Collection
 from fgpvae.errors import UserError
 from fgpvae.models import MODELS
-from fgpvae.runs import checkpoints, queue
-from fgpvae.runs.directory import Run
+from fgpvae.runs import Run, checkpoints, queue
 from fgpvae.training.configs import OBJECTS, RunConfig
 from fgpvae.training.sources import collection_of
 from ui.shell import frame, query_params

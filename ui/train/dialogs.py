@@ -5,8 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from fgpvae import UserError
-from fgpvae.runs import queue
-from fgpvae.runs.directory import Run
+from fgpvae.runs import Run, queue
 from ui.shell import frame
 from ui.train.run_state import redraw, redrawn, select
 

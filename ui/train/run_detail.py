@@ -8,9 +8,8 @@ import streamlit as st
 
 from fgpvae import UserError, files, runs
 from fgpvae.browser.imagined import imagine, remembered
-from fgpvae.runs import archives, queue
+from fgpvae.runs import Run, archives, queue
 from fgpvae.runs.checkpoints import WEIGHTS
-from fgpvae.runs.directory import Run
 from fgpvae.training.configs import RunConfig, network_weights
 from ui import charts
 from ui.catalog import Choice, models, subjects

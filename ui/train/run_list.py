@@ -5,8 +5,7 @@ from hashlib import sha256
 import streamlit as st
 
 from fgpvae import runs
-from fgpvae.runs import queue
-from fgpvae.runs.directory import Run
+from fgpvae.runs import Run, queue
 from fgpvae.training.presets import PRESETS
 from ui import charts
 from ui.catalog import models

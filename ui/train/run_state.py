@@ -5,7 +5,7 @@ import math
 import streamlit as st
 
 from fgpvae import runs
-from fgpvae.runs.directory import Run
+from fgpvae.runs import Run
 from ui.shell import query_params
 
 STATES = {
