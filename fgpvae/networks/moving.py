@@ -5,7 +5,7 @@ a shift, and a shift by p multiplies Fourier coefficient k of a picture by the p
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -93,7 +93,9 @@ class MovingEncoder(nn.Module):
         self.log_var = nn.Parameter(torch.full((MOVES,), math.log(0.1**2)))  # of a place, pixels²
         self.down, self.right = Shift(height, MARGIN), Shift(width, MARGIN)
         middle = channels * (height - 2 * MARGIN) * (width - 2 * MARGIN)
-        self.look = nn.Sequential(nn.Flatten(), *dense((middle, *widths, 2 * (latents - MOVES))))
+        self.look = nn.Sequential(
+            nn.Flatten(), *dense((middle, *widths, 2 * (latents - MOVES)), nn.SiLU)
+        )
 
     def forward(self, images: Tensor) -> Tensor:
         """[N, C, H, W] -> means and log variances [N, 2 L]."""
@@ -118,7 +120,7 @@ class MovingDecoder(nn.Module):
         self.place = Place(height, width)
         self.down, self.right = Shift(height, MARGIN), Shift(width, MARGIN)
         self.look = nn.Sequential(
-            *dense((latents - MOVES, *reversed(widths), math.prod(middle))),
+            *dense((latents - MOVES, *reversed(widths), math.prod(middle)), nn.SiLU),
             nn.Unflatten(-1, middle),
         )
 
@@ -132,9 +134,9 @@ class MovingDecoder(nn.Module):
         return (down @ look @ right.mT).flatten(0, 1)
 
 
-def dense(sizes: tuple[int, ...]) -> Sequence[nn.Module]:
-    """Build dense layers of these sizes with SiLU between them."""
-    layers: list[nn.Module] = []
-    for a, b in pairwise(sizes):
-        layers += [nn.Linear(a, b), nn.SiLU()]
-    return layers[:-1]
+def dense(sizes: tuple[int, ...], *between: Callable[[], nn.Module]) -> list[nn.Module]:
+    """Build dense layers of these sizes with other layers between them."""
+    layers: list[nn.Module] = [nn.Linear(sizes[0], sizes[1])]
+    for inputs, outputs in pairwise(sizes[1:]):
+        layers += [*(build() for build in between), nn.Linear(inputs, outputs)]
+    return layers

@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 
 from fgpvae.errors import UserError
-from fgpvae.networks.moving import MARGIN, MOVES, MovingDecoder, MovingEncoder
+from fgpvae.networks.moving import MARGIN, MOVES, MovingDecoder, MovingEncoder, dense
 from fgpvae.networks.paper import PaperDecoder, PaperEncoder
 from fgpvae.settings import check, setting
 
@@ -95,9 +94,8 @@ class NetworkConfig:
     shape: tuple[int, int, int] = (1, 28, 28)  # channels, height, width of an image
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "filters", tuple(self.filters))
-        object.__setattr__(self, "shape", tuple(self.shape))
-        object.__setattr__(self, "widths", tuple(self.widths))
+        for name in ("filters", "shape", "widths"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         check(self)
         if self.kind == "paper" and self.shape != (1, 28, 28):
             raise UserError(
@@ -132,6 +130,9 @@ class NetworkConfig:
         """The size of the layer next to the image, of encoder and decoder."""
         return self.widths[0] if self.kind == "dense" else self.hidden
 
+    def dropout_layer(self) -> nn.Dropout:
+        return nn.Dropout(self.dropout)
+
 
 class ConvolutionalEncoder(nn.Sequential):
     def __init__(self, config: NetworkConfig, outputs: int, inputs: int) -> None:
@@ -151,44 +152,40 @@ class ConvolutionalEncoder(nn.Sequential):
         )
 
 
-class ConvolutionalDecoder(nn.Sequential):
-    def __init__(self, config: NetworkConfig, inputs: int) -> None:
-        first, second = config.filters
-        channels, height, width = config.shape
-        small = (second, height // 4, width // 4)
-        super().__init__(
-            nn.Linear(inputs, config.hidden),
-            nn.ELU(),
-            nn.Dropout(config.dropout),
-            nn.Linear(config.hidden, small[0] * small[1] * small[2]),
-            nn.ELU(),
-            nn.Unflatten(1, small),
-            nn.ConvTranspose2d(second, first, 4, stride=2, padding=1),
-            nn.ELU(),
-            nn.ConvTranspose2d(first, channels, 4, stride=2, padding=1),
-        )
+def _encoder(config: NetworkConfig, outputs: int, inputs: int) -> nn.Module:
+    """An encoder of images alone."""
+    if config.kind == "paper":
+        return PaperEncoder(outputs, inputs)
+    if config.kind == "convolutional":
+        return ConvolutionalEncoder(config, outputs, inputs)
+    _, height, width = config.shape
+    sizes = (inputs * height * width, *config.widths, outputs)
+    return nn.Sequential(nn.Flatten(), *dense(sizes, nn.SiLU, config.dropout_layer))
 
 
-class DenseEncoder(nn.Sequential):
-    def __init__(self, config: NetworkConfig, outputs: int, inputs: int) -> None:
-        _, height, width = config.shape
-        sizes = (inputs * height * width, *config.widths, outputs)
-        super().__init__(nn.Flatten(), *_dense(sizes, config.dropout))
-
-
-class DenseDecoder(nn.Sequential):
-    def __init__(self, config: NetworkConfig, inputs: int) -> None:
+def _decoder(config: NetworkConfig, inputs: int) -> nn.Module:
+    """The mirror image of an encoder."""
+    if config.kind == "paper":
+        return PaperDecoder(inputs)
+    if config.kind == "dense":
         sizes = (inputs, *reversed(config.widths), math.prod(config.shape))
-        super().__init__(*_dense(sizes, config.dropout), nn.Unflatten(1, config.shape))
-
-
-def _dense(
-    sizes: tuple[int, ...], dropout: float, activation: type[nn.Module] = nn.SiLU
-) -> list[nn.Module]:
-    layers: list[nn.Module] = []
-    for inputs, outputs in pairwise(sizes[:-1]):
-        layers += [nn.Linear(inputs, outputs), activation(), nn.Dropout(dropout)]
-    return [*layers, nn.Linear(sizes[-2], sizes[-1])]
+        return nn.Sequential(
+            *dense(sizes, nn.SiLU, config.dropout_layer), nn.Unflatten(1, config.shape)
+        )
+    first, second = config.filters
+    channels, height, width = config.shape
+    small = (second, height // 4, width // 4)
+    return nn.Sequential(
+        nn.Linear(inputs, config.hidden),
+        nn.ELU(),
+        nn.Dropout(config.dropout),
+        nn.Linear(config.hidden, math.prod(small)),
+        nn.ELU(),
+        nn.Unflatten(1, small),
+        nn.ConvTranspose2d(second, first, 4, stride=2, padding=1),
+        nn.ELU(),
+        nn.ConvTranspose2d(first, channels, 4, stride=2, padding=1),
+    )
 
 
 def memory_format(config: NetworkConfig) -> torch.memory_format:
@@ -244,9 +241,8 @@ class AngleEncoder(nn.Module):
             self.first = nn.Sequential(*list(ConvolutionalEncoder(config, latents, inputs))[:-3])
 
         def head(outputs: int) -> nn.Sequential:
-            sizes = (features, *hidden, outputs)
-            layers = _dense(sizes, config.dropout, activation)
-            return nn.Sequential(activation(), nn.Dropout(config.dropout), *layers)
+            layers = dense((features, *hidden, outputs), activation, config.dropout_layer)
+            return nn.Sequential(activation(), config.dropout_layer(), *layers)
 
         self.local, self.style = head(2 * local), head(2 * (latents - local))
         self.residual = Residual(features, config.residual) if config.residual else nn.Identity()
@@ -273,12 +269,11 @@ class ProductDecoder(nn.Module):
     def __init__(self, config: NetworkConfig, latents: int, local: int) -> None:
         super().__init__()
         *hidden, features = reversed(config.widths)
-        turn = hidden or [features]
-        self.style = nn.Sequential(*_dense((latents - local, *hidden, features), config.dropout))
+        turn, between = hidden or [features], (nn.SiLU, config.dropout_layer)
+        self.style = nn.Sequential(*dense((latents - local, *hidden, features), *between))
         # bounded, as the cosine and sine of an angle are: products of two unbounded layers diverged
         # in training
-        turned = _dense((local, *turn, features), config.dropout)
-        self.turn = nn.Sequential(*turned, nn.Tanh())
+        self.turn = nn.Sequential(*dense((local, *turn, features), *between), nn.Tanh())
         self.image = nn.Sequential(
             nn.Linear(features, math.prod(config.shape)), nn.Unflatten(1, config.shape)
         )
@@ -318,11 +313,7 @@ class Encoder(nn.Module):
         elif self.takes_angle:
             self.layers = AngleEncoder(config, latents, local or 0, inputs)
         else:
-            self.layers = {
-                "paper": lambda: PaperEncoder(2 * latents, inputs),
-                "convolutional": lambda: ConvolutionalEncoder(config, 2 * latents, inputs),
-                "dense": lambda: DenseEncoder(config, 2 * latents, inputs),
-            }[config.kind]()
+            self.layers = _encoder(config, 2 * latents, inputs)
         self.format = memory_format(config)
         self.to(memory_format=self.format)  # type: ignore[call-overload]
 
@@ -345,17 +336,13 @@ class Decoder(nn.Module):
         super().__init__()
         self.latents, self.local = latents, local if config.gated else 0
         inputs = latents + self.local * (latents - self.local)
-        self.layers: nn.Module = (
-            MovingDecoder(config.shape, config.widths, latents)
-            if config.moving
-            else ProductDecoder(config, latents, local)
-            if config.product and config.kind == "dense" and 0 < local < latents
-            else {
-                "paper": lambda: PaperDecoder(inputs),
-                "convolutional": lambda: ConvolutionalDecoder(config, inputs),
-                "dense": lambda: DenseDecoder(config, inputs),
-            }[config.kind]()
-        )
+        self.layers: nn.Module
+        if config.moving:
+            self.layers = MovingDecoder(config.shape, config.widths, latents)
+        elif config.product and config.kind == "dense" and 0 < local < latents:
+            self.layers = ProductDecoder(config, latents, local)
+        else:
+            self.layers = _decoder(config, inputs)
         self.to(memory_format=memory_format(config))  # type: ignore[call-overload]
 
     def forward(self, z: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ Both losses are means over the digits of a batch, so neither depends on how many
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,9 @@ from torch import Tensor, nn
 from fgpvae.errors import UserError
 from fgpvae.models import Terms
 from fgpvae.settings import check, setting
+
+MULTIPLIERS = (1e-12, 1e12)
+geco_setting = partial(setting, needs="name=geco")
 
 
 @dataclass(frozen=True)
@@ -43,39 +47,27 @@ class ObjectiveConfig:
         label="Conditional bound",
         needs="model.local",
     )
-    kappa_squared: float = setting(
-        0.020,
-        "Mean squared error that GECO aims at.",
-        "κ²",
-        "Target error",
-        bounds=(0.0, 1.0),
-        needs="name=geco",
+    kappa_squared: float = geco_setting(
+        0.020, "Mean squared error that GECO aims at.", "κ²", "Target error", bounds=(0.0, 1.0)
     )
-    multiplier: float = setting(
+    multiplier: float = geco_setting(
         1e5,
         "Weight of the error against the KL term at the start.",
         "λ",
         "First multiplier",
-        bounds=(1e-12, 1e12),
-        needs="name=geco",
+        bounds=MULTIPLIERS,
     )
-    multiplier_max: float = setting(
-        1e6, "Upper bound of λ.", "λ", "Largest multiplier", bounds=(1e-12, 1e12), needs="name=geco"
+    multiplier_max: float = geco_setting(
+        1e6, "Upper bound of λ.", "λ", "Largest multiplier", bounds=MULTIPLIERS
     )
-    multiplier_min: float = setting(
-        1.0,
-        "Lower bound of λ.",
-        "λ",
-        "Smallest multiplier",
-        bounds=(1e-12, 1e12),
-        needs="name=geco",
+    multiplier_min: float = geco_setting(
+        1.0, "Lower bound of λ.", "λ", "Smallest multiplier", bounds=MULTIPLIERS
     )
-    decay: float = setting(
+    decay: float = geco_setting(
         0.99,
         "Decay of the moving average of the error, which λ follows.",
         "α",
         bounds=(0.0, 0.99999),
-        needs="name=geco",
     )
 
     def __post_init__(self) -> None:
@@ -129,11 +121,10 @@ class GECO(nn.Module):
         return terms.kl.mean() + self.value * constraint
 
     def _follow(self, constraint: Tensor) -> None:
-        decay = self.config.decay
+        config, decay = self.config, self.config.decay
         first = bool(self.average.isnan())
         self.average.copy_(constraint if first else decay * self.average + (1 - decay) * constraint)
-        bounds = (self.config.multiplier_min, self.config.multiplier_max)
-        self.value.mul_(self.average.exp()).clamp_(*bounds)
+        self.value.mul_(self.average.exp()).clamp_(config.multiplier_min, config.multiplier_max)
 
     def multiplier(self) -> float:
         return float(self.value)
