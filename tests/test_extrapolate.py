@@ -119,6 +119,7 @@ def test_unreadable_files_end_in_one_sentence(content: bytes, says: str):
     (notice,) = html(app, 'role="alert"')
     assert says in notice
     assert given(app) == []
+    assert [each.label for each in app.button if "another view" in each.label] == []
     upload(app, ("three.png", drawing()))
     assert not html(app, 'role="alert"')
     assert len(given(app)) == 1
@@ -178,6 +179,17 @@ def test_views_that_contradict_each_other_are_not_called_fine_nor_sure():
     for calm in ("More views change little", "looks like the digits the model knows"):
         assert calm not in captions
     assert widest(app) > 2 * widest(one)
+
+
+def test_another_view_belongs_to_the_picture_that_was_picked():
+    app = upload(start(), ("a.png", drawing()), ("b.png", circle()))
+    say(app, sources.DIGITS)
+    add = next(each for each in app.button if each.label.startswith("Add another view"))
+    add.click().run()
+    assert len(given(app)) == 1
+    upload(app, ("c.png", drawing(90)))
+    assert len(given(app)) == 2
+    assert not html(app, "contradict each other")
 
 
 def test_nothing_that_is_uploaded_is_written_to_disk():

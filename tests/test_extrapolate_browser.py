@@ -337,6 +337,9 @@ def test_on_a_phone_the_dial_is_in_sight_and_a_random_digit_is_one(tabs: Tabs, a
     expect(digit).to_be_in_viewport(ratio=0.9)
     expect(page.get_by_test_id("stFileUploader")).to_be_hidden()  # it is folded
     ready(page)
+    source.get_by_text("Draw", exact=True).tap()
+    expect(page.locator(".st-key-extrapolate-canvas .paper")).to_be_in_viewport(ratio=0.9)
+    settle(page)
     source.get_by_text("Random", exact=True).tap()
     expect(page.get_by_role("button", name="Another one")).to_be_visible()
     ready(page)

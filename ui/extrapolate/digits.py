@@ -39,9 +39,11 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             width="stretch",
             wrap=False,
         )
-        if st.session_state.setdefault("extrapolate.first_source", source) != source:
+        changed = st.session_state.setdefault("extrapolate.first_source", source) != source
+        if changed:
             st.session_state["extrapolate.first_source"] = ""  # the others are reached by scrolling
-            frame.in_sight(CANVAS if source == DRAW else BRING, source)
+        if changed and source != DRAW:
+            frame.in_sight(BRING, source)
         if source == RANDOM:
             return _random(choice, link)
         own: dict[str, str | None]
@@ -51,6 +53,8 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             views, shown = [_view(digit, degrees)], 0
         else:
             brought = _brought(source, link)
+            if changed and source == DRAW:
+                frame.in_sight(CANVAS, source)
             if brought is None:
                 return WHICH_FILES
             views, shown, waits = _pictures(brought, source) if brought else ([], 0, False)
@@ -114,7 +118,8 @@ def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, boo
     here = brought[number]
     row = st.container(horizontal=True, gap="small")
     with row:
-        sources.buttons(source.lower())
+        readable = any(piece.digit is not None for piece in read)
+        sources.buttons(source.lower(), brought, readable)
     pieces.show(here.id, here.content, here.name, read[number], row)
     views, shown = list[View](), 0
     for k, (each, piece) in enumerate(zip(brought, read, strict=True)):

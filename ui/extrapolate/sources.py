@@ -45,8 +45,8 @@ class Source:
         self.pictures = [*before, *new][: allowed().pictures]
         self.adding = False
 
-    def add(self) -> None:
-        self.adding, self.asks = True, False
+    def add(self, to: list[Brought]) -> None:
+        self.pictures, self.adding, self.asks = to, True, False
         self.round += 1
 
     def forget(self) -> None:
@@ -94,7 +94,7 @@ def uploaded() -> list[Brought] | None:
 
     label = "Another picture" if now else "Choose a picture"
     opened = not now or source.adding
-    with st.expander(label, expanded=opened, key=f"extrapolate.chooser.{opened}"):
+    with st.expander(label, expanded=opened, key=f"extrapolate.chooser.{source.round}"):
         st.file_uploader(
             f"{images.ACCEPTED}; a photo or a scan.",
             accept_multiple_files=True,
@@ -157,18 +157,18 @@ def photographed() -> list[Brought]:
     return now
 
 
-def buttons(name: str) -> None:
-    """Show buttons that add a view of the current digit, or start again."""
+def buttons(name: str, now: list[Brought], readable: bool) -> None:
+    """Show buttons that add a view of the digit with the pictures `now`, or start again."""
     source = _source(name)
-    now = source.pictures
     if source.adding:
         st.caption("Now the same digit at another angle.")
-    elif now and len(now) < allowed().pictures:
+    elif readable and len(now) < allowed().pictures:
         st.button(
             "Add another view of this digit",
             help="Without this button, a new picture takes the place of the old one.",
             on_click=source.add,
+            args=(now,),
             key=f"extrapolate.add.{name}",
         )
-    if now and (name != "draw" or len(now) > 1):
+    if name != "draw" or len(now) > 1:
         st.button("Start again", on_click=source.forget, key=f"extrapolate.forget.{name}")

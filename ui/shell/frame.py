@@ -124,7 +124,7 @@ def not_in_link(what: str) -> None:
 
 
 def in_sight(key: str, mark: str) -> None:
-    """On a phone: scroll to the element of this key, once for each `mark`."""
+    """On a phone: scroll to the element of this key, shown before, once for each `mark`."""
     name = key.replace(".", "-")
     st.html(IN_SIGHT % (mark, name), unsafe_allow_javascript=True)
 
