@@ -71,6 +71,11 @@ def write(path: Path, content: bytes, durable: bool = True) -> None:
             raise
 
 
+def without_links(path: str, flags: int) -> int:
+    """Opener of files that are not links to elsewhere."""
+    return os.open(path, flags | NO_LINKS, 0o666)
+
+
 def remove_unfinished(directory: Path) -> None:
     """Delete the unfinished files of a killed process."""
     for path in directory.glob(f"{UNFINISHED}*"):
@@ -80,13 +85,11 @@ def remove_unfinished(directory: Path) -> None:
 
 def append(path: Path, line: str) -> None:
     """Append a line; first end a line that a killed process left incomplete."""
-    with explained(path, "written"):
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_LINKS | BINARY
-        with os.fdopen(os.open(path, flags, 0o666), "rb+") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(size - 1, 0))
-            broken = size > 0 and file.read(1) != b"\n"
-            file.write((b"\n" if broken else b"") + line.encode() + b"\n")
+    with explained(path, "written"), open(path, "ab+", opener=without_links) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 1, 0))
+        broken = size > 0 and file.read(1) != b"\n"
+        file.write((b"\n" if broken else b"") + line.encode() + b"\n")
 
 
 def read(path: Path, limit: int) -> bytes:
@@ -134,7 +137,7 @@ def try_lock(path: Path, seconds: float = 0.0) -> int | None:
     The lock ends when the last copy of the descriptor is closed, however the process ends.
     """
     with explained(path, "locked"):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o666)
+        handle = without_links(os.fspath(path), os.O_RDWR | os.O_CREAT)
     end = time.monotonic() + seconds
     while True:
         if _lock(handle):

@@ -59,16 +59,13 @@ class DigitVectorModel(Model):
 
     def _take_sizes(self, state: dict[str, Any], prefix: str, *_: object) -> None:
         """Allocate the training set of a saved state; load_state_dict refuses what does not fit."""
-        angles, ids, mu, d = (
-            state.get(prefix + name) for name in ("angles", "ids", "mu", "known_vectors")
-        )
-        if angles is None or ids is None or mu is None or d is None or angles.ndim != 2:
+        names = ("ids", "angles", "mu", "known_vectors")
+        shapes = [state[prefix + name].shape for name in names if prefix + name in state]
+        if len(shapes) < 4 or shapes[1] == self.angles.shape or len(shapes[1]) != 2:
             return
-        P, Q = angles.shape
-        L, m = self.config.latents, self.config.digit_rank
+        P, Q = shapes[1]
         # allocate nothing larger than the saved state
-        fresh = self.angles.shape != (P, Q)
-        if fresh and (ids.shape, mu.shape, d.shape) == ((P,), (P, Q, L), (P, m)):
+        if shapes == [(P,), (P, Q), (P, Q, self.config.latents), (P, self.config.digit_rank)]:
             self._allocate(P, Q)
 
     def _allocate(self, P: int, Q: int) -> None:
@@ -108,12 +105,10 @@ class DigitVectorModel(Model):
     def start_vectors(self, views: Views) -> None:
         """Initialise the digit vectors, if they are learned."""
 
-    def refuse_part(self, views: Views, context: Tensor | None) -> None:
-        """Refuse a context [P, Q] that is not all views."""
-        if context is not None and bool((context & views.observed).ne(views.observed).any()):
+    def _training_rows(self, views: Views, context: Tensor | None = None) -> Tensor:
+        """Rows [P] of training views; a context [P, Q] that is not all of them is refused."""
+        if context is not None and bool((views.observed & ~context).any()):
             raise UserError(f"The {self.title} has no context dropout: set it to 0.")
-
-    def _training_rows(self, views: Views) -> Tensor:
         rows, known = self.rows(views.ids)
         if not bool(known.all()):
             raise UserError(f"The {self.title} is trained on the digits that it was prepared for.")

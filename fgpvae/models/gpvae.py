@@ -21,6 +21,7 @@ is a sum over digits, so its gradient needs the digits of a batch only.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -163,8 +164,7 @@ class JointGP(DigitVectorModel):
 
     def parameter_groups(self) -> list[tuple[list[nn.Parameter], float]]:
         fast = self.gp_parameters()
-        known = {id(parameter) for parameter in fast}
-        slow = [p for p in self.parameters() if id(p) not in known]
+        slow = [p for p in self.parameters() if all(p is not other for other in fast)]
         return [(slow, 1.0), (fast, self.gp_rate)]
 
     def features(self, d: Tensor, w: Tensor) -> Tensor:
@@ -211,14 +211,13 @@ class JointGP(DigitVectorModel):
             + (self.slope_mu[rows] * mu).sum((-2, -1)).double()
             + (self.slope_var[rows] * var.sum(-1)).sum(-1).double()
             + (self.slope_vectors[rows] * d).sum(-1).double()
-            + self.slope_kernel @ torch.stack([*self.kernel_parameters()]) / len(self.ids)
+            + self.slope_kernel @ torch.stack(self.kernel_parameters()) / len(self.ids)
         )
 
     def terms(
         self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Terms:
-        self.refuse_part(views, context)
-        rows, phase = self._training_rows(views), int(self.phase)
+        rows, phase = self._training_rows(views, context), int(self.phase)
         with torch.set_grad_enabled(phase != GP_ONLY and torch.is_grad_enabled()):
             mu, var = self.encode(views.images, views.angles, views.observed)
             error, pixels = self.squared_error(gaussian.sample(mu, var, generator), views)
@@ -262,17 +261,11 @@ class JointPosterior(Posterior):
             self.together = max(min(CHUNK, MOST_FEATURES // self.gram.numel()), 1)
 
     def _mean(self, w: Tensor) -> Tensor:
-        def means(mu: Tensor, var: Tensor) -> Tensor:
-            return mu
-
-        return torch.cat([v @ weights for v, weights, _ in self._solved(w, means)])
+        return torch.cat([v @ weights for v, weights, _ in self._solved(w, lambda mu, var: mu)])
 
     def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
-        def draw(mu: Tensor, var: Tensor) -> Tensor:
-            return gaussian.sample(mu, var, generator)
-
         parts = []
-        for v, weights, factor in self._solved(w, draw):
+        for v, weights, factor in self._solved(w, partial(gaussian.sample, generator=generator)):
             noise = randomness.normal(weights.shape, weights.dtype, generator).to(w.device)
             u = weights + torch.linalg.solve_triangular(factor.mT, noise, upper=True)
             z = v @ u

@@ -111,14 +111,10 @@ class SparsePosterior(Posterior):
 
     def _chunks(self, w: Tensor) -> Iterator[tuple[InducingPosterior, Tensor, Tensor, Tensor]]:
         """q(u), features [p, S, M], prior variance [p, S] and covariance [p, S, S], in parts."""
-        row, kernel = 0, self.model.kernel
-        for q in self.parts:
-            count = len(q.mean) if q.mean.ndim == 3 else len(self.d)
-            part = slice(row, row + count)
-            row += count
-            phi, prior = self.model.features(self.d[part], w[part])
-            length = self.d[part].double().square().sum(-1)[:, None, None]
-            yield q, phi, prior, length * kernel.gram(w[part], w[part])
+        counts = [len(q.mean) if q.mean.ndim == 3 else len(self.d) for q in self.parts]
+        for q, d, at in zip(self.parts, self.d.split(counts), w.split(counts), strict=True):
+            length = d.double().square().sum(-1)[:, None, None]
+            yield q, *self.model.features(d, at), length * self.model.kernel.gram(at, at)
 
 
 class InducingGP(DigitVectorModel):
@@ -167,8 +163,7 @@ class InducingGP(DigitVectorModel):
     def terms(
         self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Terms:
-        self.refuse_part(views, context)
-        rows = self._training_rows(views)
+        rows = self._training_rows(views, context)
         d = self.digit_vectors(views.images, views.observed, rows)
         phi, prior = self.features(d, views.angles)
         q = self.from_batch(views, phi)
@@ -198,10 +193,9 @@ class EncodedGP(InducingGP):
         M, L = self.config.inducing, self.config.latents
         zeros = self.inducing_angles.new_zeros
         precision, shift = zeros(L, M, M), zeros(L, M)
-        for start in range(0, len(self.ids), CHUNK):
-            part = slice(start, start + CHUNK)
-            phi, _ = self.features(self.known_vectors[part], self.angles[part])
-            more = _information(phi, self.mu[part], self.var[part], self.observed[part])
+        stored = (self.known_vectors, self.angles, self.mu, self.var, self.observed)
+        for d, w, *codes in zip(*(values.split(CHUNK) for values in stored), strict=True):
+            more = _information(self.features(d, w)[0], *codes)
             precision, shift = precision + more[0], shift + more[1]
         return precision, shift
 

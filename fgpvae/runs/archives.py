@@ -75,28 +75,13 @@ def unpack(content: bytes, name: str) -> Archive:
 
 def _parts(content: bytes, name: str) -> dict[str, bytes]:
     """The files of an archive, which must be files of a run and no others."""
-    checkpoints.check_archive(content, name)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            found = [entry.filename for entry in archive.infolist()]
-            strange = [each for each in found if each not in LIMITS]
-            if strange:
-                raise UserError(f"'{name}' holds {strange[0][:60]!r}, which is no file of a run.")
-            missing = [each for each in (CONFIG, WEIGHTS) if each not in found]
-            if missing or len(set(found)) != len(found):
-                raise UserError(f"'{name}' must hold one {CONFIG} and one {WEIGHTS}.")
-            parts = {}
-            for each in found:
-                with archive.open(each) as file:
-                    parts[each] = file.read(LIMITS[each] + 1)
-    except UserError:
-        raise
-    except Exception:  # zipfile raises many kinds of errors for damaged files
-        raise UserError(f"'{name}' is damaged or not an archive of a run.") from None
-    for each, part in parts.items():
-        if len(part) > LIMITS[each]:
-            raise UserError(f"{each} in '{name}' is too large.")
-    return parts
+    with checkpoints.opened(content, name) as archive:
+        found = archive.namelist()
+        if strange := [each for each in found if each not in LIMITS]:
+            raise UserError(f"'{name}' holds {strange[0][:60]!r}, which is no file of a run.")
+        if not {CONFIG, WEIGHTS} <= set(found) or len(set(found)) != len(found):
+            raise UserError(f"'{name}' must hold one {CONFIG} and one {WEIGHTS}.")
+        return {each: checkpoints.extract(archive, each, LIMITS[each], name) for each in found}
 
 
 def _last_epoch(metrics: bytes | None, epochs: int) -> int:

@@ -10,6 +10,8 @@ import io
 import json
 import reprlib
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,7 +23,6 @@ from fgpvae import files, models
 from fgpvae.data import object_files
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
-from fgpvae.files import write_json
 from fgpvae.models import Calibration, Model, ModelConfig
 from fgpvae.training.configs import RunConfig, from_dict, network_weights, to_dict
 
@@ -35,18 +36,13 @@ LARGEST_DIRECTORY = 2**14  # maximum bytes of the list of files in an archive
 
 def save_model(model: Model, path: Path, half: bool = False) -> None:
     """Write the weights, in float16 if `half`; double precision parameters stay as they are."""
-    tensors = {
-        name: (
-            value.half() if half and value.dtype == torch.float32 else value.clone()
-        ).contiguous()
-        for name, value in model.state_dict().items()
-    }
+    tensors = {name: value.clone().contiguous() for name, value in model.state_dict().items()}
+    if half:
+        narrow = {name: x.half() for name, x in tensors.items() if x.dtype == torch.float32}
+        tensors |= narrow
     description = json.dumps(to_dict(model.config))
-    metadata = {
-        "format": str(FORMAT),
-        "model": description,
-        "digest": _digest(description, tensors),
-    }
+    digest = _digest(description, tensors)
+    metadata = {"format": str(FORMAT), "model": description, "digest": digest}
     if model.calibration is not None:
         metadata["calibration"] = json.dumps(dataclasses.asdict(model.calibration))
     files.write(path, _in_order(save(tensors, metadata)))
@@ -118,10 +114,7 @@ def _digest(description: str, tensors: dict[str, Tensor]) -> str:
 def _kinds(tensors: dict[str, Tensor]) -> dict[str, torch.dtype]:
     """The kind of each tensor; float16 and float32 count as one, as `half` saves space."""
     floats = (torch.float16, torch.float32)
-    return {
-        name: torch.float64 if value.dtype in floats else value.dtype
-        for name, value in tensors.items()
-    }
+    return {n: torch.float64 if x.dtype in floats else x.dtype for n, x in tensors.items()}
 
 
 def pretrained_names() -> list[str]:
@@ -141,7 +134,7 @@ def is_shipped(name: str | Path) -> bool:
     if (Path(name) / CONFIG).is_file():
         raise UserError(
             f"'{name}' is a shipped model and also a run in this directory: write './{name}' for "
-            f"the run, or leave this directory for the model."
+            "the run, or leave this directory for the model."
         )
     return True
 
@@ -194,25 +187,36 @@ def read_part(run: Path, name: str, limit: int) -> bytes:
     """A file of a run, which is a directory or a zip archive of the same files."""
     if run.suffix != ".zip" or run.is_dir():
         return files.read(run / name, limit)
-    content = files.read(run, LARGEST_FILE)
     archive_name = files.as_given(run)
-    check_archive(content, archive_name)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(name) as file:
-            part = file.read(limit + 1)
-    except Exception:  # zipfile raises many kinds of errors for damaged files
-        raise UserError(f"'{archive_name}' is damaged or holds no '{name}'.") from None
-    if len(part) > limit:
-        raise UserError(f"'{name}' in '{archive_name}' is too large.")
-    return part
+    with opened(files.read(run, LARGEST_FILE), archive_name) as archive:
+        if name not in archive.namelist():
+            raise UserError(f"'{archive_name}' is damaged or holds no '{name}'.")
+        return extract(archive, name, limit, archive_name)
 
 
-def check_archive(content: bytes, name: str) -> None:
-    """Check an archive before opening it: one plain end record bounds the size of its file list."""
+@contextmanager
+def opened(content: bytes, name: str) -> Iterator[zipfile.ZipFile]:
+    """Open the archive of a run; its end record is checked first, to bound the list of files."""
     end = content[-22:]
     listed = int.from_bytes(end[12:16], "little")
     if end[:4] != b"PK\x05\x06" or b"PK\x06\x07" in content[-42:] or listed > LARGEST_DIRECTORY:
         raise UserError(f"'{name}' is not an archive of a run.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            yield archive
+    except UserError:
+        raise
+    except Exception:  # zipfile raises many kinds of errors for damaged files
+        raise UserError(f"'{name}' is damaged or not an archive of a run.") from None
+
+
+def extract(archive: zipfile.ZipFile, file: str, limit: int, name: str) -> bytes:
+    """A file of at most `limit` bytes from the archive of this name."""
+    with archive.open(file) as opened_file:
+        part = opened_file.read(limit + 1)
+    if len(part) > limit:
+        raise UserError(f"{file} in '{name}' is too large.")
+    return part
 
 
 def load_config(run: Path) -> RunConfig:
@@ -257,4 +261,4 @@ def parse_config(content: bytes, name: str) -> RunConfig:
 
 
 def save_config(config: RunConfig, run: Path) -> None:
-    write_json(run / CONFIG, {"format": FORMAT, **to_dict(config)})
+    files.write_json(run / CONFIG, {"format": FORMAT, **to_dict(config)})

@@ -268,13 +268,10 @@ def _launch(run: Run, threads: int) -> bool:
     command = [sys.executable, "-m", "fgpvae", "train", "--resume", "--json"]
     command += ["--run-dir", str(run.path.absolute()), "--lock", str(lock)]
     try:
-        with suppress(FileNotFoundError):
-            (run.path / runs.STOP).unlink()
+        (run.path / runs.STOP).unlink(missing_ok=True)
         status = {"state": runs.PREPARING, "epoch": run.epoch}
         files.write_json(run.path / runs.STATUS, status)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-        log = os.open(run.path / runs.LOG, flags, 0o666)
-        try:
+        with open(run.path / runs.LOG, "wb", opener=files.without_links) as log:
             child = subprocess.Popen(
                 command,
                 env=environment,
@@ -284,8 +281,6 @@ def _launch(run: Run, threads: int) -> bool:
                 stderr=log,
                 start_new_session=True,
             )
-        finally:
-            os.close(log)
         _step_back(child.pid, nice)
         threading.Thread(target=_follow, args=(child, run.path.parent), daemon=True).start()
         return True

@@ -119,12 +119,7 @@ class Recorder:
     ) -> None:
         self.directory, self.config = directory, config
         self.workers, self.device = workers, device
-        self.status: dict[str, Any] = {
-            "pid": os.getpid(),
-            "epoch": epoch,
-            "seconds_left": None,
-            "message": "",
-        }
+        self.status: dict[str, Any] = {"pid": os.getpid(), "epoch": epoch, "message": ""}
         self.sums: dict[str, float] = {}
         self.best = math.inf  # validation error of the saved weights
         self.spent = 0.0  # seconds in training steps, over all processes of the run
