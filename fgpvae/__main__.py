@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -30,7 +31,7 @@ from fgpvae.training.configs import CUBES, FILMS, OBJECTS, RunConfig
 
 OTHERS = 100  # digits of each class in a model card
 Action = Callable[[argparse.Namespace], dict[str, Any] | None]
-Add = Callable[[str, Action, str, str], argparse.ArgumentParser]  # name, action, summary, example
+Add = Callable[[str, Action, str, str], Callable[..., Any]]  # name, action, summary, example
 
 
 def train(options: argparse.Namespace) -> dict[str, Any] | None:
@@ -158,11 +159,7 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
         model = load_pretrained(name)
         config = config_of(name)
         with tqdm(total=1.0, desc=name, disable=_quiet(options)) as bar:
-
-            def progress(share: float, bar: Any = bar) -> None:
-                bar.n = share
-                bar.refresh()
-
+            progress = partial(_show, bar)
             if config.data.split == CUBES:
                 results[name] = evaluation.evaluate_cubes(model, progress)
             elif config.data.split == FILMS:
@@ -179,6 +176,11 @@ def evaluate(options: argparse.Namespace) -> dict[str, Any]:
             else:
                 results[name] = evaluation.evaluate(model, config.data, config.seed, progress)
     return results[options.models[0]] if len(results) == 1 else results
+
+
+def _show(bar: Any, done: float) -> None:
+    bar.n = done
+    bar.refresh()
 
 
 def rotate(options: argparse.Namespace) -> dict[str, Any]:
@@ -256,16 +258,13 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(metavar="COMMAND", required=True)
 
-    def add(name: str, action: Action, summary: str, example: str) -> argparse.ArgumentParser:
-        command = commands.add_parser(
-            name,
-            help=summary,
-            description=summary,
-            epilog=f"example: python -m fgpvae {name} {example}",
-        )
+    def add(name: str, action: Action, summary: str, example: str) -> Callable[..., Any]:
+        """Add a command; returns the function that adds its options."""
+        epilog = f"example: python -m fgpvae {name} {example}"
+        command = commands.add_parser(name, help=summary, description=summary, epilog=epilog)
         command.set_defaults(action=action)
         command.add_argument("--json", action="store_true", help="print one JSON object, no more")
-        return command
+        return command.add_argument
 
     _add_train(add)
     _add_use(add)
@@ -274,75 +273,72 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_train(add: Add) -> None:
-    command = add("train", train, "Train a model.", "--preset quick --run-dir runs/my-run")
-    command.add_argument("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
-    command.add_argument("--period", type=float, default=0.0, help="of own views; none on a line")
-    command.add_argument("--kernel", help=f"over own views: {', '.join(KERNELS)}")
-    command.add_argument("--run-dir", required=True, help="directory of the run")
-    command.add_argument("--seed", type=int, help="the same seed gives the same weights")
-    command.add_argument("--epochs", type=int, help="instead of the preset's")
-    command.add_argument(
+    option = add("train", train, "Train a model.", "--preset quick --run-dir runs/my-run")
+    option("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
+    option("--period", type=float, default=0.0, help="of own views; none on a line")
+    option("--kernel", help=f"over own views: {', '.join(KERNELS)}")
+    option("--run-dir", required=True, help="directory of the run")
+    option("--seed", type=int, help="the same seed gives the same weights")
+    option("--epochs", type=int, help="instead of the preset's")
+    option(
         "--data",
         metavar="DIR|openml|OBJECTS",
         help="MNIST's IDX files instead of the embedded digits, 16 new views of each digit in "
         "every epoch (the default preset is then best); with --preset objects own objects: an "
         "archive (.npz) or a folder of images",
     )
-    command.add_argument("--classes", metavar="all|3,8,...", help="which digits")
-    command.add_argument("--device", default="auto", help="auto (default), cpu, cuda or mps")
-    command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="e.g. model.latents=24"
-    )
-    command.add_argument("--resume", action="store_true", help="resume the run in --run-dir")
-    command.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # of the parent process
-    command = add("runs", list_runs, "List the runs in a directory.", "--root runs")
-    command.add_argument("--root", default=str(queue.root()), help="default: %(default)s")
+    option("--classes", metavar="all|3,8,...", help="which digits")
+    option("--device", default="auto", help="auto (default), cpu, cuda or mps")
+    option("--set", action="append", default=[], metavar="NAME=VALUE", help="e.g. model.latents=24")
+    option("--resume", action="store_true", help="resume the run in --run-dir")
+    option("--lock", type=int, help=argparse.SUPPRESS)  # of the parent process
+    option = add("runs", list_runs, "List the runs in a directory.", "--root runs")
+    option("--root", default=str(queue.root()), help="default: %(default)s")
 
 
 def _add_use(add: Add) -> None:
-    example = "paper runs/my-run --json"
-    command = add("evaluate", evaluate, "Score models by the benchmark.", example)
-    command.add_argument("models", nargs="+", help="shipped models, run directories or their zips")
-    command = add(
+    summary = "Score models by the benchmark."
+    option = add("evaluate", evaluate, summary, "paper runs/my-run --json")
+    option("models", nargs="+", help="shipped models, run directories or their zips")
+    option = add(
         "rotate",
         rotate,
         "Turn the digit in a picture or a figure of cubes, or play a film.",
         "three.png --angle 0 --to 0,45,90 --out strip.png",
     )
-    command.add_argument(
+    option(
         "picture",
         help="any picture of one digit; for a model of cubes moves: 'x3 y2 -z2 x2'; for a model of "
         "films the number of one",
     )
-    command.add_argument("--model", default="best")
-    command.add_argument(
+    option("--model", default="best")
+    option(
         "--angle",
         help="of the picture in degrees, inferred if not given; of cubes and films the views or "
         "frames that the model is given, comma-separated",
     )
-    command.add_argument("--to", default="all", help="degrees or frames, comma-separated, or all")
-    command.add_argument("--out", required=True, help="a .gif that turns, or a picture of a strip")
-    command = add("site", build_site, "Write the laboratory as one HTML file.", "--out site")
-    command.add_argument("--out", required=True, help="a directory")
-    command.add_argument("--app", default=site.APP, help="address that it links to as the app")
+    option("--to", default="all", help="degrees or frames, comma-separated, or all")
+    option("--out", required=True, help="a .gif that turns, or a picture of a strip")
+    option = add("site", build_site, "Write the laboratory as one HTML file.", "--out site")
+    option("--out", required=True, help="a directory")
+    option("--app", default=site.APP, help="address that it links to as the app")
 
 
 def _add_experiments(add: Add) -> None:
     summary = "Reproduce a table or figure of the paper."
-    command = add("experiment", run_experiment, summary, "table1 --seeds 5 --json")
-    command.add_argument("name", choices=EXPERIMENTS)
-    command.add_argument("--seeds", type=int, default=5)
-    command.add_argument("--models", help="presets, comma-separated; table1: also NAME-equal")
-    command.add_argument("--runs", default="runs/experiments", help="finished runs are reused")
-    command.add_argument("--results", default="results")
-    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
-    example = "best --out docs/models/best.md"
-    command = add("card", card, "Measure a model for its card.", example)
-    command.add_argument("model")
-    command.add_argument("--out", help="a Markdown file")
-    command.add_argument("--data", help="a directory of MNIST's files, for digits not shown before")
-    command = add("bench", run_bench, "Measure speed on this machine.", "--json")
-    command.add_argument(
+    option = add("experiment", run_experiment, summary, "table1 --seeds 5 --json")
+    option("name", choices=EXPERIMENTS)
+    option("--seeds", type=int, default=5)
+    option("--models", help="presets, comma-separated; table1: also NAME-equal")
+    option("--runs", default="runs/experiments", help="finished runs are reused")
+    option("--results", default="results")
+    option("--set", action="append", default=[], metavar="NAME=VALUE")
+    option = add("card", card, "Measure a model for its card.", "best --out docs/models/best.md")
+    option("model")
+    option("--out", help="a Markdown file")
+    option("--data", help="a directory of MNIST's files, for digits not shown before")
+    option = add("bench", run_bench, "Measure speed on this machine.", "--json")
+    option(
         "--without-learning",
         action="store_true",
         help="do not train until quick and paper are better than the paper's 0.0284, which takes "

@@ -135,8 +135,7 @@ class Model(nn.Module):
     @property
     def blocks(self) -> dict[str, slice]:
         """Channels of an encoding by what they hold: "local", "global", or "joint" for both."""
-        blocks: dict[str, slice] = self.config.blocks
-        return blocks
+        return self.config.blocks
 
     @property
     def styles(self) -> range:
@@ -151,7 +150,7 @@ class Model(nn.Module):
     @property
     def divides_channels(self) -> bool:
         """Whether there are local channels, which depend on the angle, and global ones."""
-        return bool(self.config.divides_channels)
+        return self.config.divides_channels
 
     @property
     def tells_angle(self) -> bool:

@@ -14,7 +14,7 @@ from fgpvae.gp import gaussian, randomness
 from fgpvae.gp import posterior as gp_posterior
 from fgpvae.gp.kernels import KERNELS, ON_A_LINE, PERIODIC, Periodic, Stationary
 from fgpvae.gp.mean_functions import MeanFunction, MeanOnACircle, MeanOnALine
-from fgpvae.gp.posterior import GlobalPosterior, LocalPosterior, local_posterior
+from fgpvae.gp.posterior import GlobalPosterior, local_posterior
 from fgpvae.models.base import KernelConfig, Model, Terms
 from fgpvae.models.inference import Posterior
 from fgpvae.networks import angle_classifier
@@ -100,13 +100,9 @@ class FactorizedPosterior(Posterior):
         local_var, style_var = var.double().split(channels, -1)
         if self.mean_function is not None:
             local_mu = local_mu - self.mean_function(angles)
-        self.local: LocalPosterior = local_posterior(
-            model.kernel, angles, local_mu, local_var, observed
-        )
-        self.shared = GlobalPosterior(
-            style_mu, style_var, observed if style_observed is None else style_observed
-        )
-        self.style_mean, self.style_var = (self.shared.mean, self.shared.var)  # [P, L - J]
+        self.local = local_posterior(model.kernel, angles, local_mu, local_var, observed)
+        style_observed = observed if style_observed is None else style_observed
+        self.shared = GlobalPosterior(style_mu, style_var, style_observed)
 
     def around_prior(self, z: Tensor, w: Tensor) -> Tensor:
         """Local channels [P, S, J] with the prior mean m(w) added."""
@@ -118,7 +114,7 @@ class FactorizedPosterior(Posterior):
         KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z.
         """
         mean, var, kl = self.local.at_views()
-        return (self.around_prior(mean, self.views), var, kl.sum(-1) + self.shared.kl.sum(-1))
+        return self.around_prior(mean, self.views), var, kl.sum(-1) + self.shared.kl.sum(-1)
 
     def draw(self, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """A code of each view [P, Q, L], and the KL divergence of all channels [P].
@@ -147,7 +143,7 @@ class FactorizedPosterior(Posterior):
         return torch.cat([local, style[:, None].expand(-1, local.shape[1], -1)], -1)
 
     def style(self) -> tuple[Tensor, Tensor]:
-        return self.style_mean, self.style_var
+        return self.shared.mean, self.shared.var  # [P, L - J]
 
     def log_evidence(self) -> Tensor:
         return self.local.log_evidence.sum(-1) + self.shared.log_evidence.sum(-1)
@@ -157,15 +153,15 @@ class FactorizedPosterior(Posterior):
         return arrays.like(left.mean(-1), at)
 
     def _mean(self, w: Tensor) -> Tensor:
-        return self.join(self.around_prior(self.local.at(w)[0], w), self.style_mean)
+        return self.join(self.around_prior(self.local.at(w)[0], w), self.shared.mean)
 
     def _variance(self, w: Tensor) -> Tensor:
-        return self.join(self.local.at(w)[1], self.style_var)
+        return self.join(self.local.at(w)[1], self.shared.var)
 
     def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
         """Smooth in the angle, one style."""
         local = self.around_prior(self.local.sample(w, generator), w)
-        return self.join(local, gaussian.sample(self.style_mean, self.style_var, generator))
+        return self.join(local, gaussian.sample(*self.style(), generator))
 
 
 class FGPVAE(Model):
@@ -238,7 +234,7 @@ class FGPVAE(Model):
 
     @property
     def tells_certainty(self) -> bool:
-        return bool(self.config.local)
+        return self.config.local > 0
 
     def harmonics(self) -> int | None:
         if not isinstance(self.kernel, Periodic):
@@ -284,7 +280,7 @@ class FGPVAE(Model):
         whole = self.posterior(mu, var, views.angles, views.observed)
         part = self.posterior(mu, var, views.angles, context)
         error, pixels = self.squared_error(whole.draw(generator)[0], views)
-        centre = part.join(part.at_views()[0], part.style_mean)
+        centre = part.join(part.at_views()[0], part.shared.mean)
         foreseen, _ = self.squared_error(centre, views)
         share = 1 - MEAN_CODE
         error = share * error + MEAN_CODE * foreseen
@@ -307,9 +303,8 @@ class FGPVAE(Model):
         """
         mu, var = self.encode(views.images, views.angles, views.observed)
         j = self.config.local
-        prior = torch.zeros_like(mu[..., :j], dtype=torch.float64)
-        if self.mean_function is not None:
-            prior = self.mean_function(views.angles).detach()
+        assert self.mean_function is not None
+        prior = self.mean_function(views.angles).detach()
         drawn = gaussian.sample(prior, self.kernel.amplitude.detach() ** 2, generator)
         log_q = gaussian.log_density(drawn, mu[..., :j].double(), var[..., :j].double())
         each = log_q.sum(-1)  # [P, Q]
@@ -335,7 +330,7 @@ class FGPVAE(Model):
         takes the angle and the model is calibrated, also the error of reconstructing the view as if
         it were at that angle. Only a mean function ties an angle to an orientation.
         """
-        if self.mean_function is None or not self.config.local:
+        if not self.tells_angle:
             return super().orientation(images, grid)
         w = arrays.tensor(grid, "The grid", self.home).double()
         seen = arrays.tensor(images, "Images", self.home)

@@ -211,7 +211,7 @@ class JointGP(DigitVectorModel):
             + (self.slope_mu[rows] * mu).sum((-2, -1)).double()
             + (self.slope_var[rows] * var.sum(-1)).sum(-1).double()
             + (self.slope_vectors[rows] * d).sum(-1).double()
-            + self.slope_kernel @ torch.stack(self.kernel_parameters()) / len(self.ids)
+            + self.slope_kernel @ torch.stack([*self.kernel_parameters()]) / len(self.ids)
         )
 
     def terms(

@@ -110,13 +110,8 @@ class TurnedFigures(Source):
         return self.table.batch(torch.arange(len(self.table)), self.views, generator)
 
 
-class FreshFilms(Source):
+class FreshFilms(FreshViews):
     """Digits and shapes that move along new paths in every batch, each film with its own times."""
-
-    def __init__(self, digits: Digits, size: int, views: int, seed: int) -> None:
-        super().__init__(len(digits.labels), size, seed)
-        self.looks, self.labels = map(torch.as_tensor, (digits.images, digits.labels))
-        self.views = views
 
     def make(self, rows: Tensor, generator: torch.Generator) -> Views:
         P = len(rows)
@@ -124,7 +119,7 @@ class FreshFilms(Source):
         t = 2 * randomness.uniform((P, self.views), torch.float64, generator) - 1
         shapes = randomness.uniform((P,), generator=generator) < SHAPES
         others = films.random_shapes(P, generator)
-        looks = torch.where(shapes[:, None, None], others, self.looks[rows].float())
+        looks = torch.where(shapes[:, None, None], others, self.images[rows].float())
         observed = torch.ones(t.shape, dtype=torch.bool)
         labels = torch.where(shapes, -1, self.labels[rows])
         return Views(films.draw(looks, paths(t)), t, observed, rows, labels)

@@ -271,14 +271,7 @@ class RunConfig:
             raise UserError(
                 "The conditional bound draws its own contexts: set context dropout to 0."
             )
-        if self.data.split == CUBES:
-            self._check_cubes()
-        elif self.data.split == OBJECTS:
-            self._check_objects()
-        elif self.data.split == FILMS:
-            self._check_films()
-        if self.data.split in (*DIGITS, CUBES) and self.model.on_a_line:
-            raise UserError("Digits and figures turn on a circle: their kernel is periodic.")
+        self._check_data()
         images = 15 * self.data.digits * len(self.data.classes)
         if self.data.split == CUBES:
             images = self.data.views * (MOST_COPIES + self.data.figures)
@@ -310,39 +303,38 @@ class RunConfig:
                 "channels."
             )
 
-    def _check_cubes(self) -> None:
-        channels, height, width = self.model.network.shape
-        if channels != 1 or height != width:
+    def _check_data(self) -> None:
+        """Raise a UserError if the model cannot be trained on these data."""
+        split, (channels, height, width) = self.data.split, self.model.network.shape
+        on_a_line, lines = self.model.on_a_line, ", ".join(ON_A_LINE)
+        if split == CUBES and (channels != 1 or height != width):
             raise UserError(
                 "Figures of cubes are drawn in grey squares: set model.network.shape to "
                 f"[1, {cubes.SIZE}, {cubes.SIZE}]."
             )
-
-    def _check_films(self) -> None:
-        if self.model.network.shape != (1, films.SIZE, films.SIZE):
+        if split == FILMS and (channels, height, width) != (1, films.SIZE, films.SIZE):
             raise UserError(
                 "Films have grey pictures: set model.network.shape to "
                 f"[1, {films.SIZE}, {films.SIZE}]."
             )
-        if self.kind.fixed_angles:
+        if split == FILMS and self.kind.fixed_angles:
             raise UserError(f"The {self.kind.title} cannot learn films, which are new every time.")
-        if not self.model.on_a_line and self.model.period != LINE:
+        if split == FILMS and not on_a_line and self.model.period != LINE:
             raise UserError(
-                f"Times run from -1 to 1: choose a kernel of {', '.join(ON_A_LINE)}, or set "
-                f"model.period to {LINE:g}."
+                f"Times run from -1 to 1: choose a kernel of {lines}, or set model.period to "
+                f"{LINE:g}."
             )
-
-    def _check_objects(self) -> None:
-        if not self.kind.takes_objects:
+        if split == OBJECTS and not self.kind.takes_objects:
             able = ", ".join(name for name, kind in models.MODELS.items() if kind.takes_objects)
             raise UserError(f"Own objects are learned by {able} alone.")
-        if self.model.on_a_line == bool(self.data.track.period):
+        if split == OBJECTS and on_a_line == bool(self.data.track.period):
             raise UserError(
-                "Views with a period need the periodic kernel, and views on a line one of "
-                f"{', '.join(ON_A_LINE)}."
+                f"Views with a period need the periodic kernel, and views on a line one of {lines}."
             )
-        if not self.model.on_a_line and self.model.period != TWO_PI:
+        if split == OBJECTS and not on_a_line and self.model.period != TWO_PI:
             raise UserError("The period of own views is data.track.period; leave the model's.")
+        if split in (*DIGITS, CUBES) and on_a_line:
+            raise UserError("Digits and figures turn on a circle: their kernel is periodic.")
 
 
 @lru_cache(maxsize=256)
