@@ -13,8 +13,7 @@ def tensor(given: Any, name: str, device: torch.device) -> Tensor:
     """Convert an array of numbers to a tensor on a device."""
     if not isinstance(given, Tensor):
         try:
-            given = np.array(given)  # a copy: an array may be read-only or run backwards
-            given = torch.from_numpy(given)
+            given = torch.from_numpy(np.array(given))  # a copy: it may be read-only or reversed
         except (TypeError, ValueError, RuntimeError):
             raise UserError(f"{name} must be an array of numbers.") from None
     if given.is_complex():

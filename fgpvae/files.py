@@ -139,13 +139,12 @@ def try_lock(path: Path, seconds: float = 0.0) -> int | None:
     with explained(path, "locked"):
         handle = without_links(os.fspath(path), os.O_RDWR | os.O_CREAT)
     end = time.monotonic() + seconds
-    while True:
-        if _lock(handle):
-            return handle
+    while not _lock(handle):
         if time.monotonic() >= end:
             os.close(handle)
             return None
         time.sleep(0.01)
+    return handle
 
 
 def is_locked(path: Path) -> bool:

@@ -8,7 +8,7 @@ python scripts/ship_model.py best best --half --calibrate-pictures    (a shipped
 
 import argparse
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from fgpvae.runs.checkpoints import (
     save_model,
     shipped_config,
 )
-from fgpvae.training.configs import CUBES, FILMS, to_dict
+from fgpvae.training.configs import CUBES, FILMS
 from tests.photographs import angles, familiarity
 from tests.photographs.sets import TUNING
 
@@ -90,7 +90,7 @@ def main() -> None:
             calibrate_pictures(model, digits)
     PRETRAINED.mkdir(parents=True, exist_ok=True)
     save_model(model, PRETRAINED / f"{options.name}.safetensors", options.half)
-    write_json(PRETRAINED / f"{options.name}.json", {"format": FORMAT, **to_dict(config)})
+    write_json(PRETRAINED / f"{options.name}.json", {"format": FORMAT, **asdict(config)})
 
 
 if __name__ == "__main__":

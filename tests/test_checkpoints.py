@@ -1,6 +1,7 @@
 import json
 import os
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from fgpvae.networks.standard import NetworkConfig
 from fgpvae.runs import checkpoints
 from fgpvae.runs.checkpoints import load_model, load_pretrained, save_model
 from fgpvae.training import presets
-from fgpvae.training.configs import RunConfig, from_dict, to_dict
+from fgpvae.training.configs import RunConfig, from_dict
 
 TINY = FGPVAEConfig(
     latents=3, local=1, mean_function=True, network=NetworkConfig("dense", widths=(4,))
@@ -64,7 +65,7 @@ def weights(tmp_path) -> Path:
 @pytest.mark.parametrize("name", presets.PRESETS)
 def test_a_config_survives_json(name):
     config = presets.PRESETS[name]
-    assert from_dict(RunConfig, json.loads(json.dumps(to_dict(config)))) == config
+    assert from_dict(RunConfig, json.loads(json.dumps(asdict(config)))) == config
 
 
 # Damage

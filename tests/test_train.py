@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from fgpvae import runs
 from fgpvae.models import MODELS
 from fgpvae.runs import archives, checkpoints, queue, writer
-from fgpvae.training.configs import CUBES, to_dict
+from fgpvae.training.configs import CUBES
 from fgpvae.training.presets import FIRST, PRESETS, for_objects, grouped
 from tests import small_runs, tiny
 from tests.pages import open_page
@@ -61,7 +61,7 @@ def typed(app, values):
 def test_every_field_can_be_set_but_for_those_that_follow_from_others():
     for model, kind in MODELS.items():
         config = PRESETS["quick"]
-        table = to_dict(dataclasses.replace(PRESETS["vae"], model=kind.Config()))
+        table = dataclasses.asdict(dataclasses.replace(PRESETS["vae"], model=kind.Config()))
         left = {path for path, _ in form.flat(table)} - set(form.settings(model))
         assert left <= {
             "preset",

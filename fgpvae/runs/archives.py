@@ -14,7 +14,7 @@ from fgpvae.data import object_files
 from fgpvae.errors import UserError
 from fgpvae.runs import checkpoints
 from fgpvae.runs.checkpoints import CONFIG, OBJECTS_FILE, WEIGHTS
-from fgpvae.training.configs import OBJECTS, RunConfig
+from fgpvae.training.configs import RunConfig
 
 LARGEST = 50 * 2**20  # bytes of an archive
 LIMITS = {  # bytes of each file that an archive may hold
@@ -41,7 +41,7 @@ def pack(run: runs.Run) -> bytes:
     content[runs.METRICS] = b""  # missing if the run was stopped in its first epoch
     if (run.path / runs.METRICS).exists():
         content[runs.METRICS] = files.read(run.path / runs.METRICS, runs.LARGEST_METRICS)
-    if run.config.data.split == OBJECTS:
+    if run.config.data.own:
         content[OBJECTS_FILE] = object_files.pack(checkpoints.load_objects(run.path))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -60,7 +60,7 @@ def unpack(content: bytes, name: str) -> Archive:
     model = checkpoints.parse_model(parts[WEIGHTS], f"{name}/{WEIGHTS}")
     if model.config != config.model:
         raise UserError(f"The weights in '{name}' are not of the model that its settings name.")
-    if (config.data.split == OBJECTS) != (OBJECTS_FILE in parts):
+    if config.data.own != (OBJECTS_FILE in parts):
         raise UserError(f"'{name}' must hold {OBJECTS_FILE} just if its run is on own objects.")
     if OBJECTS_FILE in parts:
         own = object_files.parse(parts[OBJECTS_FILE], f"{name}/{OBJECTS_FILE}")

@@ -4,7 +4,6 @@ Nothing here unpickles: a checkpoint is data, never code.
 """
 
 import copy
-import dataclasses
 import hashlib
 import io
 import json
@@ -12,6 +11,7 @@ import reprlib
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from fgpvae.data import object_files
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.models import Calibration, Model, ModelConfig
-from fgpvae.training.configs import RunConfig, from_dict, network_weights, to_dict
+from fgpvae.training.configs import RunConfig, from_dict, network_weights
 
 FORMAT = 2
 PRETRAINED = Path(__file__).parents[1] / "assets" / "pretrained"
@@ -40,11 +40,11 @@ def save_model(model: Model, path: Path, half: bool = False) -> None:
     if half:
         narrow = {name: x.half() for name, x in tensors.items() if x.dtype == torch.float32}
         tensors |= narrow
-    description = json.dumps(to_dict(model.config))
+    description = json.dumps(asdict(model.config))
     digest = _digest(description, tensors)
     metadata = {"format": str(FORMAT), "model": description, "digest": digest}
     if model.calibration is not None:
-        metadata["calibration"] = json.dumps(dataclasses.asdict(model.calibration))
+        metadata["calibration"] = json.dumps(asdict(model.calibration))
     files.write(path, _in_order(save(tensors, metadata)))
 
 
@@ -261,4 +261,4 @@ def parse_config(content: bytes, name: str) -> RunConfig:
 
 
 def save_config(config: RunConfig, run: Path) -> None:
-    files.write_json(run / CONFIG, {"format": FORMAT, **to_dict(config)})
+    files.write_json(run / CONFIG, {"format": FORMAT, **asdict(config)})

@@ -8,7 +8,7 @@ import time
 import zipfile
 from collections.abc import Generator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from fgpvae.errors import UserError
 from fgpvae.runs.checkpoints import WEIGHTS, load_objects, load_pretrained, save_config, save_model
 from fgpvae.runs.memory import peak_mb
 from fgpvae.training.batches import Source
-from fgpvae.training.configs import OBJECTS, RunConfig, from_dict, to_dict
+from fgpvae.training.configs import RunConfig, from_dict
 from fgpvae.training.distributed import WorkerLost, Workers
 from fgpvae.training.sources import build_source
 from fgpvae.training.trainer import Step, Trainer
@@ -81,7 +81,8 @@ def execute(
         files.remove_unfinished(directory)
         if config != run.config:
             save_config(config, directory)
-        yield from Recorder(directory, config, run.epoch, workers or Workers(), device).run()
+        status = {"pid": os.getpid(), "epoch": run.epoch, "message": ""}
+        yield from Recorder(directory, config, workers or Workers(), device, status).run()
 
 
 def assist(
@@ -102,34 +103,28 @@ def assist(
 
 def _source(config: RunConfig, directory: Path) -> tuple[Source, Task | None]:
     """The batches of a run and its validation task; own objects come from its directory."""
-    own = config.data.split == OBJECTS
-    return build_source(config, load_objects(directory) if own else None)
+    return build_source(config, load_objects(directory) if config.data.own else None)
 
 
+@dataclass
 class Recorder:
     """Keeps a run directory up to date while its model is trained."""
 
-    def __init__(
-        self,
-        directory: Path,
-        config: RunConfig,
-        epoch: float,
-        workers: Workers,
-        device: torch.device | str,
-    ) -> None:
-        self.directory, self.config = directory, config
-        self.workers, self.device = workers, device
-        self.status: dict[str, Any] = {"pid": os.getpid(), "epoch": epoch, "message": ""}
-        self.sums: dict[str, float] = {}
-        self.best = math.inf  # validation error of the saved weights
-        self.spent = 0.0  # seconds in training steps, over all processes of the run
-        self.cpu = 0.0  # processor seconds of the same steps
+    directory: Path
+    config: RunConfig
+    workers: Workers
+    device: torch.device | str
+    status: dict[str, Any]
+    sums: dict[str, float] = field(default_factory=dict)  # over the steps of an epoch
+    best: float = math.inf  # validation error of the saved weights
+    spent: float = 0.0  # seconds in training steps, over all processes of the run
+    cpu: float = 0.0  # processor seconds of the same steps
 
     def run(self) -> Generator[Progress, None, None]:
         self.report(state=runs.PREPARING)
         try:
             source, validation = _source(self.config, self.directory)
-            self.workers.tell(json.dumps(to_dict(self.config)).encode())
+            self.workers.tell(json.dumps(asdict(self.config)).encode())
             trainer = Trainer(self.config, source, self.workers, self.device)
             if (self.directory / runs.STATE).exists():
                 self.load(trainer)
@@ -185,7 +180,7 @@ class Recorder:
 
     def findings(self, trainer: Trainer) -> dict[str, Any] | None:
         """Scores of a finished run on the held-out part of own objects."""
-        if self.config.data.split != OBJECTS or trainer.step < trainer.total:
+        if not self.config.data.own or trainer.step < trainer.total:
             return None
         figures = evaluation.evaluate_objects(
             trainer.result(), load_objects(self.directory), self.config.data, self.config.seed
@@ -239,7 +234,7 @@ class Recorder:
     def state(self, trainer: Trainer) -> bytes:
         """Everything needed to resume."""
         state = trainer.state() | {
-            "run": json.dumps(to_dict(self.config)),
+            "run": json.dumps(asdict(self.config)),
             "sums": self.sums,
             "best": self.best,
             "spent": self.spent,

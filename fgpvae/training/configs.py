@@ -345,10 +345,6 @@ def network_weights(config: ModelConfig) -> int:
     return sum(weight.numel() for network in networks for weight in network.parameters())
 
 
-def to_dict(config: Any) -> dict[str, Any]:
-    return dataclasses.asdict(config)
-
-
 def from_dict(kind: type[C], values: Any, where: str = "config") -> C:
     """A config dataclass from plain values; every unknown name or wrong type is an error."""
     if not isinstance(values, Mapping):

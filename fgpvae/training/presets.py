@@ -8,7 +8,7 @@
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from fgpvae import models
@@ -24,7 +24,6 @@ from fgpvae.training.configs import (
     OBJECTS,
     RunConfig,
     from_dict,
-    to_dict,
 )
 
 OBJECT_STEPS = 5000  # steps of a run on own objects
@@ -164,7 +163,7 @@ def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:
 
     Another model.name keeps the settings that both models have.
     """
-    values = to_dict(config)
+    values = asdict(config)
     for change in changes:
         path, equals, text = change.partition("=")
         if not equals or not put(values, path.strip(), _value(text.strip())):
@@ -184,7 +183,7 @@ def put(values: dict[str, Any], path: str, value: Any) -> bool:
     if not isinstance(table, dict) or leaf not in table:
         return False
     if path == "model.name":
-        fresh = to_dict(models.find(str(value)).Config())
+        fresh = asdict(models.find(str(value)).Config())
         table = values["model"] = fresh | {k: v for k, v in table.items() if k in fresh}
     elif path == "data.split" and value != table[leaf]:
         table["source"], values["model"]["network"]["shape"] = IMAGES.get(value, MNIST)

@@ -13,7 +13,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -23,7 +23,6 @@ from fgpvae import runs
 from fgpvae.errors import UserError
 from fgpvae.runs import archives, checkpoints, queue, writer
 from fgpvae.runs.checkpoints import CONFIG, WEIGHTS, load_model, load_pretrained
-from fgpvae.training.configs import to_dict
 from tests.stress.table import Row, none
 from tests.stress.uploads import one_sentence
 from tests.stress.watch import watched
@@ -254,7 +253,7 @@ def weights_of(place: Place, outcome: Outcome, number: int) -> None:
     # well written, with a valid digest, and wrong all the same
     tensors, known = load(good), header(good)
     for name, change in configs():
-        description = json.dumps(to_dict(place.model.config) | change)
+        description = json.dumps(asdict(place.model.config) | change)
         digest = checkpoints._digest(description, tensors)
         path.write_bytes(save(tensors, known | {"model": description, "digest": digest}))
         outcome(f"weights: {name}", place.root, lambda: not load_model(path))
@@ -329,7 +328,7 @@ def states_of(place: Place, outcome: Outcome, number: int) -> None:
         "step that is a text": {"step": "x"},
         "empty model": {"model": {}},
         "absurd moments": {"optimizer": {"state": {0: {"exp_avg": torch.zeros(1)}}}},
-        "of another run": {"run": json.dumps(to_dict(replace(place.config, seed=9)))},
+        "of another run": {"run": json.dumps(asdict(replace(place.config, seed=9)))},
         "negative threads": {"threads": -1},
         "a million threads": {"threads": 10**6},
         "sums that are a list": {"sums": [1]},

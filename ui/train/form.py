@@ -1,7 +1,7 @@
 """The form of a run: the settings of its config as widgets, and the config that they make."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +11,7 @@ from fgpvae import UserError
 from fgpvae.models import MODELS
 from fgpvae.networks.standard import NetworkConfig
 from fgpvae.settings import Setting, SettingError, setting_of
-from fgpvae.training.configs import DataConfig, RunConfig, TrainingConfig, from_dict, to_dict
+from fgpvae.training.configs import DataConfig, RunConfig, TrainingConfig, from_dict
 from fgpvae.training.objectives import ObjectiveConfig
 from fgpvae.training.presets import put
 
@@ -68,7 +68,7 @@ def _typed() -> tuple[dict[str, Any], dict[str, Setting], str]:
     Return the table of a config, the settings that have an effect, and an error message if an input
     is not a value.
     """
-    table, state, wrong = to_dict(st.session_state[BASE]), st.session_state, ""
+    table, state, wrong = asdict(st.session_state[BASE]), st.session_state, ""
     put(table, "model.name", state.get(key("model.name"), table["model"]["name"]))
     offered = {}
     for path, setting in settings(table["model"]["name"]).items():
