@@ -146,14 +146,13 @@ def tile(subject: Subject, current: Subject, second: Subject | None = None) -> T
 
 
 def _side(key: str, collection: Collection) -> str:
-    side = st.segmented_control(
+    one = collection.words.one
+    side = query_params.segments(
         "Which one to pick",
-        [FIRST, SECOND],
-        format_func=lambda name: f"{collection.words.one.capitalize()} {name}",
-        default=FIRST,
-        required=True,
-        key=f"{key}.side",
-        help=f"A is shown. B is the {collection.words.one} to morph into and to swap with.",
+        {name: f"{one.capitalize()} {name}" for name in (FIRST, SECOND)},
+        f"{key}.side",
+        linked=False,
+        help=f"A is shown. B is the {one} to morph into and to swap with.",
         label_visibility="collapsed",
     )
     return key if side == FIRST else f"{key}.second"
@@ -185,13 +184,12 @@ def _new(key: str, choice: Choice, current: Subject) -> bool:
     if not choice.kind.takes_new_digits:
         return False
     many = choice.collection.words.many
-    kind = st.segmented_control(
+    kind = query_params.segments(
         "New or training",
-        [NEW, TRAINING],
-        format_func=lambda name: f"{name} {many}",
+        {name: f"{name} {many}" for name in (NEW, TRAINING)},
+        f"{key}.{choice.collection.name}.kind",
+        linked=False,
         default=TRAINING if current.new is False else NEW,
-        required=True,
-        key=f"{key}.{choice.collection.name}.kind",
         help=EXPLAIN.format(many=many),
         label_visibility="collapsed",
     )

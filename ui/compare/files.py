@@ -22,8 +22,8 @@ def choose_block(known: Sequence[str], key: str) -> str:
     """Choose one of the available blocks of results."""
     if len(known) < 2:
         return known[0] if known else results.PUBLISHED
-    names = results.BLOCKS.__getitem__
-    return segments("Settings", known, key, format_func=names, label_visibility="collapsed")
+    titles = {block: results.BLOCKS[block] for block in known}
+    return segments("Settings", titles, key, label_visibility="collapsed")
 
 
 def command(experiment: str, key: str, sentence: str) -> None:
@@ -42,17 +42,9 @@ def foot(result: dict[str, Any] | None, content: Callable[[], str], name: str) -
             st.caption(frame.plain(" · ".join(parts)))
 
 
-def download(content: Callable[[], str | bytes], name: str, kind: str = "text/csv") -> None:
-    """A download button whose file is made when it is pressed."""
-    st.download_button(
-        name.rsplit(".")[-1].upper(),
-        content,
-        f"fgpvae-{name}",
-        kind,
-        key=f"compare.download.{name}",
-        on_click="ignore",
-        help="Save this as a file.",
-    )
+def download(content: Callable[[], str | bytes], name: str) -> None:
+    kind, key = name.rsplit(".")[-1].upper(), f"compare.download.{name}"
+    frame.download(kind, content, f"fgpvae-{name}", key, help="Save this as a file.")
 
 
 def to_csv(heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
@@ -90,16 +82,15 @@ def styled(columns: Columns, marked: Sequence[str]) -> Any:
 
     made = pd.DataFrame({title: list(map(_value, each)) for title, each in columns.items()}).style
     for title, cells in columns.items():
-        for row, cell in enumerate(cells):
-            text = (
-                cell.text()
-                if isinstance(cell, Spread)
-                else cell
-                if isinstance(cell, str)
-                else cell[1]
-            )
+        for row, text in enumerate(map(_text, cells)):
             made = made.format(lambda _, text=text: text, subset=([row], [title]))
     return made.highlight_min(subset=list(marked), props=charts.BEST)
+
+
+def _text(cell: str | Spread | Number) -> str:
+    if isinstance(cell, Spread):
+        return cell.text()
+    return cell if isinstance(cell, str) else cell[1]
 
 
 def _value(cell: str | Spread | Number) -> str | float | None:

@@ -78,7 +78,7 @@ def pictures(chosen: list[Choice]) -> None:
             counts = [8, 16, 40]
             count = segments(label, counts, "compare.shown", label_visibility="collapsed")
             download(matrix.csv, f"{noun}s.csv")
-            download(partial(matrix.png, count), f"{noun}s.png", "image/png")
+            download(partial(matrix.png, count), f"{noun}s.png")
         with place:
             st.html(matrix.html(count))
             for name, reason in found.items():
@@ -91,8 +91,7 @@ def ask_digits(chosen: list[Choice]) -> tuple[Asked, np.ndarray, Sequence[int]]:
     classes = sorted({label for choice in chosen for label in choice.classes})
     left, middle, right = st.columns([3, 3, 1])
     with left:
-        names = ASK.__getitem__
-        kind = segments("Digits", list(ASK), "compare.ask", default=UNSEEN, format_func=names)
+        kind = segments("Digits", ASK, "compare.ask", default=UNSEEN)
     views, angle = 11, HELD_OUT_INDEX
     if kind == UNSEEN:
         views = middle.select_slider(
@@ -139,7 +138,7 @@ def sort(columns: list[Column]) -> list[int]:
     names = list(errors)
     left, first, second = st.columns([3, 2, 2])
     with left:
-        by = segments("First comes", list(SORTS), "compare.sort", format_func=SORTS.__getitem__)
+        by = segments("First comes", SORTS, "compare.sort")
     if by == BY_NUMBER:
         return list(range(len(errors[names[0]])))
     one = first.selectbox("of" if by == BY_ERROR else "between", names, key="compare.one", **KEEP)

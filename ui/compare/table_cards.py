@@ -72,8 +72,7 @@ def table(chosen: list[Choice]) -> None:
                 "The error of every model of the paper, over five seeds, beside the published one.",
             )
             return
-        names, hidden = METRICS.__getitem__, {"label_visibility": "collapsed"}
-        metric = segments("Test", list(METRICS), "compare.metric", format_func=names, **hidden)
+        metric = segments("Test", METRICS, "compare.metric", label_visibility="collapsed")
         said = [results.EXPLAINED[metric]]
         if committed:
             said.append(results.terms(result, block))

@@ -109,11 +109,9 @@ def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, boo
     number = len(brought) - 1
     if number:
         names = [str(k + 1) for k in range(len(brought))]
-        number = names.index(
-            st.segmented_control(
-                "View", names, default=names[-1], required=True, key=f"extrapolate.view.{number}"
-            )
-        )
+        key = f"extrapolate.view.{number}"
+        view = query_params.segments("View", names, key, linked=False, default=names[-1])
+        number = names.index(view)
     read = [pieces.read(each.content, pieces.corrected(each.id)) for each in brought]
     here = brought[number]
     row = st.container(horizontal=True, gap="small")

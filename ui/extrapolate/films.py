@@ -16,7 +16,7 @@ from ui.components.canvas import Strokes, canvas, from_link, to_link, to_png
 from ui.components.tiles import tiles
 from ui.extrapolate import pieces
 from ui.extrapolate.built import Built
-from ui.shell import frame, notices
+from ui.shell import frame, notices, query_params
 
 PATH, LOOK, OWN = "extrapolate.path", "extrapolate.look", "extrapolate.look_strokes"
 MARGIN = 0.25  # margin of the picture, outside of which the middle of a look stays
@@ -69,12 +69,12 @@ def _look() -> tuple[np.ndarray | None, int | None, str]:
     collection = Digits()
     every = [collection.first(label) for label in collection.classes]
     picked = collection.find(st.session_state[LOOK]) or every[3]
-    own = st.segmented_control(
+    own = query_params.segments(
         "What moves",
         ["A digit", "My drawing"],
+        "extrapolate.whose_look",
+        linked=False,
         default="My drawing" if st.session_state[LOOK] == DRAWN else "A digit",
-        required=True,
-        key="extrapolate.whose_look",
         label_visibility="collapsed",
     )
     if own == "A digit":

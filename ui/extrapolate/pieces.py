@@ -14,7 +14,7 @@ from fgpvae.images import Box, Options, Step
 from ui.components import pictures
 from ui.components.crop import crop
 from ui.extrapolate import own_picture
-from ui.shell import notices
+from ui.shell import notices, query_params
 from ui.shell.public import allowed
 
 AUTOMATIC = "Find out"
@@ -115,14 +115,8 @@ def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) 
             on_crop=lambda box: st.session_state.update({f"extrapolate.part.{id}": box}),
         )
         with st.container(horizontal=True, gap="medium"):
-            st.segmented_control(
-                "Ink",
-                INK,
-                default=AUTOMATIC,
-                required=True,
-                key=f"extrapolate.ink.{id}",
-                persist_state="session",
-            )
+            key = f"extrapolate.ink.{id}"
+            query_params.segments("Ink", list(INK), key, linked=False, persist_state="session")
             st.slider(
                 "Thinner or thicker strokes",
                 -1.0,

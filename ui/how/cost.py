@@ -15,7 +15,7 @@ from fgpvae.gp.kernels import Periodic
 from fgpvae.models import GPVAEConfig
 from ui import charts
 from ui.how.cards import card, formula
-from ui.shell import frame, numbers, palette
+from ui.shell import frame, palette
 from ui.shell.query_params import KEEP
 
 MATRIX, COST = 360, 380  # pixels of charts
@@ -85,12 +85,13 @@ def matrix(p: int, q: int, joint: bool) -> go.Figure:
 
 def price(work: float, memory: float) -> None:
     """Operations, time and memory of a Cholesky factor: n³ / 3 operations for an n x n matrix."""
-    items = [
-        (said(work, OPERATIONS), "operations for the Cholesky factors"),
-        (said(work / SPEED, TIME), "at 10¹⁰ a second"),
-        (said(memory, MEMORY), "of memory"),
-    ]
-    st.html(numbers.numbers(items))
+    frame.numbers(
+        [
+            (said(work, OPERATIONS), "operations for the Cholesky factors"),
+            (said(work / SPEED, TIME), "at 10¹⁰ a second"),
+            (said(memory, MEMORY), "of memory"),
+        ]
+    )
 
 
 def ways(Q: int) -> dict[str, tuple[Callable[[Any], Any], str, str]]:

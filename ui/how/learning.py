@@ -20,7 +20,7 @@ from fgpvae.training.configs import RunConfig
 from ui import charts
 from ui.catalog import models
 from ui.how.cards import card, formulas
-from ui.shell import notices, numbers, palette
+from ui.shell import frame, notices, palette
 from ui.shell.query_params import KEEP
 
 HEIGHT = 270  # pixels of a chart
@@ -134,7 +134,7 @@ def plots(lines: list[Line], epoch: int, config: RunConfig, beside: dict[str, li
         mean_image = comparison.references(Question(TRAINING))[MEAN_IMAGE]
         shown.append((f"{mean_image.mse:.4f}", "the mean image at 157.5°"))
     shown += [(f"{line['kl']:.0f}", "KL, nats a digit"), (multiplier(line["multiplier"]), "λ")]
-    st.html(numbers.numbers(shown))
+    frame.numbers(shown)
 
 
 def multiplier(value: float) -> str:

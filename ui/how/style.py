@@ -17,7 +17,7 @@ from ui import charts
 from ui.catalog import Choice, models, subjects
 from ui.components import pictures
 from ui.how.cards import card, formula
-from ui.shell import frame, notices, numbers, palette
+from ui.shell import frame, notices, palette
 from ui.shell.query_params import KEEP
 
 HEIGHT = 360  # pixels of a chart
@@ -138,7 +138,7 @@ def product(count: int, mean: np.ndarray, spread: np.ndarray) -> None:
             ("+0.00 ± 1.000", "the prior, without any"),
             (f"{mean[Q]:+.2f} ± {spread[Q]:.3f}", f"given all {Q}"),
         ]
-        st.html(numbers.numbers(items))
+        frame.numbers(items)
         st.markdown(verdict(count, mean, spread))
         st.markdown(
             "How well the views agree is the global part of the evidence, again in closed form:"

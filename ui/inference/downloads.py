@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
-from mimetypes import guess_type
 from typing import Any
 
 import numpy as np
@@ -38,9 +37,7 @@ def card(
     w, here = from_dial(track, state.angle), f"{name}-{state.angle:g}"
 
     def button(label: str, data: Callable[[], bytes], file: str, help: str | None = None) -> None:
-        mime, _ = guess_type(file)
-        place = f"{key}.download.{label}"
-        st.download_button(label, data, file, mime, key=place, on_click="ignore", help=help)
+        frame.download(label, data, file, f"{key}.download.{label}", help=help)
 
     def as_json() -> bytes:
         found = latents(seen, collection, w, style)

@@ -107,13 +107,11 @@ def show(measured: dict[str, Scores]) -> None:
         "Figures of disentanglement of every model",
         column_config={"Figure": st.column_config.TextColumn(pinned=True)},
     )
-    st.download_button(
+    frame.download(
         "CSV",
         lambda: table(measured).data.to_csv(index=False),
         "fgpvae-disentanglement.csv",
-        "text/csv",
-        key="latents.table_download",
-        on_click="ignore",
+        "latents.table_download",
     )
     st.caption("The best of each row is marked; the second column has the best possible value.")
     with st.expander("What each figure means", expanded=True):

@@ -9,7 +9,7 @@ from ui.inference import redrawn
 from ui.inference.places import labels
 from ui.latents.codes import Codes, including
 from ui.latents.spaces import PICKED
-from ui.shell import numbers, query_params
+from ui.shell import frame, query_params
 
 SHARES = {"one": 1, "four": 4, "all": None}
 
@@ -43,7 +43,7 @@ def controls(choice: Choice) -> tuple[Codes, int, int, list[int]]:
     )
     with given:
         label = f"{words.views.capitalize()} given"
-        many = query_params.segments(label, list(SHARES), "latents.given", default="all")
+        many = query_params.segments(label, tuple(SHARES), "latents.given", default="all")
     query_params.write(subject=id)
     return found, row, view, subject.order[: SHARES[many]]
 
@@ -59,4 +59,4 @@ def show(choice: Choice, found: Codes, row: int, view: int, given: list[int]) ->
     errors[f"MSE of all {len(truth)}"] = mse(made, truth)
     for name, images in collection.references(subject, seen.observed, subject.w).items():
         errors[f"{name}, all"] = mse(images, truth)
-    st.html(numbers.numbers([(f"{error:.4f}", name) for name, error in errors.items()]))
+    frame.numbers([(f"{error:.4f}", name) for name, error in errors.items()])

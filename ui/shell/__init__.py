@@ -6,7 +6,6 @@ __all__ = [
     "frame",
     "index",
     "notices",
-    "numbers",
     "palette",
     "public",
     "query_params",

@@ -1,6 +1,9 @@
-"""The frame around every page: routing, the deep-link guard, headings and cards."""
+"""The frame around every page: routing, the deep-link guard, and the elements of all pages."""
 
 import re
+from collections.abc import Callable, Sequence
+from html import escape
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +118,25 @@ def empty(title: str, sentence: str, key: str | None = None) -> DeltaGenerator:
     """Return a card that says what is missing; add a button for it inside."""
     centred = {"horizontal_alignment": "center", "vertical_alignment": "center"}
     return card(title, sentence, f"empty.{key or title}", height=260, **centred)
+
+
+def numbers(items: Sequence[tuple[str, str]]) -> None:
+    """Show numbers side by side, each above its name; the first is bold."""
+    each = "".join(
+        f'<div><div style="font-size:1.25rem;font-weight:{600 if index else 700};'
+        f'font-variant-numeric:tabular-nums;opacity:{0.75 if index else 1}">{escape(value)}'
+        f'</div><div style="font-size:.8rem;opacity:.7">{escape(name)}</div></div>'
+        for index, (value, name) in enumerate(items)
+    )
+    st.html(f'<div style="display:flex;flex-wrap:wrap;gap:.6rem 2rem">{each}</div>')
+
+
+def download(
+    label: str, content: Callable[[], str | bytes], file: str, key: str, **options: Any
+) -> None:
+    """Show a button whose file is made when it is pressed."""
+    mime, _ = guess_type(file)
+    st.download_button(label, content, file, mime, key=key, on_click="ignore", **options)
 
 
 def not_in_link(what: str) -> None:

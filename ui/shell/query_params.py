@@ -1,6 +1,6 @@
 """Query parameters of pages, from which a link restores what is shown."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -35,10 +35,16 @@ PARAMETERS = {
 KEEP: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 
 
-def segments(label: str, options: Sequence[T], key: str, **more: Any) -> T:
-    """A persistent segmented control; one segment, by default the first, is always chosen."""
-    more = {"default": options[0], "required": True, "key": key, **KEEP, **more}
-    chosen: T = st.segmented_control(label, options, **more)
+def segments(label: str, options: Iterable[T], key: str, *, linked: bool = True, **more: Any) -> T:
+    """A segmented control in which one segment, by default the first, is always chosen.
+
+    A mapping has the titles of its options. `linked`: the choice is in the link and persists.
+    """
+    if isinstance(options, Mapping):
+        more["format_func"] = options.__getitem__
+    every = list(options)
+    more = {"default": every[0], "required": True, "key": key, **(KEEP if linked else {}), **more}
+    chosen: T = st.segmented_control(label, every, **more)
     return chosen
 
 

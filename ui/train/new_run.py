@@ -85,8 +85,7 @@ def choose_preset() -> str:
     groups = presets.grouped()
     titles = {name: NAMES.get(name, name.capitalize()) for name in (*FIRST, *groups)}
     hidden = {"label_visibility": "collapsed"}
-    names = titles.__getitem__
-    chosen = segments("Preset", list(titles), "train.preset", format_func=names, **hidden)
+    chosen = segments("Preset", titles, "train.preset", **hidden)
     if chosen not in groups:
         return chosen
     return segments(chosen.capitalize(), groups[chosen], f"train.preset.{chosen}", **hidden)

@@ -14,7 +14,7 @@ from fgpvae.training.configs import RunConfig, network_weights
 from ui import charts
 from ui.catalog import Choice, models, subjects
 from ui.inference import redrawn
-from ui.shell import frame, numbers
+from ui.shell import frame
 from ui.shell.query_params import KEEP
 from ui.train import curves
 from ui.train.dialogs import ask
@@ -34,7 +34,7 @@ UPLOADED = (
 def detail(run: Run, others: list[Run]) -> None:
     config, lines = run.config, run.metrics()
     with frame.card(frame.plain(run.name), frame.plain(described(config)), key="train.detail"):
-        st.html(numbers.numbers(summary(run, lines)))
+        frame.numbers(summary(run, lines))
         st.progress(progress(run))
         actions(run)
         with st.container():  # below the buttons, so that these do not move
@@ -153,13 +153,11 @@ def actions(run: Run) -> None:
         button("Clone settings", copy_settings, run, disabled=own, help=AGAIN if own else CLONE)
         asks = STOP_FIRST if busy else "Asks for a name."
         button("Rename", ask, "rename", run, disabled=busy, help=asks)
-        st.download_button(
+        frame.download(
             "Download",
             lambda: archives.pack(run),
             f"{run.name}.zip",
-            "application/zip",
-            key="train.action.download",
-            on_click="ignore",
+            "train.action.download",
             disabled=not (run.path / WEIGHTS).exists(),
             help="Settings, weights and curves in one file, which can be uploaded again above.",
         )

@@ -12,7 +12,7 @@ from fgpvae.gp.kernels import ON_A_LINE
 from fgpvae.runs import archives, queue
 from fgpvae.training.configs import RunConfig
 from fgpvae.training.presets import for_objects
-from ui.shell import frame
+from ui.shell import frame, query_params
 from ui.train.run_state import redraw, say, select
 
 LARGEST_MB = archives.LARGEST >> 20
@@ -68,9 +68,8 @@ def own_objects() -> RunConfig | None:
     if file is None:
         return None
     left, right = st.columns(2)
-    kind = left.segmented_control(
-        "Views are", [LINE, CIRCLE], default=LINE, required=True, key="train.track"
-    )
+    with left:
+        kind = query_params.segments("Views are", [LINE, CIRCLE], "train.track", linked=False)
     period, kernel = 0.0, None
     if kind == CIRCLE:
         period = right.number_input(
