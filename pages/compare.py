@@ -12,7 +12,6 @@ with head:
     frame.heading("Compare", "Every model on the same pictures that none of them was trained on.")
 with side:
     group = subjects.switch("compare")
-st.html(f"<style>{compare.STYLE}</style>")
 chosen = compare.choose(group)
 if group == "Digits":
     compare.table(chosen)

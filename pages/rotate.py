@@ -5,7 +5,7 @@ import streamlit as st
 from fgpvae.browser.imagined import remembered
 from ui.catalog import models, subjects
 from ui.components import dial
-from ui.inference import cached, captions, context_views, downloads, stage, strip, style_names
+from ui.inference import cached, captions, context_views, downloads, stage, strip
 from ui.inference.places import from_dial
 from ui.rotate import beside, guide, morph_swap
 from ui.shell import frame, notices, query_params
@@ -47,7 +47,7 @@ state = stage.show(
     style=query_params.numbers(link.get("style")),
     morph=dial.Morph("towards B", second.own.tolist()) if len(second.own) else None,
     beside=in_ring,
-    lead=beside.lead(choice, style_names.names(choice, subject.label), in_ring),
+    lead=beside.lead(choice, cached.sliders(choice, subject.label), in_ring),
     editable=stored is None,
 )
 w = from_dial(track, state.angle)

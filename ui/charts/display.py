@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -12,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ui.components import plot_tools
-from ui.shell import cache
+from ui.shell import cache, frame
 
 # `plot_tools` saves charts: Plotly's own button has one format and no background for the light text
 # of a dark theme.
@@ -63,8 +62,7 @@ def show(
                 cache.digest(make, alt, options, still),
                 lambda: st.plotly_chart(figure(), alt=alt, **options),
             )
-        file = re.sub(r"[^a-z0-9]+", "-", key.lower())
-        plot_tools.show(f"{key}.tools", f"fgpvae-{file}", alt, newest)
+        plot_tools.show(f"{key}.tools", f"fgpvae-{frame.slug(key)}", alt, newest)
 
 
 def table(make: partial[Any], key: str, rows: int, alt: str, **options: Any) -> None:

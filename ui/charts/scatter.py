@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ui.charts.layout import GREY, figure, words
+from fgpvae.evaluation.latents import Projection
+from ui.charts import GREY, figure, words
 
 # symbols of groups, in addition to colours; fewer in three dimensions
 SYMBOLS = ["circle", "square", "diamond", "cross", "x"]
@@ -19,10 +20,9 @@ SYMBOLS += ["triangle-up", "triangle-down", "pentagon", "star", "hourglass"]
 
 @dataclass(frozen=True)
 class Cloud:
-    """Views [P, Q, 3] of P subjects, projected from some channels."""
+    """Q views each of P subjects, projected from some channels."""
 
-    points: np.ndarray
-    shares: np.ndarray  # share of the variance of each axis
+    projection: Projection
     colours: Sequence[str]  # colours of the P Q points, subject after subject
     groups: Sequence[str] = ()  # groups of the P subjects: each is a trace with a legend entry
     names: Sequence[str] = ()  # labels of the P subjects; None for no labels
@@ -41,7 +41,7 @@ def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool) -> go.F
     """
     made = _chart(space, spatial)
     symbols = SPATIAL_SYMBOLS if spatial else SYMBOLS
-    P, Q = space.points.shape[:2]
+    P, Q = space.projection.points.shape[:2]
     groups = space.groups or ["views"] * P
     for index, group in enumerate(dict.fromkeys(groups)):
         members = [p for p, name in enumerate(groups) if name == group]
@@ -66,7 +66,7 @@ def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool) -> go.F
         loop = _trace(space, [p], order, spatial, marker, mode="lines+markers", line=line)
         made.add_trace(loop)
     if picked:
-        dots = space.points[picked[0]] if space.dots is None else space.dots
+        dots = space.projection.points[picked[0]] if space.dots is None else space.dots
         size = 5 if spatial else 10
         if space.dots is not None:
             made.add_trace(_circles(dots, space.dot_colours, size, 1, spatial))
@@ -80,7 +80,7 @@ def _chart(space: Cloud, spatial: bool) -> go.Figure:
     """An empty chart with axis titles and equal scales."""
     titles = [
         f"{space.axis} {k + 1}" + (f" · {share:.0%}" if share else "")
-        for k, share in enumerate(space.shares)
+        for k, share in enumerate(space.projection.shares)
     ]
     made = figure(titles[0], titles[1])
     if not spatial:
@@ -102,8 +102,8 @@ def _trace(
     **options: Any,
 ) -> go.Scatter | go.Scatter3d:
     """Some views of some subjects."""
-    every = [(p, q) for p in members for q in views]
-    marker["color"] = [space.colours[p * space.points.shape[1] + q] for p, q in every]
+    every, points = [(p, q) for p in members for q in views], space.projection.points
+    marker["color"] = [space.colours[p * points.shape[1] + q] for p, q in every]
     label: dict[str, Any] = {"hoverinfo": "none"}
     if space.names:
         number = "%{x:.2f}, %{y:.2f}" + (", %{z:.2f}" if spatial else "")
@@ -112,7 +112,7 @@ def _trace(
             " · ".join(map(words, [space.names[p], *space.views[q : q + 1]])) for p, q in every
         ]
     return _scatter(
-        np.array([space.points[p, q] for p, q in every]),
+        np.array([points[p, q] for p, q in every]),
         spatial,
         marker=marker,
         customdata=[[p] for p, _ in every],

@@ -1,13 +1,11 @@
 """The page Compare: the table, the same subjects through every model, and what it costs."""
 
 from ui.compare.curve_cards import digits_by_views, scaling, subjects_by_views
-from ui.compare.picker import choose
-from ui.compare.picture_matrix import STYLE
+from ui.compare.evaluation import choose
 from ui.compare.pictures_card import pictures
 from ui.compare.table_cards import one_view, table
 
 __all__ = [
-    "STYLE",
     "choose",
     "digits_by_views",
     "one_view",

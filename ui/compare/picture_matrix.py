@@ -15,7 +15,7 @@ from ui.components.pictures import address
 
 SCALE = 3  # enlargement in the file
 GAP, HEAD, FOOT = 10, 46, 20  # pixels in the file
-STYLE = """
+STYLE = """<style>
 .scroll { overflow-x: auto; }
 .quiet { opacity: 0.7; font-weight: 400; }
 .matrix { display: grid; gap: 0.75rem 1rem; font-size: 0.8rem; padding-bottom: 0.4rem; }
@@ -28,7 +28,7 @@ STYLE = """
 .matrix .pair { display: flex; gap: 4px; justify-content: center; }
 .matrix img { width: 60px; height: 60px; border-radius: 6px; image-rendering: pixelated; }
 .matrix .mse { font-variant-numeric: tabular-nums; }
-"""
+</style>"""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Matrix:
         layout = f"max-content repeat({len(self.columns)}, minmax(128px, 1fr))"
         return (
             f'<div class="scroll"><div class="matrix" style="grid-template-columns:{layout}">'
-            f"{''.join(cells)}</div></div>"
+            f"{''.join(cells)}</div></div>{STYLE}"
         )
 
     def png(self, count: int) -> bytes:

@@ -20,7 +20,7 @@ from fgpvae.orientation.several_views import Placement
 from ui.catalog.models import Choice
 from ui.components.tiles import Tile, tiles
 from ui.components.upright import upright
-from ui.extrapolate import belief_ring, own_picture
+from ui.extrapolate import own_picture
 from ui.extrapolate.pieces import HOUR
 from ui.shell import frame, query_params
 
@@ -145,7 +145,7 @@ def card(choice: Choice, views: Sequence[View], found: Placement, shown: int) ->
     with question, st.container(horizontal=True, key="extrapolate.question"):
         with st.container(key="extrapolate.picture"):
             upright(
-                belief_ring.belief_ring(belief, own_picture.address(view.own)),
+                own_picture.belief_ring(belief, own_picture.address(view.own)),
                 round(float(np.rad2deg(w)), 1) % 360,
                 key=f"extrapolate.upright.{view.id}",
                 stated=stated(view.id) is not None,

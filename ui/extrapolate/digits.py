@@ -16,7 +16,7 @@ from ui.extrapolate import angle, own_picture, pieces, sources
 from ui.extrapolate.angle import View
 from ui.extrapolate.built import KEY, Built
 from ui.extrapolate.sources import Brought
-from ui.inference import style_names
+from ui.inference import cached
 from ui.shell import frame, notices, query_params
 
 EXAMPLE, DRAW, UPLOAD, CAMERA, RANDOM = "Example", "Draw", "Upload", "Camera", "Random"
@@ -52,7 +52,8 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             own = {"subject": digit.id, "shown": str(degrees)}
             views, shown = [_view(digit, degrees)], 0
         else:
-            brought = _brought(source, link)
+            bring = {UPLOAD: sources.uploaded, CAMERA: sources.photographed}
+            brought = sources.drawn(link) if source == DRAW else bring[source]()
             if changed and source == DRAW:
                 frame.in_sight(CANVAS, source)
             if brought is None:
@@ -91,12 +92,6 @@ def _in_sight(source: str, id: str | None) -> None:
     st.session_state[name] = source, id, mark
     if mark:
         frame.in_sight(TOP, mark)
-
-
-def _brought(source: str, link: Mapping[str, str]) -> list[Brought] | None:
-    if source == DRAW:
-        return sources.drawn(link)
-    return sources.uploaded() if source == UPLOAD else sources.photographed()
 
 
 def _view(digit: Digit, degrees: int) -> View:
@@ -185,7 +180,7 @@ def _random(choice: Choice, link: Mapping[str, str]) -> Built:
     model = notices.attempt(choice.load)
     seen, style = notices.attempt(partial(prior, model, seed))
     rng = np.random.default_rng(seed)
-    near = style_names.likely(choice, int(rng.choice(sorted(choice.classes))))
+    near = cached.likely(choice, int(rng.choice(sorted(choice.classes))))
     if near is not None:  # a draw from the prior is often not a digit
         count = len(near.factor)
         style = near.draw(rng.integers(count, size=1), rng.normal(size=(1, count)))[0].tolist()

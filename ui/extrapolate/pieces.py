@@ -1,6 +1,5 @@
 """A user's picture: the part in use, its digit, and the steps of reading it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -127,13 +126,9 @@ def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) 
                 persist_state="session",
             )
         if piece.steps:
-            _steps(piece.steps, piece.notes)
-
-
-def _steps(steps: Sequence[Step], notes: str) -> None:
-    st.caption(f"From your picture to the digit. {notes}")
-    shown = [pictures.framed(each.image, each.name, scale=1, hint=each.caption) for each in steps]
-    st.html(pictures.row(*shown, size=64, fill=True))
+            st.caption(f"From your picture to the digit. {piece.notes}")
+            shown = [pictures.framed(s.image, s.name, scale=1, hint=s.caption) for s in piece.steps]
+            st.html(pictures.row(*shown, size=64, fill=True))
 
 
 def _small(image: np.ndarray, side: int = 140) -> np.ndarray:

@@ -6,7 +6,7 @@ from fgpvae.data import ANGLES
 from ui.catalog import models, subjects
 from ui.components import pictures
 from ui.how.cards import a_three, card, formulas
-from ui.inference import cached, redrawn
+from ui.inference import cached, strip
 from ui.shell import frame, palette
 
 CAN_DO = (
@@ -121,7 +121,7 @@ def the_model() -> None:
         if choice is not None:
             subject = subjects.first(choice)
             seen = cached.imagined(choice, subject, [0])
-            st.container(key="how.redrawn").html(redrawn.grid(seen, choice.collection))
+            st.container(key="how.redrawn").html(strip.redrawn(seen, choice.collection))
         with st.container(horizontal=True, gap="medium"):
             for group, (page, label) in LINKS.items():
                 if not group or (found := models.baselines(group)):

@@ -1,4 +1,4 @@
-"""One subject as one model sees it: context views, style names, the strip, the truth, samples."""
+"""One subject as one model sees it: the dial, its cards, the strip, downloads."""
 
 __all__ = [
     "cached",
@@ -6,11 +6,8 @@ __all__ = [
     "context_views",
     "downloads",
     "places",
-    "possibilities",
-    "redrawn",
     "server_view",
     "stage",
     "strip",
-    "style_names",
-    "truth",
+    "turntables",
 ]

@@ -1,6 +1,6 @@
 """Which views of a subject the model sees: by dots on the dial and by number."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -38,7 +38,8 @@ def slider(
 
     def resize(count: int) -> None:
         dial.forget_context(key)  # the clicks on the ring are part of `current`
-        st.session_state[f"{key}.views"] = resized(subject, current, count)
+        current_first = sorted(subject.order, key=lambda view: view not in current)
+        st.session_state[f"{key}.views"] = sorted(current_first[:count])
 
     st.slider(
         f"{collection.words.views.capitalize()} the model sees",
@@ -48,11 +49,3 @@ def slider(
         help=HELP,
         **widget_keys.showing(f"{key}.count", len(current), resize),
     )
-
-
-def resized(subject: Subject, current: Iterable[int], count: int) -> list[int]:
-    """Return `count` views, with as many of the current ones as possible."""
-    now = set(current)
-    same = [view for view in subject.order if view in now][:count]
-    added = [view for view in subject.order if view not in same][: count - len(same)]
-    return sorted(same + added)

@@ -11,7 +11,6 @@ import streamlit as st
 
 from fgpvae.browser.imagined import Imagined
 from fgpvae.data.collections import Collection
-from fgpvae.data.track import Track
 from fgpvae.images import enlarged, to_gif, to_png
 from ui.components.dial import DialState
 from ui.components.film import film
@@ -39,6 +38,13 @@ def card(
     def button(label: str, data: Callable[[], bytes], file: str, help: str | None = None) -> None:
         frame.download(label, data, file, f"{key}.download.{label}", help=help)
 
+    def picture() -> bytes:
+        return to_png(enlarged(seen.images([w], style)[0], SIDE), scale=1)
+
+    def gif() -> bytes:
+        large = enlarged(seen.images(track.grid(FRAMES), style), FRAME_SIDE)
+        return to_gif(large, scale=1, milliseconds=MILLISECONDS)
+
     def as_json() -> bytes:
         found = latents(seen, collection, w, style)
         return json.dumps({"name": name, **found}, indent=1).encode()
@@ -53,8 +59,8 @@ def card(
     whole = "a full turn" if track.period else "the way from end to end"
     said = SENTENCE.format(whole, "" if seen.scene is None else IN_BROWSER)
     with frame.card("Take it with you", said), st.container(horizontal=True, gap="small"):
-        button("Picture", lambda: picture(seen, w, style), f"{here}.png")
-        button("GIF", lambda: gif(seen, track, style), f"{name}.gif")
+        button("Picture", picture, f"{here}.png")
+        button("GIF", gif, f"{name}.gif")
         if seen.scene is None:
             return
         film(key, name)
@@ -63,15 +69,6 @@ def card(
             button("Dial", lambda: page(title, alone).encode(), f"{name}.html", DIAL)
         button("Latents, JSON", as_json, f"{here}.json")
         button("Latents, CSV", as_csv, f"{here}.csv")
-
-
-def picture(seen: Imagined, w: float, style: Sequence[float] | None) -> bytes:
-    return to_png(enlarged(seen.images([w], style)[0], SIDE), scale=1)
-
-
-def gif(seen: Imagined, track: Track, style: Sequence[float] | None) -> bytes:
-    large = enlarged(seen.images(track.grid(FRAMES), style), FRAME_SIDE)
-    return to_gif(large, scale=1, milliseconds=MILLISECONDS)
 
 
 def latents(

@@ -12,16 +12,7 @@ from ui.catalog import models
 from ui.catalog.models import Choice
 from ui.components import dial
 from ui.components.dial import Beside, DialState, Morph
-from ui.inference import (
-    cached,
-    captions,
-    context_views,
-    possibilities,
-    server_view,
-    strip,
-    style_names,
-    truth,
-)
+from ui.inference import cached, captions, context_views, server_view, strip, turntables
 from ui.shell import frame, notices, query_params
 
 DOUBTS = 24  # places at which the width of the ring is measured
@@ -71,8 +62,8 @@ def show(
             model=choice.name,
             angle=start,
             style=style,
-            styles=style_names.names(choice, subject.label),
-            likely=style_names.likely_of(choice, seen),
+            styles=cached.sliders(choice, subject.label),
+            likely=cached.likely_of(choice, seen),
             morph=morph,
             beside=beside,
             doubt=cached.doubt(seen, track.grid(DOUBTS), warned),
@@ -82,9 +73,9 @@ def show(
         )
     with places.cards:
         _views(seen, choice, key, editable, warned)
-        truth.card(seen, collection, key, warned)
+        turntables.against_truth(seen, collection, key, warned)
     with places.samples or state.below:
-        possibilities.card(seen, collection, key)
+        turntables.possibilities(seen, collection, key)
         if lacking := captions.missing(seen.model):
             notices.note(lacking)
     return state

@@ -1,15 +1,16 @@
-"""A subject at many places side by side, each with its colour; a click moves the dial there."""
+"""A subject at many places side by side: to move the dial with, or true and redrawn."""
 
 import numpy as np
 
 from fgpvae.browser.imagined import Imagined
+from fgpvae.data.collections import Collection
 from ui.catalog.models import Choice
-from ui.components import dial
+from ui.components import dial, pictures
 from ui.components.dial import DialState
 from ui.components.pictures import address
 from ui.components.tiles import Tile, tiles
 from ui.inference import server_view
-from ui.inference.places import colour, from_dial, to_dial
+from ui.inference.places import colour, from_dial, labels, to_dial
 from ui.shell import frame
 
 MOST = 24  # places side by side
@@ -36,19 +37,19 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:
             return held_out_text(choice)
         return "observed" if observed[view] else "imagined"
 
+    images, texts = seen.images(w[views], style), labels(track, w[views])
     shown = [
         Tile(
             str(index),
             address(image, 3),
-            f"{label}, {state(view)}",
-            text=label,
+            f"{text}, {state(view)}",
+            text=text,
             colour=colour(track, float(w[view])),
             dot=bool(observed[view]),
             marked=view in held,
             selected=bool(np.isclose(track.apart(w[view], here), 0, atol=1e-3)),
         )
-        for index, (view, image) in enumerate(zip(views, seen.images(w[views], style), strict=True))
-        for label in [track.text(float(track.to_view(w[view])))]
+        for index, (view, image, text) in enumerate(zip(views, images, texts, strict=True))
     ]
     with frame.card(f"All {collection.words.place}s"):
         tiles(
@@ -58,6 +59,27 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:
             layout="strip",
             on_pick=lambda name: move(key, places[int(name)]),
         )
+
+
+def redrawn(seen: Imagined, collection: Collection, marked: int | None = None) -> str:
+    """Views of a subject, true and as the model redraws them, with a bar below those it sees.
+
+    As HTML; `marked` is the index of a view to be outlined.
+    """
+    subject, track = seen.subject, collection.track
+    few = some_views(subject.w)
+    w = subject.w[few]
+    bars = [
+        colour(track, float(place)) if given else "transparent"
+        for place, given in zip(w, seen.observed[few], strict=True)
+    ]
+    return pictures.grid(
+        [("true", subject.images[few]), ("model", seen.images(w))],
+        labels(track, w),
+        bars,
+        marked=few.index(marked) if marked in few else None,
+        alt=f"{subject.name} at {len(few)} {collection.words.place}s, true and redrawn",
+    )
 
 
 def some_views(w: np.ndarray) -> list[int]:

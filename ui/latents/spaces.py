@@ -13,6 +13,7 @@ from fgpvae.data.collections import Digits, Subject
 from fgpvae.evaluation import latents
 from ui import charts
 from ui.catalog import Choice, models
+from ui.charts import scatter
 from ui.components import hover_picture, pictures
 from ui.inference.places import colours, labels
 from ui.latents.codes import Codes, encodings, styles
@@ -50,21 +51,18 @@ def show(choice: Choice, found: Codes, row: int, view: int) -> None:
         true = pictures.framed(picked.images[view], f"{name}, true")
         redrawn = pictures.framed(made, f"{name}, redrawn")
         st.html(pictures.row(true, redrawn, size=90, fill=True))
-        _hover("latents.hover", ["latents.local", "latents.joint"], found.subjects)
+        shown = [each.thumbnail for each in found.subjects]
+        hover_picture.follow(["latents.local", "latents.joint"], shown, "latents.hover")
         if found.curves is not None:
-            _hover("latents.hover_global", ["latents.global"], styles(choice)[0])
-
-
-def _hover(key: str, places: list[str], subjects: Sequence[Subject]) -> None:
-    """Show pictures of subjects at the pointer over charts."""
-    hover_picture.follow(places, np.stack([each.thumbnail for each in subjects]), key)
+            shown = [each.thumbnail for each in styles(choice)[0]]
+            hover_picture.follow(["latents.global"], shown, "latents.hover_global")
 
 
 def _show(
     choice: Choice,
     key: str,
     what: str,
-    space: charts.Cloud,
+    space: scatter.Cloud,
     picked: list[int],
     view: int,
     subjects: Sequence[Subject],
@@ -80,13 +78,13 @@ def _show(
     neighbours = space.axis == "t-SNE"
     spatial = st.session_state.get("latents.space") == "3-D" and not neighbours
     charts.show(
-        partial(charts.cloud, space, picked, view, spatial),
+        partial(scatter.cloud, space, picked, view, spatial),
         key,
         HEIGHT,
         f"{what} of {len(subjects)} {choice.collection.words.many}",
         picked=None if spatial else pick,
     )
-    few = space.shares[: 3 if spatial else 2]
+    few = space.projection.shares[: 3 if spatial else 2]
     if neighbours:
         st.caption("t-SNE keeps neighbours together; its distances and axes have no meaning.")
     else:
@@ -118,9 +116,8 @@ def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
     by_angle = bool(track.period) and st.session_state.get("latents.plane") == "angle"
     projection = latents.project(z, angles=found.grid if by_angle else None)
     paths = found.processes()
-    space = charts.Cloud(
-        projection.points,
-        projection.shares,
+    space = scatter.Cloud(
+        projection,
         colours(track, found.grid) * len(z),
         closed=bool(track.period),
         dots=projection.onto(encodings(choice, subject)[0][:, found.blocks["local"]]),
@@ -137,9 +134,8 @@ def _global(choice: Choice, picked: Subject) -> None:
     neighbours = st.session_state.get("latents.projection") == "t-SNE"
     projection = neighbourhoods(choice) if neighbours else latents.project(z[:, None])
     classes = [each.label for each in subjects]
-    space = charts.Cloud(
-        projection.points,
-        projection.shares,
+    space = scatter.Cloud(
+        projection,
         [palette.GLOBAL if label is None else charts.CLASSES[label] for label in classes],
         ["all" if label is None else str(label) for label in classes],
         [f"{each.name}, {each.id}" for each in subjects],
@@ -172,9 +168,8 @@ def _joint_sentence(title: str) -> str:
 def _joint(choice: Choice, found: Codes, row: int, view: int) -> None:
     z = np.stack(found.mu)  # [P, Q, L]
     projection, track, w = latents.project(z), choice.collection.track, found.subjects[row].w
-    space = charts.Cloud(
-        projection.points,
-        projection.shares,
+    space = scatter.Cloud(
+        projection,
         colours(track, w) * len(z),
         names=[each.name for each in found.subjects],
         views=labels(track, w),
@@ -218,11 +213,10 @@ def before_after(choice: Choice) -> None:
 def _single_views(z: np.ndarray) -> go.Figure:
     """The principal components of codes [P, Q, C], a colour for each digit."""
     projection, (P, Q, _) = latents.project(z), z.shape
-    space = charts.Cloud(
-        projection.points,
-        projection.shares,
+    space = scatter.Cloud(
+        projection,
         [charts.CLASSES[p] for p in range(P) for _ in range(Q)],
         names=[f"digit {p + 1}" for p in range(P)],
         views=[f"{22.5 * q:g}°" for q in range(Q)],
     )
-    return charts.cloud(space, [], 0, False)
+    return scatter.cloud(space, [], 0, False)

@@ -5,7 +5,7 @@ import streamlit as st
 from fgpvae.browser.imagined import imagine, remembered
 from fgpvae.evaluation.metrics import mse
 from ui.catalog import Choice
-from ui.inference import redrawn
+from ui.inference import strip
 from ui.inference.places import labels
 from ui.latents.codes import Codes, including
 from ui.latents.spaces import PICKED
@@ -54,7 +54,7 @@ def show(choice: Choice, found: Codes, row: int, view: int, given: list[int]) ->
     truth, place = subject.images, labels(collection.track, subject.w)[view]
     seen = imagine(model, subject, remembered(model, subject) or given)
     made = seen.images(subject.w)
-    st.html(redrawn.grid(seen, collection, view))
+    st.html(strip.redrawn(seen, collection, view))
     errors = {f"MSE at {place}": mse(made[view], truth[view])}
     errors[f"MSE of all {len(truth)}"] = mse(made, truth)
     for name, images in collection.references(subject, seen.observed, subject.w).items():

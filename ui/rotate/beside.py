@@ -10,7 +10,7 @@ from fgpvae.data.collections import Subject
 from ui.catalog import models
 from ui.catalog.models import Choice
 from ui.components.dial import Beside, followed
-from ui.inference import cached, captions, style_names
+from ui.inference import cached, captions
 from ui.shell import notices
 from ui.shell.query_params import KEEP
 
@@ -46,7 +46,7 @@ def scene(second: Choice | None, subject: Subject, given: list[int]) -> Beside |
         return None
     if subject.label is not None and second.classes and subject.label not in second.classes:
         notices.note(captions.classes_met(second.classes, second.name))
-    styles = style_names.names(second, subject.label) if len(seen.own) else None
+    styles = cached.sliders(second, subject.label) if len(seen.own) else None
     return Beside(second.name, seen.scene, styles or ())
 
 

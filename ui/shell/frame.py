@@ -104,7 +104,7 @@ def card(
 
     `key` distinguishes cards of one title; `options` go to `st.container`.
     """
-    name = _slug(key or title or "plain")
+    name = slug(key or title or "plain")
     container = st.container(border=True, key=f"shell.card.{name}", **options)
     if title:
         with container.container(gap=None):
@@ -151,7 +151,7 @@ def in_sight(key: str, mark: str) -> None:
     st.html(IN_SIGHT % (mark, name), unsafe_allow_javascript=True)
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 

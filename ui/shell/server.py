@@ -32,15 +32,11 @@ def prepare() -> None:
     for module in (*parts, *(f"ui.{name}" for name, _ in frame.PAGES)):
         import_module(module)
     if allowed().training:
-        _recover()
+        from fgpvae.runs import queue
 
-
-def _recover() -> None:
-    """Start what a server that is gone left in the queue."""
-    from fgpvae.runs import queue
-
-    with suppress(UserError):  # a wrong setting or a full disk: the page Train says so
-        queue.advance_queue(queue.root())
+        # start what a server that is gone left in the queue
+        with suppress(UserError):  # a wrong setting or a full disk: the page Train says so
+            queue.advance_queue(queue.root())
 
 
 def limit_memory(returned: bool) -> None:

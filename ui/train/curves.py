@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import plotly.graph_objects as go
 
 from fgpvae.training.configs import DataConfig
 from ui import charts
 from ui.shell import palette
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 COLUMNS, HEIGHT = 2, 590  # the height in pixels does not depend on the number of panels
 MOST_POINTS = 150  # width of a line

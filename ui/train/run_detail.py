@@ -13,7 +13,7 @@ from fgpvae.runs.checkpoints import WEIGHTS
 from fgpvae.training.configs import RunConfig, network_weights
 from ui import charts
 from ui.catalog import Choice, models, subjects
-from ui.inference import redrawn
+from ui.inference import strip
 from ui.shell import frame
 from ui.shell.query_params import KEEP
 from ui.train import curves
@@ -108,7 +108,7 @@ def _redrawn(choice: Choice) -> tuple[str, str]:
     model, collection, subject = choice.load(), choice.collection, subjects.first(choice)
     seen = imagine(model, subject, remembered(model, subject) or subject.first_views)
     kind, words = "training" if subject.new is False else "new", collection.words
-    return redrawn.grid(seen, collection, next(iter(subject.held_out), None)), (
+    return strip.redrawn(seen, collection, next(iter(subject.held_out), None)), (
         f"A {kind} {words.one}, given the {words.views} with a bar; drawn by the newest weights."
     )
 

@@ -1,6 +1,6 @@
 // A figure of cubes to turn and build. The projection is that of fgpvae.data.cubes.
 import { listen, parts } from "../shared/dom.js";
-import { radians, turned } from "../shared/geometry.js";
+import { radians, turned, within } from "../shared/geometry.js";
 import { mount } from "../shared/mount.js";
 
 const FRAME = 9.4; // cubes that fit into the width
@@ -94,13 +94,9 @@ class Builder {
     this.paint();
   }
 
-  at({ clientX, clientY }) {
-    const box = this.paper.getBoundingClientRect();
-    return [(clientX - box.left) / box.width, (clientY - box.top) / box.height];
-  }
-
-  // the nearest face under a point
-  face(point) {
+  // the nearest face under a pointer
+  face(event) {
+    const point = within(event, this.paper);
     return this.faces.findLast((face) => inside(point, face.corners)) ?? null;
   }
 
@@ -110,7 +106,7 @@ class Builder {
   }
 
   move(event) {
-    if (!this.held) return this.hover(this.face(this.at(event)));
+    if (!this.held) return this.hover(this.face(event));
     const far = event.clientX - this.held.x;
     if (Math.abs(far) > MOVED) this.held.moved = true;
     if (!this.held.moved) return;
@@ -124,7 +120,7 @@ class Builder {
     this.held = null;
     if (!click) return;
     if (!this.cubes.length) return this.change([[0, 0, 0]]);
-    const face = this.face(this.at(event));
+    const face = this.face(event);
     if (face) this.act(face, this.removing || event.shiftKey || event.button === 2);
   }
 

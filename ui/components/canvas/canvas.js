@@ -1,6 +1,6 @@
 // A canvas to draw a digit or a path on: strokes are lists of points [x, y] in shares of its side.
 import { listen, parts } from "../shared/dom.js";
-import { clamp } from "../shared/geometry.js";
+import { clamp, within } from "../shared/geometry.js";
 import { mount } from "../shared/mount.js";
 
 const NEAR = 0.004; // points closer than this to the previous one are skipped
@@ -46,10 +46,9 @@ class Drawing {
     this.paint();
   }
 
-  at({ clientX, clientY }) {
-    const box = this.paper.getBoundingClientRect();
-    const round = (value) => Math.round(clamp(value, this.margin, 1 - this.margin) * 1000) / 1000;
-    return [round((clientX - box.left) / box.width), round((clientY - box.top) / box.height)];
+  at(event) {
+    const inner = (place) => clamp(place, this.margin, 1 - this.margin);
+    return within(event, this.paper).map((place) => Math.round(inner(place) * 1000) / 1000);
   }
 
   down(event) {

@@ -1,7 +1,7 @@
 // A picture to cut a digit out of: found boxes can be chosen, corners dragged, a frame drawn anew.
 // Edges are left, top, right and bottom in shares of the picture.
 import { element, listen, parts } from "../shared/dom.js";
-import { clamp } from "../shared/geometry.js";
+import { clamp, within } from "../shared/geometry.js";
 import { mount } from "../shared/mount.js";
 
 const WHOLE = [0, 0, 1, 1];
@@ -74,9 +74,8 @@ class Cropping {
   }
 
   // where a pointer is, in shares of the picture
-  at({ clientX, clientY }) {
-    const { left, top, width, height } = this.picture.getBoundingClientRect();
-    return [clamp((clientX - left) / width, 0, 1), clamp((clientY - top) / height, 0, 1)];
+  at(event) {
+    return within(event, this.picture).map((place) => clamp(place, 0, 1));
   }
 
   down(event) {

@@ -1,6 +1,6 @@
 // The track: the dial for views on a line. Its "angle" is the position in percent, from 0 to 100.
 import { sharp } from "../shared/dom.js";
-import { clamp, sliderKeys } from "../shared/geometry.js";
+import { clamp, sliderKeys, within } from "../shared/geometry.js";
 import { RADIUS, Ring } from "./ring.js";
 import { Table } from "./series.js";
 
@@ -44,9 +44,8 @@ export const track = {
   keys: (angle, step) => sliderKeys(angle, step > 1 ? 10 : 1, 10, 0, LENGTH),
   place: ({ style }, angle) => Object.assign(style, { left: `${angle}%`, top: "50%" }),
   pointTo: (arm, angle) => (arm.style.left = `${angle}%`),
-  pointed(event, { arm }) {
-    const box = arm.parentElement.getBoundingClientRect();
-    return { angle: (LENGTH * (event.clientX - box.left)) / box.width, radius: RADIUS, side: box.width };
+  pointed(event, { arm: { parentElement: rail } }) {
+    return { angle: LENGTH * within(event, rail)[0], radius: RADIUS, side: rail.clientWidth };
   },
   reach: ({ angle, side }, handle) => (side * Math.abs(angle - handle)) / LENGTH,
 };

@@ -14,17 +14,17 @@ from ui.components.shared import Component
 _component = Component("hover_picture")
 
 
-def follow(charts: Sequence[str], images: np.ndarray, key: str) -> None:
-    """Show pictures [P, H, W] or [P, 3, H, W] over charts of these keys.
+def follow(charts: Sequence[str], images: Sequence[np.ndarray], key: str) -> None:
+    """Show pictures, each [H, W] or [3, H, W], over charts of these keys.
 
     The customdata of a point begins with the index of its picture.
     """
-    rows = np.moveaxis(images, 0, -3)  # [(3,) P, H, W]
+    height, width = images[0].shape[-2:]
     data = {
         "charts": [f".st-key-{chart.replace('.', '-')}" for chart in charts],
-        "strip": address(rows.reshape(*rows.shape[:-3], -1, rows.shape[-1])),
+        "strip": address(np.concatenate(images, axis=-2)),
         "count": len(images),
-        "aspect": images.shape[-2] / images.shape[-1],
+        "aspect": height / width,
     }
     _component(key, data)
 

@@ -20,6 +20,12 @@ export const sliderKeys = (value, step, page, start, end) => ({
   End: end,
 });
 
+// position of a pointer in an element, in shares of its width and height
+export function within({ clientX, clientY }, element) {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return [(clientX - left) / width, (clientY - top) / height];
+}
+
 // position of a pointer relative to the centre of an element: angle from the top, distance in sides of the element,
 // and the side in pixels
 export function around(event, element) {

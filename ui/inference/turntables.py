@@ -1,0 +1,106 @@
+"""Cards whose pictures move with the dial: the truth with errors, and posterior samples."""
+
+import numpy as np
+import streamlit as st
+
+from fgpvae.browser.imagined import Imagined
+from fgpvae.data.collections import MEAN, NEAREST, ROTATION, Collection, PictureSubject, rotated
+from ui.components.turntable import turntable
+from ui.inference import cached
+from ui.shell import frame
+
+FRAMES = 48  # number of places at which pictures are drawn along the track
+COUNT = 6  # samples
+SURE = 0.5  # minimum spread of samples, as a share of the error, that shows the doubt
+
+HINTS = {
+    "true": "The true picture here.",
+    "model": "What the model draws here: its posterior mean.",
+    "difference": "Where the two differ.",
+    "MSE here": "Mean squared error of a pixel between the model's picture and the true one.",
+    ROTATION: "The same for the nearest view the model sees, rotated as a picture. It uses "
+    "a rotation, which the model had to learn.",
+    NEAREST: "The same for the nearest view the model sees, unchanged.",
+    MEAN: "The same for the mean of training pictures here, which ignores the subject.",
+    "pixel sd": "The expected error of a pixel, from posterior samples, calibrated on data held "
+    "out from training.",
+}
+SILENT = "The style was changed, so there is no true picture to compare with."
+RECORDED = "Only recorded views have a true picture; the nearest one is shown."
+
+
+def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool = False) -> None:
+    """Show the true picture at the place of the dial `key`, with errors; nothing without views.
+
+    `warned` is that of `cached.doubt`.
+    """
+    if not seen.observed.any():
+        return
+    subject, w, title = seen.subject, collection.track.grid(FRAMES), "Against the truth"
+    truth, own = seen.truth(w), isinstance(seen.subject, PictureSubject)
+    if truth is None and isinstance(subject, PictureSubject):
+        truth, title = rotated(subject, seen.observed, w), "Against your picture, turned"
+    recorded = truth is None
+    if truth is None:  # the nearest recorded view to each place
+        nearest = collection.track.apart(w[:, None], subject.w).argmin(1)
+        w, truth = subject.w[nearest], subject.images[nearest]
+    made, doubt = seen.images(w), cached.doubt(seen, w, warned)
+    drawn = {"MSE here": made}
+    if not own:
+        drawn |= collection.references(subject, seen.observed, w)
+    figures = {
+        name: ((images - truth) ** 2).reshape(len(w), -1).mean(1).tolist()
+        for name, images in drawn.items()
+    }
+    if doubt is not None:
+        figures["pixel sd"] = doubt.tolist()
+    with frame.card(title, key="inference.truth"):
+        turntable(
+            {"true": truth, "model": made, "difference": np.abs(made - truth)},
+            key=key,
+            name="truth",
+            figures=figures,
+            hints=HINTS,
+            silent=SILENT,
+            line=not collection.track.period,
+        )
+        if recorded:
+            st.caption(RECORDED)
+
+
+def possibilities(seen: Imagined, collection: Collection, key: str) -> None:
+    """Show six samples and where they differ, for collections whose samples do."""
+    if not (collection.ambiguous and seen.model.tells_certainty):
+        return
+    w = collection.track.grid(FRAMES)
+    samples = seen.samples(w, COUNT)
+    said = _spread(seen, collection, samples, w)
+    with frame.card("Possibilities", said, "inference.possible"):
+        turntable(
+            {f"possible {k}": each for k, each in enumerate(samples, start=1)},
+            key=key,
+            name="possible",
+            line=not collection.track.period,
+            least=130,
+        )
+
+
+def _spread(seen: Imagined, collection: Collection, samples: np.ndarray, w: np.ndarray) -> str:
+    """Say where the samples differ most, and whether the model blurs what it cannot see."""
+    words, track = collection.words, collection.track
+    doubt = np.sqrt(samples.var(0, ddof=1).mean(axis=tuple(range(1, samples.ndim - 1))))  # [S]
+    given = seen.subject.w[seen.observed]
+    near = track.apart(w[:, None], given).min(1)
+    at_views, most = doubt[near <= near.min() + 1e-9].mean(), int(doubt.argmax())
+    place = track.text(float(track.to_view(w[most])))
+    said = (
+        f"Six {words.many} that fit what the model has seen. They differ most at {words.place} "
+        f"{place}: by ± {doubt[most]:.3f} a pixel, from 0 for black to 1 for white. At the "
+        f"{words.views} it sees they differ by ± {at_views:.3f}."
+    )
+    truth = seen.truth(w[[most]])
+    if truth is not None:
+        error = float(np.sqrt(((seen.images(w[[most]]) - truth) ** 2).mean()))
+        if doubt[most] < SURE * error:
+            said += f" The picture there has an error of {error:.3f}: the model blurs the rest."
+    return said
