@@ -43,10 +43,9 @@ def directory() -> Path:
 def load(name: str) -> dict[str, Any] | None:
     """Read a result; None if it is missing or damaged."""
     try:
-        result: dict[str, Any] = json.loads((directory() / f"{name}.json").read_text())
+        return json.loads((directory() / f"{name}.json").read_text())
     except (OSError, ValueError):
         return None
-    return result
 
 
 @dataclass(frozen=True)
@@ -130,11 +129,10 @@ def blocks(table: dict[str, Any] | None) -> list[str]:
 
 
 def _rows(table: dict[str, Any] | None, block: str) -> list[dict[str, Any]]:
-    found: dict[str, Any] = table or {}
+    found = table or {}
     if block == EQUAL:
         found = found.get("equal", {})
-    rows: list[dict[str, Any]] = found.get("rows", [])
-    return rows
+    return found.get("rows", [])
 
 
 def committed_rows(table: dict[str, Any] | None, block: str = PUBLISHED) -> list[Row]:

@@ -9,7 +9,7 @@ from fgpvae.evaluation import comparison
 from ui.catalog import Choice, results
 from ui.charts import show
 from ui.compare import charts
-from ui.compare.evaluation import Measured, measured, queue
+from ui.compare.evaluation import Measured, measured, tests
 from ui.compare.files import choose_block, command, curves_csv, foot, to_csv
 from ui.compare.pictures_card import NAMES, references
 from ui.shell import frame, palette
@@ -84,12 +84,12 @@ def _chart(key: str, curves: list[results.Curve], references: list[results.Curve
 
 def waiting(own: list[Choice]) -> None:
     """Say which chosen models are not in the chart yet."""
-    tests = [test for test in queue().tests(own) if not test.error]
-    asked = [test.choice for test in tests]
+    known = [each for each in tests(own) if not each.error]
+    asked = [each.choice for each in known]
     if left := [choice.name for choice in own if choice not in asked]:
         names = frame.plain(", ".join(left))
         st.caption(f"Not measured yet: {names}. Press Evaluate above to measure them.")
-    elif any(test.going for test in tests):
+    elif any(each.going for each in known):
         st.caption("They are being measured now, see the progress bar above.")
 
 

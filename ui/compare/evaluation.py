@@ -63,33 +63,29 @@ class Test:
             self.error = "an unexpected error; the log has the details"
 
 
-class Queue:
-    """Runs tests one after the other in a thread, independent of pages."""
-
-    def __init__(self) -> None:
-        self._worker = ThreadPoolExecutor(1, "evaluation")
-        self._tests: dict[Choice, Test] = {}
-
-    def add(self, choices: Collection[Choice]) -> None:
-        for choice in choices:
-            if choice not in self._tests or self._tests[choice].error:
-                self._tests[choice] = Test(choice)
-                self._worker.submit(self._tests[choice].run)
-
-    def tests(self, choices: Collection[Choice]) -> list[Test]:
-        """The tests of these models, in the order in which they run."""
-        return [test for test in list(self._tests.values()) if test.choice in choices]
-
-
 @st.cache_resource(show_spinner=False)
-def queue() -> Queue:
-    """The queue of this server, shared by all sessions."""
-    return Queue()
+def _queue() -> tuple[ThreadPoolExecutor, dict[Choice, Test]]:
+    """The thread of this server that runs one test after the other, and all tests."""
+    return ThreadPoolExecutor(1, "evaluation"), {}
+
+
+def test(choices: Collection[Choice]) -> None:
+    """Queue the tests of these models, except those that wait, run or are done."""
+    worker, known = _queue()
+    for choice in choices:
+        if choice not in known or known[choice].error:
+            known[choice] = Test(choice)
+            worker.submit(known[choice].run)
+
+
+def tests(choices: Collection[Choice]) -> list[Test]:
+    """The tests of these models, in the order in which they run."""
+    return [each for each in list(_queue()[1].values()) if each.choice in choices]
 
 
 def measured(choices: Collection[Choice]) -> list[Measured]:
     """The results of these models, if tested."""
-    return [test.found for test in queue().tests(choices) if test.found]
+    return [each.found for each in tests(choices) if each.found]
 
 
 def measure(choice: Choice, progress: Callable[[float], None]) -> Measured:
@@ -165,14 +161,14 @@ def choose(group: str) -> list[Choice]:
         key=f"compare.all.{key}",
     )
     chosen = [every[name] for name in names]
-    known = [test.choice for test in queue().tests(chosen) if not test.error]
+    known = [each.choice for each in tests(chosen) if not each.error]
     missing = [choice for choice in chosen if choice not in known]
     right.button(
         "Evaluate",
         disabled=not missing,
         width="stretch",
         help="Run the benchmark on the chosen models; their results then appear beside ours.",
-        on_click=queue().add,
+        on_click=test,
         args=(missing,),
         key=f"compare.evaluate.{key}",
     )
@@ -187,21 +183,21 @@ def _add(key: str, names: list[str]) -> None:
 
 def _state(group: str, chosen: list[Choice]) -> None:
     """Say which models were evaluated and which failed."""
-    tests = queue().tests(chosen)
-    for test in tests:
-        if test.error:
-            st.error(frame.plain(f"{test.choice.name} could not be tested: {test.error}"))
-    if ready := [frame.plain(test.choice.name) for test in tests if test.found]:
+    known = tests(chosen)
+    for each in known:
+        if each.error:
+            st.error(frame.plain(f"{each.choice.name} could not be tested: {each.error}"))
+    if ready := [frame.plain(each.choice.name) for each in known if each.found]:
         where = "on top of the chart and of the table below, as stars"
         place = where if group == "Digits" else "in the chart below"
         st.caption(f"Evaluated: {', '.join(ready)}. The results are {place}.")
-    if going := sum(test.going for test in tests):
+    if going := sum(each.going for each in known):
         st.fragment(progress, run_every=TICK)(chosen, going)
 
 
 def progress(chosen: list[Choice], expected: int) -> None:
     """Progress of running tests; the page runs again when one of them is done."""
-    going = [test for test in queue().tests(chosen) if test.going]
+    going = [each for each in tests(chosen) if each.going]
     if len(going) != expected:
         st.rerun()
     now = going[0]

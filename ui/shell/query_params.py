@@ -44,8 +44,7 @@ def segments(label: str, options: Iterable[T], key: str, *, linked: bool = True,
         more["format_func"] = options.__getitem__
     every = list(options)
     more = {"default": every[0], "required": True, "key": key, **(KEEP if linked else {}), **more}
-    chosen: T = st.segmented_control(label, every, **more)
-    return chosen
+    return st.segmented_control(label, every, **more)
 
 
 def initial_params(page: str) -> Mapping[str, str]:

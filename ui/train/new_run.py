@@ -1,6 +1,7 @@
 """The card that starts a run: preset, settings, name, time."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -84,7 +85,7 @@ def choose_preset() -> str:
     """Ask for a preset: three common ones, then groups."""
     groups = presets.grouped()
     titles = {name: NAMES.get(name, name.capitalize()) for name in (*FIRST, *groups)}
-    hidden = {"label_visibility": "collapsed"}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
     chosen = segments("Preset", titles, "train.preset", **hidden)
     if chosen not in groups:
         return chosen
