@@ -7,8 +7,12 @@ from typing import Any
 
 import streamlit as st
 
+from ui.shell.public import allowed
 
-@st.cache_resource(max_entries=192, show_spinner=False)
+MOST = 192 if allowed().training else 48  # an open server may have little memory
+
+
+@st.cache_resource(max_entries=MOST, show_spinner=False)
 def elements(key: bytes, _show: Callable[[], Any]) -> None:
     """Show what `_show` writes; Streamlit replays it for later calls with the same key.
 
