@@ -1,5 +1,7 @@
 """Models with random weights, one for each operation of the decoder in the browser."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 
@@ -57,6 +59,8 @@ def views(name: str, number: int = 361) -> tuple[np.ndarray, np.ndarray]:
     return rotate(embedded((3,)).images[number : number + 1], ANGLES)[0], ANGLES
 
 
-def scene(name: str, model: FGPVAE, context: list[int]) -> export.Scene:
+def scene(name: str, model: FGPVAE, context: Sequence[int]) -> export.Scene:
     images, w = views(name)
-    return export.scene(model, images, w, np.isin(np.arange(len(w)), context))
+    observed = np.isin(np.arange(len(w)), context)
+    posterior = model.infer(images[None], w[None], observed[None])
+    return export.scene(model, posterior, w, observed)

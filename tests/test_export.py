@@ -60,9 +60,10 @@ def test_every_model_that_turns_draws_what_it_generates(name: str):
     model = tiny(name)
     views, ids = torch.as_tensor(decoders.views("paper", 4)[0]), torch.tensor([4])
     observed = torch.arange(16) % 3 == 0
-    scene = export.scene(model, views, ANGLES, observed, ids)
-    at = torch.tensor([[0.0, 0.3, 2.7, 5.0]], dtype=torch.float64)
     w = torch.as_tensor(ANGLES)[None]
+    posterior = model.infer(views[None], w, observed[None], ids)
+    scene = export.scene(model, posterior, ANGLES, observed.numpy())
+    at = torch.tensor([[0.0, 0.3, 2.7, 5.0]], dtype=torch.float64)
     expected = model.generate(views[None], w, at, observed[None], ids=ids)[0]
     with torch.no_grad():
         drawn = model.decode(torch.as_tensor(scene.at(at[0].numpy())))
@@ -74,13 +75,13 @@ def test_weights_that_are_not_finite_are_an_error():
     with torch.no_grad():
         model.encoder.layers[-1].bias.fill_(torch.nan)
     with pytest.raises(UserError, match="finite"):
-        export.scene(model, DIGIT, ANGLES)
+        decoders.scene("paper", model, [0])
 
 
 def test_another_period_keeps_its_frequency():
     torch.manual_seed(0)
     model = FGPVAE(FGPVAEConfig(latents=6, local=4, period=np.pi, length_scale=0.7)).eval()
-    scene = export.scene(model, DIGIT, ANGLES)
+    scene = decoders.scene("paper", model, range(16))
     np.testing.assert_allclose(scene.at(0.4), scene.at(0.4 + np.pi), atol=1e-6)
     posterior = model.infer(
         torch.as_tensor(DIGIT)[None],

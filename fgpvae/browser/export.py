@@ -20,14 +20,14 @@ import torch
 from torch import Tensor, nn
 
 from fgpvae.errors import UserError
-from fgpvae.models import Model
+from fgpvae.models import Model, Posterior
 from fgpvae.networks.moving import MARGIN, MovingDecoder
 from fgpvae.networks.paper import UpConv
 from fgpvae.networks.standard import AngleEncoder, Decoder, ProductDecoder
 
 MAX_HARMONICS = 256
 POINTS = 64  # points of a table per length scale: linear interpolation errs by about 3e-5
-MOST_POINTS = 2048
+MOST_POINTS = 2049
 NEGLIGIBLE = 1e-7  # share of the largest coefficient; harmonics with smaller ones only are not sent
 
 
@@ -74,44 +74,24 @@ class Scene:
         return table(values, w) if self.line else series(values, w * self.frequency)
 
 
-def _points(model: Model) -> int:
-    """Number of points of a table on a line, enough for linear interpolation."""
-    return max(min(round(2 * POINTS / model.config.length_scale), MOST_POINTS) + 1, 3)
-
-
 @torch.no_grad()
-def scene(
-    model: Model,
-    views: Tensor | np.ndarray,
-    angles: Tensor | np.ndarray,
-    observed: Tensor | np.ndarray | None = None,
-    ids: Tensor | None = None,
-) -> Scene:
-    """The posterior of one digit given its views [Q, H, W] at angles [Q] radians.
-
-    Only views that are `observed` [Q] count. `ids` [1] is the id of the training digit, for a model
-    that takes no other digits.
-    """
-    images = torch.as_tensor(views, dtype=torch.float32)[None]
-    w = torch.as_tensor(angles, dtype=torch.float64)[None]
-    mask = torch.ones(w.shape, dtype=torch.bool)
-    if observed is not None:
-        mask = torch.as_tensor(observed, dtype=torch.bool)[None]
-    harmonics = model.harmonics()
-    posterior = model.infer(images, w, mask, ids)
-    period = model.config.period
+def scene(model: Model, posterior: Posterior, angles: np.ndarray, observed: np.ndarray) -> Scene:
+    """The posterior of one digit, whose views at angles [Q] radians are `observed` [Q] or not."""
+    harmonics, period = model.harmonics(), model.config.period
     if harmonics is None:
-        grid = torch.linspace(-1, 1, _points(model), dtype=torch.float64)
+        points = round(2 * POINTS / model.config.length_scale) + 1
+        grid = np.linspace(-1, 1, min(max(points, 3), MOST_POINTS))
     else:
         # the variance has twice the harmonics of the mean
         count = 4 * min(harmonics, MAX_HARMONICS) + 4
-        grid = torch.arange(count, dtype=torch.float64) * (period / count)
-    code = _array(posterior.mean(grid[None])[0])
-    code = code.T if harmonics is None else _coefficients(code)
-    variance = None
+        grid = np.arange(count) * (period / count)
+
+    def sent(values: np.ndarray) -> np.ndarray:
+        return values.T if harmonics is None else _coefficients(values)
+
+    code, variance = sent(posterior.mean(grid[None])[0]), None
     if model.tells_certainty:
-        left = _array(posterior.unknown(grid[None])[0])
-        variance = left if harmonics is None else _coefficients(left[:, None])[0]
+        variance = sent(posterior.unknown(grid[None])[0][:, None])[0]
     if not (np.isfinite(code).all() and (variance is None or np.isfinite(variance).all())):
         raise UserError("The posterior of this digit has numbers that are not finite.")
     styles = np.asarray(model.styles, dtype=int)
@@ -122,19 +102,16 @@ def scene(
         variance=variance,
         styles=styles,
         own=code[styles, 0],
-        angles=_array(w[0]),
-        observed=mask[0].numpy(),
+        angles=angles,
+        observed=observed,
         line=harmonics is None,
     )
 
 
 def table(values: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Curves [inputs, points] on an even grid from -1 to 1, at places [...] -> [..., inputs]."""
-    last = values.shape[1] - 1
-    place = (np.clip(w, -1, 1) + 1) / 2 * last
-    left = np.minimum(np.floor(place).astype(int), last - 1)
-    share = (place - left)[..., None]
-    return (1 - share) * values.T[left] + share * values.T[left + 1]
+    grid = np.linspace(-1, 1, values.shape[1])
+    return np.stack([np.interp(w, grid, row) for row in values], -1)
 
 
 def series(coefficients: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -154,13 +131,6 @@ def _coefficients(values: np.ndarray) -> np.ndarray:
     waves = 2 * transform[1 : last + 1]
     # a cos + b sin, with transform = (a - i b) / 2
     return np.concatenate([transform[:1].real, waves.real, -waves.imag]).T
-
-
-def _array(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().double().numpy()
-
-
-# --- the decoder ------------------------------------------------------------------------------
 
 
 def network(model: Model) -> Network:
@@ -249,19 +219,11 @@ def _(module: nn.Linear, store: Store) -> list[dict[str, Any]]:
     return [dense | {"weight": store(module.weight), "bias": store(module.bias)}]
 
 
-@layers.register
-def _(module: nn.ELU, store: Store) -> list[dict[str, Any]]:
-    return [{"op": "elu"}]
-
-
-@layers.register
-def _(module: nn.Tanh, store: Store) -> list[dict[str, Any]]:
-    return [{"op": "tanh"}]
-
-
-@layers.register
-def _(module: nn.SiLU, store: Store) -> list[dict[str, Any]]:
-    return [{"op": "silu"}]
+@layers.register(nn.ELU)
+@layers.register(nn.Tanh)
+@layers.register(nn.SiLU)
+def _(module: nn.Module, store: Store) -> list[dict[str, Any]]:
+    return [{"op": type(module).__name__.lower()}]
 
 
 @layers.register(nn.Dropout)

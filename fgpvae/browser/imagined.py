@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor
 
 from fgpvae.browser import export
 from fgpvae.browser.export import Scene
@@ -44,9 +43,7 @@ class Imagined:
     def scene(self) -> Scene | None:
         """Data from which the browser draws it; None if only the server can."""
         try:
-            return export.scene(
-                self.model, self.subject.images, self.subject.w, self.observed, self._ids
-            )
+            return export.scene(self.model, self.posterior, self.subject.w, self.observed)
         except UserError:
             return None
 
@@ -59,13 +56,9 @@ class Imagined:
     def images(self, w: ArrayLike, style: Style = None) -> Images:
         """Pictures at places [S], in the subject's own style or another: [S, H, W]."""
         at = np.asarray(w, dtype=np.float64)
-        if self.scene is not None:
-            return self.decode(self.scene.at(at, None if style is None else np.asarray(style)))
-        views, angles, observed = self._given
-        images = self.model.generate(
-            views, angles, torch.as_tensor(at)[None], observed, ids=self._ids
-        )
-        return images[0].numpy()
+        if self.scene is None:
+            return self.decode(self.posterior.mean(at[None])[0])
+        return self.decode(self.scene.at(at, None if style is None else np.asarray(style)))
 
     @torch.no_grad()
     def samples(self, w: ArrayLike, count: int, seed: int = 0) -> Images:
@@ -78,11 +71,10 @@ class Imagined:
     @torch.no_grad()
     def sampled_codes(self, w: ArrayLike, count: int, seed: int = 0) -> Array:
         """Posterior samples of all channels at places [S]: [count, S, L]."""
-        at = torch.as_tensor(np.asarray(w, dtype=np.float64))[None]
-        generator = torch.Generator().manual_seed(seed)
-        drawn = [self.posterior.sample(at, generator) for _ in range(count)]
-        return torch.cat(drawn).double().numpy()
+        at, generator = np.asarray(w, dtype=np.float64)[None], torch.Generator().manual_seed(seed)
+        return np.concatenate([self.posterior.sample(at, generator) for _ in range(count)])
 
+    @torch.no_grad()
     def doubt(self, w: ArrayLike) -> Array | None:
         """Expected root mean squared error of a pixel at places [S], from samples.
 
@@ -91,29 +83,24 @@ class Imagined:
         """
         if not self.model.tells_certainty:
             return None
-        places = np.asarray(w, dtype=np.float64)
-        if places.tobytes() not in self._doubts:
-            self._doubts[places.tobytes()] = self._doubt(places)
-        return self._doubts[places.tobytes()]
-
-    @torch.no_grad()
-    def _doubt(self, w: Array) -> Array:
-        mean, sd = self.channels(w)  # [S, L]
-        seed = torch.Generator().manual_seed(0)
-        draws = torch.randn(SAMPLES, 1, mean.shape[1], generator=seed).numpy()
-        # a sample is one subject: its global channels are the same at all places
-        codes = torch.as_tensor(mean + sd * draws)  # [SAMPLES, S, L]
-        drawn = self.model.decode(codes, self.model.divides_channels).flatten(2)
-        variance = drawn.var(dim=0).mean(dim=1).numpy()  # [S]
-        known = self.model.calibration
-        return np.sqrt(variance) if known is None else known.picture_sd(variance)
+        key = np.asarray(w, dtype=np.float64).tobytes()
+        if key not in self._doubts:
+            mean, sd = self.channels(w)  # [S, L]
+            seed = torch.Generator().manual_seed(0)
+            draws = torch.randn(SAMPLES, 1, mean.shape[1], generator=seed).numpy()
+            # a sample is one subject: its global channels are the same at all places
+            codes = torch.as_tensor(mean + sd * draws)  # [SAMPLES, S, L]
+            drawn = self.model.decode(codes, self.model.divides_channels).flatten(2)
+            variance = drawn.var(dim=0).mean(dim=1).numpy()  # [S]
+            known = self.model.calibration
+            self._doubts[key] = known.picture_sd(variance) if known else np.sqrt(variance)
+        return self._doubts[key]
 
     @torch.no_grad()
     def channels(self, w: ArrayLike, style: Style = None) -> tuple[Array, Array]:
         """Mean and standard deviation of each channel at places [S]; 0 for a chosen style."""
-        at = torch.as_tensor(np.asarray(w, dtype=np.float64))[None]
-        mean = self.posterior.mean(at)[0].double().numpy()
-        variance = self.posterior.variance(at)[0].double().numpy()
+        at = np.asarray(w, dtype=np.float64)[None]
+        mean, variance = self.posterior.mean(at)[0], self.posterior.variance(at)[0]
         if style is not None:
             mean[:, self.model.styles], variance[:, self.model.styles] = style, 0
         return mean, np.sqrt(variance)
@@ -144,20 +131,9 @@ class Imagined:
     @cached_property
     def posterior(self) -> Posterior:
         """The distribution of codes given the observed views."""
-        views, angles, observed = self._given
-        return self.model.infer(views, angles, observed, self._ids)
-
-    @property
-    def _given(self) -> tuple[Tensor, Tensor, Tensor]:
-        return (
-            torch.as_tensor(self.subject.images)[None],
-            torch.as_tensor(self.subject.w)[None],
-            torch.as_tensor(self.observed)[None],
-        )
-
-    @property
-    def _ids(self) -> Tensor | None:
-        return torch.tensor([self.subject.row]) if self.subject.row >= 0 else None
+        each = self.subject
+        ids = np.array([each.row]) if each.row >= 0 else None
+        return self.model.infer(each.images[None], each.w[None], self.observed[None], ids)
 
 
 def imagine(model: Model, subject: Subject, views: Sequence[int] | np.ndarray) -> Imagined:

@@ -192,7 +192,7 @@ def _sliders(model: Model) -> dict[str, Any]:
     own = latents.own_styles(model, views)
     styles = style_directions.style_directions(model, views, own)
     lead = "What stays the same when the digit turns."
-    likely = latents.styles(model, views, own)
+    likely = latents.styles(own)
     data = slider_data(own.mean(0), "rotate", styles, None, likely, lead, "digit")
     assert data is not None
     return data

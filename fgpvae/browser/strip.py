@@ -49,14 +49,11 @@ def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[
         if given is not None:
             views = nearest_views(collection.track, found.w, _places(collection, given))
     seen = imagine(model, subject, views)
-    w = collection.track.grid(60)
-    if to != "all":
-        w = _places(collection, to)
-    frames, truth = seen.images(w), seen.truth(w)
+    w = collection.track.grid(60) if to == "all" else _places(collection, to)
+    frames, truth, gif = seen.images(w), seen.truth(w), out.suffix.lower() == ".gif"
     if truth is not None:
         result["mse"] = mse(frames, truth)
-        frames = np.concatenate([truth, frames], 2 if out.suffix.lower() == ".gif" else 1)
-    gif = out.suffix.lower() == ".gif"
+        frames = np.concatenate([truth, frames], 2 if gif else 1)
     content = images.to_gif(frames) if gif else _encoded(images.strip(frames), out)
     files.write(out, content)
     shown = [round(float(v), 4) for v in np.asarray(collection.track.to_view(subject.w[views]))]

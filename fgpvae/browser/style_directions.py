@@ -50,14 +50,13 @@ def channel(g: int, count: int, name: str) -> Style:
 
 
 @torch.no_grad()
-def style_directions(model: Model, views: Views, own: Array | None = None) -> list[Style]:
+def style_directions(model: Model, views: Views, own: Array) -> list[Style]:
     """Sliders fitted to digits whose first views are upright: named ones, then the channels.
 
     A direction is named only if a step along it increases the property in decoded pictures. `own`
-    [P, G] are the styles of these digits if they are known.
+    [P, G] are the styles of these digits.
     """
-    own = latents.own_styles(model, views) if own is None else own
-    some = views[latents.evenly(views, TRIED)]
+    some = views[latents.evenly(len(views), TRIED)]
     codes = model.infer(some.images, some.angles, some.observed).mean(some.angles[:, :1])
     codes = torch.as_tensor(codes)[:, 0]
     measured = properties(views.images[:, 0]).numpy()
@@ -111,10 +110,8 @@ def _regressed(own: Array, measured: Array, labels: NDArray[np.int64]) -> list[S
     half = weights @ np.linalg.inv(noise)  # Bᵀ S⁻¹
     reading = np.linalg.pinv(half @ weights.T) @ half  # [K, G]
     offset = -reading @ own.mean(0)
-    return [
-        Style(PROPERTIES[k], weights[k], reading[k], float(offset[k]), None)
-        for k in range(len(PROPERTIES))
-    ]
+    parts = zip(PROPERTIES, weights, reading, offset.tolist(), strict=True)
+    return [Style(*part, None) for part in parts]
 
 
 def _within(values: Array, labels: NDArray[np.int64]) -> Array:
