@@ -4,6 +4,7 @@ Latents are the encoder's estimates, view by view and before any pooling over a 
 `z` is [P, Q, D], a row is a digit. `angles` is [P, Q] (or [Q]) in radians.
 """
 
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -11,11 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist, pdist
-from scipy.special import logsumexp
+from scipy.special import entr, logsumexp
 
 from fgpvae.data import circular_error
-from fgpvae.errors import UserError
-from fgpvae.evaluation.metrics import mse
 
 CHANCE_DEGREES = 90.0
 ANGLE_BINS = 16
@@ -57,24 +56,12 @@ def angle_probe(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> float:
     of the other folds, so the caller need not rescale channels or remove dead ones.
     """
     rows, digit, w, P = _views(z, angles)
-    folds = min(FOLDS, P)
-    if folds < 3:
-        raise UserError(f"The angle probe needs 3 folds of digits at least, not {folds}.")
     rng = np.random.default_rng(seed)
-    fold = (rng.permutation(P) % folds)[digit]  # [N]
+    fold = (rng.permutation(P) % FOLDS)[digit]  # [N]
+    known = [rng.permutation(np.flatnonzero(fold != k))[:PROBE_ROWS] for k in range(FOLDS)]
     target = np.stack([np.cos(w), np.sin(w)], axis=1)  # [N, 2]
-    settings = _settings(rows)
-    errors = np.zeros(len(rows))
-    for held_out in range(folds):
-        test = np.flatnonzero(fold == held_out)
-        known = rng.permutation(np.flatnonzero(fold != held_out))[:PROBE_ROWS]
-        valid = fold[known] == (held_out + 1) % folds
-        fit, check = known[~valid], known[valid]
-        losses = [mse(_kernel_ridge(target, fit, check, *s), target[check]) for s in settings]
-        best = settings[int(np.argmin(losses))]
-        cos, sin = _kernel_ridge(target, known, test, *best).T
-        errors[test] = circular_error(np.arctan2(sin, cos), w[test])
-    return float(np.degrees(errors.mean()))
+    cos, sin = _probe(rows, target, fold, known, _squared_errors).T
+    return float(np.degrees(circular_error(np.arctan2(sin, cos), w).mean()))
 
 
 def digit_retrieval(z: ArrayLike, angles: ArrayLike) -> Retrieval:
@@ -88,8 +75,6 @@ def digit_retrieval(z: ArrayLike, angles: ArrayLike) -> Retrieval:
     right, chance = [], []
     for chunk in np.array_split(np.arange(len(rows)), max(1, len(rows) // 256)):
         other_angle = circular_error(w[chunk, None], w) > 1e-6  # [n, N]
-        if not other_angle.any(axis=1).all():
-            raise UserError("Retrieval across angles needs views at two different angles at least.")
         distance = np.where(other_angle, cdist(rows[chunk], rows), np.inf)
         nearest = distance <= distance.min(axis=1, keepdims=True) * (1 + 1e-9)
         same = digit[chunk, None] == digit
@@ -107,8 +92,6 @@ def invariance_ratio(z: ArrayLike) -> float:
     """
     z = np.asarray(z, dtype=np.float64)
     P, Q, _ = z.shape
-    if Q == 1:
-        raise UserError("The invariance ratio needs two views of a digit at least.")
     # sum_pq |z_pq - mean_p|^2 / (N - P)  over  sum_pq |z_pq - mean|^2 / (N - 1)
     within = ((z - z.mean(axis=1, keepdims=True)) ** 2).sum() / (P * Q - P)
     total = ((z - z.mean(axis=(0, 1))) ** 2).sum() / (P * Q - 1)
@@ -144,8 +127,6 @@ def dci(importances: ArrayLike, views: int) -> dict[str, float]:
     R = np.asarray(importances, dtype=np.float64)
     # a guess errs uniformly between 0 and 180 degrees: sd(e / 90) = 2 / sqrt(12) = 1 / sqrt(3)
     c = 4 / np.sqrt(3 * views)
-    if c >= 1:
-        raise UserError(f"{views} views are too few to tell structure from chance.")
     S = np.maximum(0, R - c) / (1 - c)  # [block, factor]
     weights = S.sum(axis=1) / max(S.sum(), 1e-12)
     return {
@@ -160,10 +141,10 @@ def information(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> Array:
 
     I(z; f) >= H(f) - CE for the cross-entropy CE of any classifier p(f | z) on views that it was
     not trained on; so (H - CE) / H, and 0 where that is negative. The classifier is the kernel
-    ridge probe of `angle_probe` on indicators of the classes, with a temperature; see
-    `_cross_entropy`. The angle has 16 classes centred on 0, 22.5, ... degrees and is read from
-    other digits than those trained on; the digit is read from other views of the same digits. At
-    most PROBE_ROWS views are looked at, of whole digits.
+    ridge probe of `angle_probe` on indicators of the classes; its posterior is the softmax of the
+    scores over a temperature. The angle has 16 classes centred on 0, 22.5, ... degrees and is read
+    from other digits than those trained on; the digit is read from other views of the same digits.
+    At most PROBE_ROWS views are looked at, of whole digits.
     """
     rows, digit, w, P = _views(z, angles)
     rng = np.random.default_rng(seed)
@@ -178,9 +159,10 @@ def information(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> Array:
     shares = []
     for factor, fold in ((angle, by_digit), (digit, by_view)):
         classes = np.eye(factor.max() + 1)[factor]  # [N, classes]
-        mean = classes.mean(axis=0)
-        entropy = -(mean[mean > 0] * np.log(mean[mean > 0])).sum()
-        shares.append(max(0.0, 1 - _cross_entropy(rows, classes, fold) / max(entropy, 1e-12)))
+        known = [np.flatnonzero(fold != k) for k in range(FOLDS)]
+        logits = _probe(rows, classes, fold, known, _log_losses, TEMPERATURES)
+        entropy = max(entr(classes.mean(axis=0)).sum(), 1e-12)
+        shares.append(max(0.0, 1 - _log_losses(logits, classes).mean() / entropy))
     return np.array(shares)
 
 
@@ -207,8 +189,6 @@ def disentanglement_scores(
     """
     blocks = dict(zip(BLOCKS, map(np.asarray, (z_local, z_global)), strict=True))
     present = {block: z for block, z in blocks.items() if z.shape[-1] > 0}
-    if not present:
-        raise UserError("Disentanglement needs latents: neither block has a channel.")
     scores: dict[str, float] = {"angle_error_chance_degrees": CHANCE_DEGREES}
     for block, z in present.items():
         scores |= _block_scores(block, z, angles, seed)
@@ -229,34 +209,55 @@ def disentanglement_scores(
 def _views(z: ArrayLike, angles: ArrayLike) -> tuple[Array, NDArray[np.int64], Array, int]:
     """The views as rows: z [N, D], digit [N], angle [N]; and P, the number of digits."""
     z = np.asarray(z, dtype=np.float64)
-    if z.ndim != 3 or z.shape[2] == 0:
-        raise UserError(f"Latents must be [P, Q, D] with a channel at least, not {z.shape}.")
     P, Q, D = z.shape
-    angles = np.asarray(angles, dtype=np.float64)
-    if angles.shape not in ((P, Q), (Q,)):
-        raise UserError(f"Latents {z.shape} need angles of shape {(P, Q)}, not {angles.shape}.")
-    if not (np.isfinite(z).all() and np.isfinite(angles).all()):
-        raise UserError("A view has a latent or an angle that is not a finite number.")
-    w = np.broadcast_to(angles, (P, Q)).reshape(P * Q)
+    w = np.broadcast_to(np.asarray(angles, dtype=np.float64), (P, Q)).reshape(P * Q)
     return z.reshape(P * Q, D), np.repeat(np.arange(P), Q), w, P
 
 
 def _block_scores(block: str, z: Array, angles: ArrayLike, seed: int) -> dict[str, float]:
     """The figures of one block, and the chance of retrieval, which is the same for both."""
-    error = angle_probe(z, angles, seed)
-    retrieval = digit_retrieval(z, angles)
-    known = importance(error, retrieval)
-    told = information(z, angles, seed)
+    error, retrieval = angle_probe(z, angles, seed), digit_retrieval(z, angles)
     scores = {
         f"angle_error_{block}_degrees": error,
         f"digit_retrieval_{block}": retrieval.share,
         "digit_retrieval_chance": retrieval.chance,
         f"invariance_ratio_{block}": invariance_ratio(z),
     }
-    for f, factor in enumerate(FACTORS):
-        scores[f"importance_{block}_{factor}"] = float(known[f])
-        scores[f"information_{block}_{factor}"] = float(told[f])
+    known = importance(error, retrieval), information(z, angles, seed)
+    for kind, values in zip(("importance", "information"), known, strict=True):
+        for factor, value in zip(FACTORS, values.tolist(), strict=True):
+            scores[f"{kind}_{block}_{factor}"] = value
     return scores
+
+
+def _probe(
+    rows: Array,
+    target: Array,
+    fold: NDArray[Any],
+    known: Sequence[NDArray[Any]],
+    losses: Callable[[Array, Array], Array],
+    temperatures: Sequence[float] = (1.0,),
+) -> Array:
+    """The target [N, C] of each fold, read by a probe fitted to the views `known` of the others.
+
+    Width, ridge, scaling of channels and temperature, by which the result is divided, have the
+    lowest mean of `losses` [n] on one of the other folds.
+    """
+    standardised = rows / np.where(rows.std(axis=0) > 0, rows.std(axis=0), 1)
+    settings = list(product((rows, standardised), PROBE_WIDTHS, PROBE_RIDGES))
+    read = np.empty_like(target)
+    for held_out, mine in enumerate(known):
+        valid = fold[mine] == (held_out + 1) % len(known)
+        fit, check, test = mine[~valid], mine[valid], np.flatnonzero(fold == held_out)
+        tried = []
+        for setting in settings:
+            scores = _kernel_ridge(target, fit, check, *setting)
+            for temperature in temperatures:
+                loss = losses(scores / temperature, target[check]).mean()
+                tried.append((loss, temperature, setting))
+        _, temperature, setting = min(tried, key=lambda each: each[0])
+        read[test] = _kernel_ridge(target, mine, test, *setting) / temperature
+    return read
 
 
 def _kernel_ridge(
@@ -276,39 +277,12 @@ def _purity(weights: Array) -> float:
     """1 - entropy in bits of two weights, and 0 if there is no weight at all."""
     if weights.sum() == 0:
         return 0.0
-    share = weights[weights > 0] / weights.sum()
-    # 1 + sum p log2 p
-    return float(1 + (share * np.log2(share)).sum())
+    return float(1 - entr(weights / weights.sum()).sum() / np.log(2))
 
 
-def _cross_entropy(rows: Array, classes: Array, fold: NDArray[Any]) -> float:
-    """Cross-entropy in nats of classes [N, C], each fold read by a probe fitted to the others.
-
-    The probe regresses indicators; its posterior is the softmax of the scores over a temperature.
-    Settings and temperature have the lowest cross-entropy on one of the other folds.
-    """
-    losses = np.zeros(len(rows))
-    for held_out in range(FOLDS):
-        known = np.flatnonzero(fold != held_out)
-        valid = fold[known] == (held_out + 1) % FOLDS
-        fit, check, test = known[~valid], known[valid], np.flatnonzero(fold == held_out)
-        tried = []
-        for setting in _settings(rows):
-            scores = _kernel_ridge(classes, fit, check, *setting)
-            for temperature in TEMPERATURES:
-                loss = _log_losses(scores / temperature, classes[check]).mean()
-                tried.append((loss, temperature, setting))
-        _, temperature, setting = min(tried, key=lambda each: each[0])
-        scores = _kernel_ridge(classes, known, test, *setting)
-        losses[test] = _log_losses(scores / temperature, classes[test])
-    return float(losses.mean())
+def _squared_errors(read: Array, target: Array) -> Array:
+    return ((read - target) ** 2).sum(axis=1)
 
 
 def _log_losses(logits: Array, classes: Array) -> Array:
     return logsumexp(logits, axis=1) - (logits * classes).sum(axis=1)
-
-
-def _settings(rows: Array) -> list[tuple[Array, float, float]]:
-    """Rows as they are or with channels of unit variance, kernel width, ridge."""
-    standardised = rows / np.where(rows.std(axis=0) > 0, rows.std(axis=0), 1)
-    return list(product((rows, standardised), PROBE_WIDTHS, PROBE_RIDGES))
