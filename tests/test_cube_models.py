@@ -122,14 +122,14 @@ def test_a_model_is_scored_on_views_that_it_was_not_given(few, run):
 
 def test_samples_differ_by_their_standard_deviation(few, run):
     model = load_run(run)[0]
-    task = cubes.task(evaluation.unseen_figures()[:: evaluation.SPREAD_EACH], 2)
+    task = cubes.task(evaluation.unseen_figures()[:: evaluation.protocol.SPREAD_EACH], 2)
     generator = torch.Generator().manual_seed(0)
     views, drawn = task.context, []
     for _ in range(8):
         made = model.generate(views.images, views.angles, task.at, sample=True, generator=generator)
         drawn.append(made.numpy())
     deviation = math.sqrt(np.var(drawn, axis=0, ddof=1).mean())
-    assert evaluation.sample_spread(model, task) == pytest.approx(deviation, rel=1e-4)
+    assert evaluation.protocol.sample_spread(model, task) == pytest.approx(deviation, rel=1e-4)
     measured = evaluation.evaluate_cubes(model)["spread_by_views"]
     assert measured["2"] == pytest.approx(deviation, rel=1e-4)
 
@@ -147,7 +147,7 @@ def test_samples_of_the_shipped_model_differ_from_one_view_and_agree_from_more()
         task = cubes.task(figures, given)
         w = cubes.grid()[back].expand(len(figures), -1)
         asked = data.Task(task.context, figures[:, back], w)
-        spreads.append(evaluation.sample_spread(model, asked))
+        spreads.append(evaluation.protocol.sample_spread(model, asked))
     assert spreads[0] > 0.04
     for more, less in pairwise(spreads):
         assert less < 0.95 * more

@@ -10,6 +10,7 @@ from fgpvae.browser import style_directions
 from fgpvae.browser.style_directions import PROPERTIES, Style, properties
 from fgpvae.data import Views
 from fgpvae.data.collections import Digits, views_of
+from fgpvae.evaluation.latents import own_styles
 from fgpvae.models import Model
 
 
@@ -25,7 +26,7 @@ def views() -> Views:
 
 @pytest.fixture(scope="module")
 def found(model: Model, views: Views) -> list[Style]:
-    return style_directions.style_directions(model, views)
+    return style_directions.style_directions(model, views, own_styles(model, views))
 
 
 def test_slant_and_the_others_are_named_first_and_every_channel_follows(model, found):

@@ -12,7 +12,10 @@ from fgpvae.data import ANGLES, HELD_OUT_INDEX, Digits, Task, Views, circular_er
 from fgpvae.data.track import Track
 from fgpvae.evaluation.metrics import mse, principal_components
 
+COMPONENTS = (8, 16, 32)
+
 Array = NDArray[np.float64]
+Rows = Sequence[int] | NDArray[np.int64]
 
 
 def mean_image(upright: ArrayLike, angles: ArrayLike) -> Array:
@@ -36,13 +39,13 @@ def class_means(upright: Digits, labels: Tensor, at: Tensor) -> Tensor:
 
 
 def mean_view(train: Views, at: Tensor, track: Track) -> Tensor:
-    """For each w of `at` [...], the mean over training objects of their view nearest to w."""
+    """For each w of `at` [N], the mean over training objects of their view nearest to w."""
     rows = torch.arange(len(train))
     means = [
         train.images[rows, _nearest(train, w.expand(len(train), 1), track)[:, 0]].mean(0)
-        for w in at.reshape(-1)
+        for w in at
     ]
-    return torch.stack(means).reshape(*at.shape, *train.images.shape[2:])
+    return torch.stack(means)
 
 
 def nearest_view(task: Task, track: Track) -> Tensor:
@@ -63,10 +66,8 @@ def rotated_view(task: Task) -> Array:
     return rotate(views.images.numpy()[rows, nearest], turn)[:, 0].astype(np.float64)
 
 
-def trivial_predictions(
-    upright: ArrayLike, train: ArrayLike, test: ArrayLike, components: Sequence[int] = (8, 16, 32)
-) -> tuple[dict[str, Array], Array]:
-    """Predictions without a model for `test` digits at 157.5 degrees: ({name: [T, 28, 28]}, truth).
+def trivial_predictors(upright: ArrayLike, train: Rows, test: Rows) -> dict[str, float]:
+    """Mean squared errors without a model on `test` digits at 157.5 degrees.
 
     `upright` [P, 28, 28] are the digits at angle 0; `train` and `test` index them.
 
@@ -77,7 +78,6 @@ def trivial_predictions(
     interpolation, and would be too good).
     """
     upright = np.asarray(upright, dtype=np.float64)
-    train, test = np.asarray(train), np.asarray(test)
     angle, step = ANGLES[HELD_OUT_INDEX], ANGLES[1]
     around = np.array([angle - step, angle, angle + step])
     before, truth, after = np.moveaxis(rotate(upright[test], around).astype(np.float64), 1, 0)
@@ -87,18 +87,12 @@ def trivial_predictions(
         "mean_image": np.broadcast_to(mean, truth.shape),
         "mean_of_neighbours": (before + after) / 2,
     }
-    rows, centre = truth.reshape(len(test), -1), truth.mean(0)
-    for C in components:
+    rows, centre = truth.reshape(len(truth), -1), truth.mean(0)
+    for C in COMPONENTS:
         directions = principal_components(rows - centre.ravel(), C)
         restored = (rows - centre.ravel()) @ directions.T @ directions
         predictions[f"pca_{C}"] = centre + restored.reshape(truth.shape)
     predictions["rotated_neighbour"] = rotate(before, [step])[:, 0].astype(np.float64)
-    return predictions, truth
-
-
-def trivial_predictors(upright: ArrayLike, train: ArrayLike, test: ArrayLike) -> dict[str, float]:
-    """Mean squared error of each of `trivial_predictions` at the held-out angle."""
-    predictions, truth = trivial_predictions(upright, train, test)
     return {name: mse(predicted, truth) for name, predicted in predictions.items()}
 
 

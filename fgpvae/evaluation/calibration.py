@@ -17,7 +17,7 @@ from fgpvae import data
 from fgpvae.data import ANGLES, TRAIN_DIGITS, Digits, Task, Views, circular_error, cubes, films
 from fgpvae.data.digits import DIGITS_PER_CLASS
 from fgpvae.errors import UserError
-from fgpvae.evaluation.protocol import views_task
+from fgpvae.evaluation.protocol import sampled_images, views_task
 from fgpvae.images import normalise
 from fgpvae.models import Calibration, Model
 from fgpvae.networks.angle_classifier import centred
@@ -29,6 +29,7 @@ DOUBTED = 40  # digits on which the doubt of pictures is fitted
 DRAWN = 24  # samples of a picture, as many as the pages draw
 PAPER = 140  # pixels of the picture on which a digit is drawn
 STEPS = 120  # number of angles at which a posterior is fitted
+GRID = torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
 WITHIN = math.radians(15)  # maximum error of an angle that counts as right
 SURE = 0.95  # minimum probability that is stated as sure
 MARGIN = 0.965  # minimum share of right angles among those stated as sure, on the fitting data
@@ -52,9 +53,18 @@ def fit(model: Model, digits: Digits) -> Calibration:
     angle = (0.0, 0.0, 0.0)
     if model.tells_angle:
         angle = _fit_weights(*(_angle_scores(model, digits, seed) for seed in (1, 2)))
-    some = digits[:: max(len(digits) // DOUBTED, 1)]
-    turned_views = data.task(some, ANGLES, ANGLES[:1]).context
-    return _bands(found, VIEWS, angle, fit_doubt(model, turned_views, VIEWS))
+    doubt = fit_doubt(model, doubted(digits), VIEWS)
+    return _bands(found, VIEWS, doubt, angle)
+
+
+def some(digits: Digits, count: int) -> Digits:
+    """About `count` of them, evenly spread."""
+    return digits[:: max(len(digits) // count, 1)]
+
+
+def doubted(digits: Digits) -> Views:
+    """Some of the digits at all angles, to compare the stated error of pictures with the actual."""
+    return data.task(some(digits, DOUBTED), ANGLES, ANGLES[:1]).context
 
 
 def fit_pictures(
@@ -81,7 +91,7 @@ def fit_cubes(model: Model) -> Calibration:
     images = cubes.views_of(copies, size)
     found = [cube_residuals(model, images, given) for given in cubes.GIVEN]
     doubt = fit_doubt(model, cubes.task(images, cubes.ANGLES).context, cubes.GIVEN)
-    return _bands(found, cubes.GIVEN, (0.0, 0.0, 0.0), doubt)
+    return _bands(found, cubes.GIVEN, doubt)
 
 
 def fit_films(model: Model) -> Calibration:
@@ -90,7 +100,7 @@ def fit_films(model: Model) -> Calibration:
     images = films.draw(looks, path(films.times()))
     found = [residuals(model, films.task(images, given)) for given in films.GIVEN]
     doubt = fit_doubt(model, films.task(images, films.FRAMES).context, films.GIVEN)
-    return _bands(found, films.GIVEN, (0.0, 0.0, 0.0), doubt)
+    return _bands(found, films.GIVEN, doubt)
 
 
 def fit_doubt(model: Model, views: Views, counts: Sequence[int]) -> tuple[float, float]:
@@ -108,11 +118,8 @@ def fit_doubt(model: Model, views: Views, counts: Sequence[int]) -> tuple[float,
 
     def deviance(logs: np.ndarray) -> float:
         slope, floor = np.exp(logs)
-        total = 0.0
-        for variance, error in found:
-            mean = slope * variance + scale * floor
-            total += float((np.log(mean) + error / mean).mean())
-        return total
+        means = [(slope * variance + scale * floor, error) for variance, error in found]
+        return sum(float((np.log(mean) + error / mean).mean()) for mean, error in means)
 
     slope, floor = np.exp(minimize(deviance, [0.0, 0.0], method="Nelder-Mead").x)
     return float(slope), float(scale * floor)
@@ -131,11 +138,11 @@ def picture_doubt(
     order = torch.rand(views.observed.shape, generator=generator).masked_fill(~views.observed, 2.0)
     rank = order.argsort(-1).argsort(-1)  # [P, Q]
     found = []
-    for part, mine in zip(_chunks(views), torch.split(rank, AT_ONCE), strict=True):
+    for rows in torch.arange(len(views)).split(AT_ONCE):
+        part, mine = views[rows], rank[rows]
         w, asked = part.angles, part.observed & (mine >= count)
         posterior = model.infer(part.images, w, part.observed & (mine < count))
-        codes = (posterior.sample(w, generator) for _ in range(DRAWN))
-        drawn = torch.stack([model.decode(z, model.divides_channels) for z in codes])
+        drawn = sampled_images(model, posterior, w, DRAWN, generator)
         error = (model.decode(posterior.mean(w), model.divides_channels) - part.images).square()
         both = torch.stack([drawn.var(0), error]).flatten(3).mean(-1).double()  # [2, p, Q]
         found.append(both.masked_fill(~asked, math.nan))
@@ -175,59 +182,52 @@ def coverage(
     come from these samples alone; `calibrated` ones are those on the pages, for a calibrated model.
     """
     error, variance = residuals
-    shares, known = {}, model.calibration
-    sd = np.maximum(np.sqrt(variance), STEEP)
+    known, shares = model.calibration, {}
     for level in (50, 90):
         # |e| <= Phi^-1((1 + level) / 2) s
-        inside = np.abs(error) <= ndtri((1 + level / 100) / 2) * sd
-        shares[f"latent_coverage_{level}"] = float(inside.mean())
-    if known is not None:
-        sd = np.sqrt(variance + known.pixel_variance)
-        for level in (50, 90):
-            inside = np.abs(error) <= known.band(level, views) * sd
-            shares[f"calibrated_coverage_{level}"] = float(inside.mean())
+        normal = float(ndtri((1 + level / 100) / 2))
+        bands = {"latent": normal * np.maximum(np.sqrt(variance), STEEP)}
+        if known is not None:
+            sd = np.sqrt(variance + known.pixel_variance)
+            bands["calibrated"] = known.band(level, views) * sd
+        for kind, band in bands.items():
+            shares[f"{kind}_coverage_{level}"] = float((np.abs(error) <= band).mean())
     return shares
-
-
-def _chunks(views: Views) -> list[Views]:
-    return [views[start : start + AT_ONCE] for start in range(0, len(views), AT_ONCE)]
 
 
 def cube_residuals(model: Model, images: Tensor, given: int) -> tuple[np.ndarray, np.ndarray]:
     """`residuals` of figures [P, 24, H, W] from some of their views, some first at 0, 15 or 30."""
-    parts = []
-    for k, part in enumerate(torch.split(images, AT_ONCE)):
-        parts.append(residuals(model, cubes.task(part, given, k % 3), seed=k))
-    error, variance = zip(*parts, strict=True)
+    parts = enumerate(torch.split(images, AT_ONCE))
+    found = [residuals(model, cubes.task(part, given, k % 3), seed=k) for k, part in parts]
+    error, variance = zip(*found, strict=True)
     return np.concatenate(error), np.concatenate(variance)
 
 
 def _bands(
     found: list[tuple[np.ndarray, np.ndarray]],
     views: tuple[int, ...],
-    angle: tuple[float, float, float],
     image: tuple[float, float],
+    angle: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> Calibration:
     # noise of a pixel beyond its variance over samples, from many views
     error, variance = found[-1]
     pixel_variance = max(float((error**2 - variance).mean()), 1e-6)
-    half, most = [], []
-    for error, variance in found:
-        relative = np.abs(error) / np.sqrt(variance + pixel_variance)
-        half.append(float(np.quantile(relative, 0.5)))
-        most.append(float(np.quantile(relative, 0.9)))
-    return Calibration(pixel_variance, views, tuple(half), tuple(most), angle, image)
+    half, most = zip(
+        *(
+            np.quantile(np.abs(error) / np.sqrt(variance + pixel_variance), [0.5, 0.9]).tolist()
+            for error, variance in found
+        ),
+        strict=True,
+    )
+    return Calibration(pixel_variance, views, half, most, angle, image)
 
 
-@torch.no_grad()
 def residuals(model: Model, task: Task, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Error and variance over posterior samples of every pixel that has ink, [N] each."""
     generator = torch.Generator().manual_seed(seed)
     context = task.context
     posterior = model.infer(context.images, context.angles, context.observed)
-    drawn = torch.stack(
-        [model.decode(posterior.sample(task.at, generator)) for _ in range(SAMPLES)]
-    )
+    drawn = sampled_images(model, posterior, task.at, SAMPLES, generator)
     centre, variance = drawn.mean(0), drawn.var(0)
     inked = (task.targets.abs() > INKED) | (centre.abs() > INKED)
     error = (task.targets - centre)[inked].double().numpy()
@@ -279,16 +279,12 @@ def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tens
     images, true = turned(digits, seed)
     images, true = torch.cat([images, centred(images)]), torch.cat([true, true])
     views = model.given(images[:, None], torch.zeros(len(true), 1))
-    return torch.stack(model.angle_scores(views, _grid()), -1), true
+    return torch.stack(model.angle_scores(views, GRID), -1), true
 
 
 def _picture_scores(model: Model, images: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
     """Scores [P, STEPS, 3] of pictures of digits, and their angles [P]."""
-    return torch.stack([score(model, image, _grid()).stacked() for image in images]), true
-
-
-def _grid() -> Tensor:
-    return torch.arange(STEPS, dtype=torch.float64) * (2 * math.pi / STEPS)
+    return torch.stack([score(model, image, GRID).stacked() for image in images]), true
 
 
 def _fit_weights(
@@ -315,7 +311,7 @@ def _fit_weights(
     weights = log_weights.detach().exp()
     scores, true = again
     for _ in range(MOST_SCALINGS):
-        share, right = stated((scores @ weights).softmax(-1), _grid(), true)
+        share, right = stated((scores @ weights).softmax(-1), GRID, true)
         right = right[share >= SURE]
         # Laplace's rule of succession, because a few right ones are weak evidence
         if not len(right) or (int(right.sum()) + 1) / (len(right) + 2) >= MARGIN:

@@ -13,10 +13,10 @@ from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
 from fgpvae.evaluation import calibration, metrics
 from fgpvae.evaluation.baselines import class_means
 from fgpvae.evaluation.disentanglement import disentanglement_scores
-from fgpvae.evaluation.protocol import one_view_task, score, views_task
+from fgpvae.evaluation.protocol import digit_references, one_view_task, score, views_task
 from fgpvae.models import Model
 from fgpvae.orientation import one_view
-from fgpvae.training.configs import CUBES, FILMS, RunConfig
+from fgpvae.training.configs import CUBES, FILMS, DataConfig, RunConfig
 
 CONTEXTS = (1, 2, 4, 8, 11, 15)
 DISENTANGLED = 100  # digits on which disentanglement is measured
@@ -44,7 +44,7 @@ def measure(model: Model, config: RunConfig, others: Digits | None = None) -> di
         tasks |= {EXTRAPOLATION: views_task(digits), ONE_VIEW: one_view_task(digits)}
         compared[EXTRAPOLATION] = measured["eleven_views_mse"]["all"]
         compared |= {ONE_VIEW: measured["one_view_mse"]["all"], "gp_share": measured["gp_share"]}
-    compared["references"] = evaluation.digit_references(tasks, config.data.classes)
+    compared["references"] = digit_references(tasks, config.data.classes)
     return measured | {"verdict": evaluation.verdict(compared)}
 
 
@@ -68,7 +68,8 @@ def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict
         measured["others"] = {"digits": len(others), **found}
     if model.tells_angle:
         measured["orientation"] = orientation(model, digits)
-        measured["orientation_pictures"] = picture_orientation(model, _some(digits, PICTURES))
+        some = calibration.some(digits, PICTURES)
+        measured["orientation_pictures"] = picture_orientation(model, some)
     if model.divides_channels:
         measured["disentanglement"] = disentanglement(model, digits)
     if model.tells_certainty:
@@ -76,8 +77,7 @@ def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict
             n: calibration.coverage(model, calibration.residuals(model, views_task(digits, n)), n)
             for n in BANDS
         }
-        some = data.task(_some(digits, calibration.DOUBTED), ANGLES, ANGLES[:1]).context
-        measured["doubt"] = calibration.doubt(model, some, BANDS)
+        measured["doubt"] = calibration.doubt(model, calibration.doubted(digits), BANDS)
     return measured
 
 
@@ -98,24 +98,7 @@ def measure_cubes(model: Model) -> dict[str, Any]:
 
 def about(model: Model, config: RunConfig) -> dict[str, str]:
     """Describe the model and its training."""
-    data_, training = config.data, config.training
-    cubes = data_.split == CUBES
-    source = "the MNIST training file" if data_.source != "embedded" else "the embedded digits"
-    angles = (
-        "angles drawn anew all around the circle"
-        if data_.split == "continuous"
-        else (f"the *{data_.split}* split of the benchmark, without 157.5°")
-    )
-    if data_.split == FILMS:
-        angles = "one film in ten of a shape instead, on paths and at times drawn anew"
-    extra = ""
-    if data_.source == "openml":
-        extra = " --set data.source=openml"
-    elif data_.source != "embedded" and not cubes:  # a directory on the reader's machine
-        extra = f" --data DIR --set data.views={data_.views}"
-        if data_.split == FILMS:
-            extra = " --set data.source=DIR"
-    weights = sum(p.numel() for p in model.parameters())
+    training, weights = config.training, sum(p.numel() for p in model.parameters())
     channels = f"L = {model.config.latents}"
     if "local" in model.blocks:
         channels += f", J = {model.config.local}"
@@ -123,13 +106,37 @@ def about(model: Model, config: RunConfig) -> dict[str, str]:
     return {
         "model": f"{model.title}, {channels}, {model.config.network.kind} networks, "
         f"{weights:,} parameters",
-        "data": "figures of cubes: all copies of 160 shapes of ten cubes in four arms, "
-        f"and {data_.figures:,} other figures of 2 to 10 cubes"
-        if cubes
-        else f"{source}, classes {', '.join(map(str, data_.classes))}, {angles}",
+        "data": _data(config.data),
         "training": f"{training.epochs} epochs{first}, seed {config.seed}: `python -m fgpvae train "
-        f"--preset {config.preset} --seed {config.seed}{extra} --run-dir runs/{config.preset}`",
+        f"--preset {config.preset} --seed {config.seed}{_source(config.data)} "
+        f"--run-dir runs/{config.preset}`",
     }
+
+
+def _data(config: DataConfig) -> str:
+    """Describe the training data."""
+    if config.split == CUBES:
+        return (
+            "figures of cubes: all copies of 160 shapes of ten cubes in four arms, "
+            f"and {config.figures:,} other figures of 2 to 10 cubes"
+        )
+    source = "the MNIST training file" if config.source != "embedded" else "the embedded digits"
+    angles = {
+        "continuous": "angles drawn anew all around the circle",
+        FILMS: "one film in ten of a shape instead, on paths and at times drawn anew",
+    }.get(config.split, f"the *{config.split}* split of the benchmark, without 157.5°")
+    return f"{source}, classes {', '.join(map(str, config.classes))}, {angles}"
+
+
+def _source(config: DataConfig) -> str:
+    """Options that give the command the same digits."""
+    if config.source == "embedded":
+        return ""
+    if config.source == "openml":
+        return " --set data.source=openml"
+    if config.split == FILMS:
+        return " --set data.source=DIR"
+    return f" --data DIR --set data.views={config.views}"  # a directory on the reader's machine
 
 
 def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[str, Any]]:
@@ -172,15 +179,10 @@ def _sure(belief: Tensor, grid: Tensor, true: Tensor) -> dict[str, float | None]
     }
 
 
-def _some(digits: Digits, count: int) -> Digits:
-    """About `count` of them, evenly spread."""
-    return digits[:: max(len(digits) // count, 1)]
-
-
 @torch.no_grad()
 def disentanglement(model: Model, digits: Digits) -> dict[str, float | None]:
     """Disentanglement of angle and style, in the encodings of single views of some digits."""
-    some = _some(digits, DISENTANGLED)
+    some = calibration.some(digits, DISENTANGLED)
     views = data.task(some, ANGLES, ANGLES[:1]).context
     mu, _ = model.encode(views.images, views.angles, views.observed)
     z, local = mu.double().numpy(), model.blocks["local"].stop

@@ -14,7 +14,7 @@ from fgpvae.data.collections import Collection, Subject
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
 from fgpvae.errors import UserError
 from fgpvae.evaluation.baselines import mean_image, rotated_view
-from fgpvae.evaluation.protocol import Progress, benchmark_tasks, predictions, score
+from fgpvae.evaluation.protocol import Progress, all_errors, benchmark_tasks, predictions, score
 from fgpvae.models import Model
 from fgpvae.training.configs import DataConfig
 
@@ -42,20 +42,10 @@ class Question:
     angle: int = HELD_OUT_INDEX  # index into ANGLES; only `upright` has a choice
     label: int = 3
 
-    def __post_init__(self) -> None:
-        if self.kind not in (TRAINING, UNSEEN, UPRIGHT):
-            raise UserError(f"There is no question '{self.kind}'.")
-        if self.kind == UPRIGHT and not 1 <= self.angle < len(ANGLES):
-            raise UserError("From the upright view, the target is one of the 15 other angles.")
-        if self.kind != UPRIGHT and self.angle != HELD_OUT_INDEX:
-            raise UserError("The target of these digits is the held-out angle.")
-
-    def task(self) -> Task:
-        return _task(self)
-
 
 @lru_cache(maxsize=32)
-def _task(question: Question) -> Task:
+def asked(question: Question) -> Task:
+    """The task of a question."""
     classes = (question.label,)
     if question.kind == TRAINING:
         return data.interpolation(data.factorized(classes, views=question.views))
@@ -80,12 +70,12 @@ class Answer:
 
 def truth(question: Question) -> Images:
     """[P, H, W]."""
-    return question.task().targets[:, 0].numpy()
+    return asked(question).targets[:, 0].numpy()
 
 
 def numbers(question: Question) -> list[int]:
     """Indices of the digits among the 400 of the class."""
-    return [int(i) % DIGITS_PER_CLASS for i in question.task().context.ids]
+    return [int(i) % DIGITS_PER_CLASS for i in asked(question).context.ids]
 
 
 def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> Answer:
@@ -95,7 +85,7 @@ def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> A
     """
     if question.kind != TRAINING and not model.takes_new_digits:
         raise UserError(f"The {model.title} knows its training digits only.")
-    task = question.task()
+    task = asked(question)
     if question.label in classes:
         # ids are numbered over all classes of a training set
         first = DIGITS_PER_CLASS * list(classes).index(question.label)
@@ -105,14 +95,14 @@ def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> A
     else:
         nobody = torch.full_like(task.context.ids, -1)
         task = replace(task, context=replace(task.context, ids=nobody))
-    images = torch.cat([part for part, _ in predictions(model, task)])
+    images = torch.cat([part for _, part in predictions(model, task)])
     return _answer(images[:, 0].numpy(), truth(question))
 
 
 @lru_cache(maxsize=32)
 def references(question: Question) -> dict[str, Answer]:
     """Predictions without a model: the mean image at the angle, and the rotated nearest view."""
-    task = question.task()
+    task = asked(question)
     upright = data.embedded((question.label,)).images[:TRAIN_DIGITS]
     mean = mean_image(upright, ANGLES[[question.angle]]).astype(np.float32)  # [1, 28, 28]
     return {
@@ -121,9 +111,9 @@ def references(question: Question) -> dict[str, Answer]:
     }
 
 
-def compared(collection: Collection, count: int = SUBJECTS) -> Sequence[Subject]:
+def compared(collection: Collection) -> Sequence[Subject]:
     """New subjects of a collection, the same for every model."""
-    return list(collection.subjects(True))[:count]
+    return collection.subjects(True)[:SUBJECTS]
 
 
 @torch.no_grad()
@@ -194,16 +184,6 @@ def _answer(images: Images, truth: Images) -> Answer:
     return Answer(images, errors, difference)
 
 
-def by_error(errors: Errors) -> NDArray[np.int64]:
-    """Order of digits, the largest error first."""
-    return np.argsort(-errors, kind="stable")
-
-
-def by_difference(first: Errors, second: Errors) -> NDArray[np.int64]:
-    """Order of digits, the largest difference between the errors of two models first."""
-    return by_error(np.abs(first - second))
-
-
 def table_label(classes: Sequence[int]) -> int:
     """The class on which a model is compared: threes if it was trained on them."""
     return 3 if 3 in classes else classes[0]
@@ -225,12 +205,8 @@ def table_figures(
     if model.takes_new_digits:
         tasks[EXTRAPOLATION] = data.extrapolation(classes, seed)
         tasks[ONE_VIEW] = data.one_view(classes)
-    found: dict[str, float | None] = dict.fromkeys(TABLE)
-    scores = score(model, tasks, sampled=(TEST,), progress=progress)
-    found |= {name: each.mse for name, each in scores.items()}
-    if TEST in scores:
-        found[f"{TEST}_sampled"] = scores[TEST].sampled
-    return found
+    found = all_errors(model, tasks, (TEST,), progress)
+    return {name: found[name] for name in TABLE}
 
 
 def mse_by_views(
@@ -240,7 +216,7 @@ def mse_by_views(
     progress: Progress = lambda share: None,
 ) -> dict[int, float]:
     """MSE of the unseen digits at the held-out angle against the number of views given of each."""
-    tasks = {count: Question(views=count, label=label).task() for count in views}
+    tasks = {count: asked(Question(views=count, label=label)) for count in views}
     return {count: each.mse for count, each in score(model, tasks, progress=progress).items()}
 
 

@@ -87,22 +87,22 @@ def film_scores(
     looks, path = films.films(count, split)
     places = path(films.times())
     images = films.draw(looks, places)
-    local = "local" in model.blocks
-    reader = PlaceMap.fit(model) if local else None
-    scores: dict[str, Any] = {"mse": {}}
-    for done, given in enumerate(GIVEN):
+    reader = PlaceMap.fit(model) if "local" in model.blocks else None
+    scores: dict[str, Any] = {}
+    for done, given in enumerate(GIVEN, start=1):
         task = films.task(images, given)
         posterior = model.infer(task.context.images, task.context.angles)
-        scores["mse"][str(given)] = _errors(model, posterior, task, samples)
+        found: dict[str, Any] = {"mse": _errors(model, posterior, task, samples)}
         if reader is not None:
             asked = torch.isin(films.times(), task.at[0])
-            for name, value in _paths(reader, posterior, task.at, places[:, asked]).items():
-                scores.setdefault(name, {})[str(given)] = value
+            found |= _paths(reader, posterior, task.at, places[:, asked])
         if model.divides_channels and given >= films.GIVEN[-1]:
-            swapped = _swap(model, posterior, looks, places)
-            scores.setdefault("swap", {})[str(given)] = swapped
-        progress((done + 1) / len(GIVEN))
-    if local and isinstance(kernel := getattr(model, "kernel", None), SquaredExponential):
+            found["swap"] = _swap(model, posterior, looks, places)
+        for name, value in found.items():
+            scores.setdefault(name, {})[str(given)] = value
+        progress(done / len(GIVEN))
+    kernel = getattr(model, "kernel", None)
+    if reader is not None and isinstance(kernel, SquaredExponential):
         scores["length_scale"] = float(kernel.length_scale)
         scores["amplitude"] = float(kernel.amplitude)
     some = films.task(images[:STATED], films.FRAMES).context
@@ -192,13 +192,14 @@ def references(looks: Tensor, places: Tensor) -> dict[str, dict[str, float]]:
     """
     images = films.draw(looks, places)
     mean = torch.from_numpy(Films().mean_at(films.times().numpy()).copy())  # [24, H, W]
-    kinds = ("mean_image", "nearest_frame", "blend", "straight_line")
-    found: dict[str, dict[str, float]] = {kind: {} for kind in kinds}
+    found: dict[str, dict[str, float]] = {}
     for given in films.GIVEN:
         frames = films.given_frames(given)
         asked = ~torch.isin(torch.arange(films.FRAMES), frames)
         nearest = frames[(torch.arange(films.FRAMES)[:, None] - frames).abs().argmin(1)]
-        weights = _between(frames)
+        # of linear interpolation between frames, [24, G]; constant beyond the outer ones
+        curves = [np.interp(np.arange(films.FRAMES), frames, row) for row in np.eye(len(frames))]
+        weights = torch.from_numpy(np.stack(curves, -1))
         film = {
             "mean_image": mean.expand_as(images),
             "nearest_frame": images[:, nearest],
@@ -206,14 +207,8 @@ def references(looks: Tensor, places: Tensor) -> dict[str, dict[str, float]]:
             "straight_line": films.draw(looks, weights @ places[:, frames]),
         }
         for name, made in film.items():
-            found[name][str(given)] = _mse(made[:, asked], images[:, asked])
+            found.setdefault(name, {})[str(given)] = _mse(made[:, asked], images[:, asked])
     return found
-
-
-def _between(frames: Tensor) -> Tensor:
-    """Weights [24, G] of linear interpolation between frames; constant beyond the outer ones."""
-    at, eye = np.arange(films.FRAMES), np.eye(len(frames))
-    return torch.from_numpy(np.stack([np.interp(at, frames, row) for row in eye], -1))
 
 
 def _mse(a: Tensor, b: Tensor) -> float:

@@ -20,6 +20,7 @@ from fgpvae.models import Model
 
 Array = NDArray[np.float64]
 
+DIMENSIONS = 3  # of a projection
 RIDGE = 0.01  # share of the mean variance of a channel
 STEPS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # standard deviations of the prior of a channel
 PLACES = 48  # number of places at which subjects are compared
@@ -32,10 +33,10 @@ def encodings(model: Model, views: Views) -> tuple[Array, Array]:
     return _array(mu), _array(var)
 
 
-def evenly(views: Views, count: int) -> NDArray[np.int64]:
-    """Rows of `count` digits, or of all if there are fewer, spread evenly over the views."""
-    count = min(count, len(views))
-    return np.arange(count) * len(views) // count
+def evenly(total: int, count: int) -> NDArray[np.int64]:
+    """`count` of so many rows, or all if there are fewer, at equal distances."""
+    count = min(count, total)
+    return np.arange(count) * total // count
 
 
 @torch.no_grad()
@@ -79,26 +80,26 @@ class Projection:
         return (codes - self.mean) @ self.directions
 
 
-def project(z: Array, dimensions: int = 3, angles: Array | None = None) -> Projection:
-    """PCA of channels [P, Q, C]; with fewer than D channels the other dimensions are 0.
+def project(z: Array, angles: Array | None = None) -> Projection:
+    """PCA of channels [P, Q, C] in 3 dimensions; with fewer channels the others are 0.
 
     With `angles` [Q] the plane that predicts them best comes first, then the PCA of the rest.
     """
     P, Q, C = z.shape
     mean = z.reshape(P * Q, C).mean(0)
     rows = z.reshape(P * Q, C) - mean
-    directions, shares = np.zeros((C, dimensions)), np.zeros(dimensions)
+    directions, shares = np.zeros((C, DIMENSIONS)), np.zeros(DIMENSIONS)
     if float(np.ptp(rows, axis=0).max(initial=0)) > 0:
         known = 0
         if angles is not None and C > 1:
             known = 2
             directions[:, :2] = _angle_plane(rows, np.tile(angles, P))
         rest = rows - rows @ directions @ directions.T
-        D = min(dimensions, C, P * Q)
+        D = min(DIMENSIONS, C, P * Q)
         if known < D:
             directions[:, known:D] = principal_components(rest, D - known).T
         shares = (rows @ directions).var(0) / rows.var(0).sum()
-    return Projection((rows @ directions).reshape(P, Q, dimensions), shares, mean, directions)
+    return Projection((rows @ directions).reshape(P, Q, DIMENSIONS), shares, mean, directions)
 
 
 def _angle_plane(rows: Array, w: Array) -> Array:
@@ -133,14 +134,10 @@ def product(mu: Array, var: Array) -> tuple[Array, Array]:
 
 
 @torch.no_grad()
-def effects(model: Model, z: Array, channels: Sequence[int] | None = None) -> Array:
-    """Mean absolute change of a pixel when a channel moves one unit up and down: codes [N, L].
-
-    For all channels, or for some, [C].
-    """
+def effects(model: Model, z: Array, channels: Sequence[int]) -> Array:
+    """Mean absolute change of a pixel when a channel moves one unit up and down: codes [N, L]."""
     codes = torch.as_tensor(z)[:, None, None]  # [N, 1, 1, L]
-    unit = torch.eye(z.shape[-1], dtype=codes.dtype)[:, None]  # [C, 1, L]
-    unit = unit if channels is None else unit[list(channels)]
+    unit = torch.eye(z.shape[-1], dtype=codes.dtype)[list(channels), None]  # [C, 1, L]
     both = torch.tensor([-1.0, 1.0], dtype=codes.dtype)[:, None]
     images = model.decode(codes + unit * both)  # [N, C, 2, H, W]
     return _array((images[:, :, 1] - images[:, :, 0]).abs().flatten(2).mean((0, 2)) / 2)
@@ -174,10 +171,7 @@ def turn(model: Model, z: Array, view: int) -> NDArray[np.float32]:
 def channel_correlation(z: Array) -> Array:
     """Correlations [C, C] of channels [P, Q, C] over all views; 0 where a channel never moves."""
     rows = z.reshape(-1, z.shape[-1])
-    rows = rows - rows.mean(0)
-    length = np.linalg.norm(rows, axis=0)
-    rows = rows / np.where(length > 0, length, 1)
-    return rows.T @ rows
+    return _cosines((rows - rows.mean(0)).T)
 
 
 def angle_correlation(z: Array) -> Array:
@@ -186,11 +180,14 @@ def angle_correlation(z: Array) -> Array:
     About zero, the mean of the prior: for draws from a zero-mean prior this estimates k(w, w') /
     σ².
     """
-    each = z.transpose(1, 0, 2).reshape(z.shape[1], -1)  # [Q, P C]
-    second = each @ each.T
-    length = np.sqrt(np.diag(second))
-    length = np.where(length > 0, length, 1)
-    return second / np.outer(length, length)
+    return _cosines(z.swapaxes(0, 1).reshape(z.shape[1], -1))
+
+
+def _cosines(rows: Array) -> Array:
+    """Cosines [C, C] of the angles between rows [C, N]; 0 for a row of zeros."""
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = rows / np.where(length > 0, length, 1)
+    return rows @ rows.T
 
 
 @torch.no_grad()
@@ -223,7 +220,6 @@ class Styles:
 
     mean: Array  # [G]
     factor: Array  # [R, G], a row a digit: its style less the mean, over √(R - 1)
-    digits: int  # number of digits in the mean
     near: float = NEAR
 
     def draw(self, row: NDArray[np.int64], noise: Array) -> Array:
@@ -240,15 +236,14 @@ def own_styles(model: Model, views: Views) -> Array:
     return _array(model.infer(views.images, views.angles, views.observed).style()[0])
 
 
-def styles(model: Model, views: Views, own: Array | None = None) -> Styles:
-    """A density of the styles of digits; `own` [P, G] are theirs if they are known.
+def styles(own: Array) -> Styles:
+    """A density of the styles of digits, given theirs, [P, G].
 
     A draw from the prior, or from a Gaussian fitted to styles, is often not a digit. A draw near a
     digit's style nearly always is.
     """
-    own = own_styles(model, views) if own is None else own
-    mean, some = own.mean(0), own[evenly(views, KEPT)]
-    return Styles(mean, (some - mean) / np.sqrt(len(some) - 1), len(own))
+    mean, some = own.mean(0), own[evenly(len(own), KEPT)]
+    return Styles(mean, (some - mean) / np.sqrt(len(some) - 1))
 
 
 def _array(tensor: Tensor) -> Array:

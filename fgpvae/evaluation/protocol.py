@@ -20,7 +20,7 @@ from fgpvae.evaluation.baselines import class_means, mean_view, nearest_view
 from fgpvae.evaluation.latents import gp_share
 from fgpvae.evaluation.verdicts import verdict
 from fgpvae.gp.kernels import TWO_PI
-from fgpvae.models import Model
+from fgpvae.models import Model, Posterior
 from fgpvae.training.configs import CUBES, DataConfig
 from fgpvae.training.sources import training_views
 
@@ -35,8 +35,8 @@ Name = TypeVar("Name", str, int)
 
 def predictions(
     model: Model, task: Task, sample: bool = False, seed: int = 0
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Images and truth [p, S, 28, 28], a chunk of digits at a time; means, or posterior samples."""
+) -> Iterator[tuple[Task, Tensor]]:
+    """Chunks of digits and their images [p, S, 28, 28], posterior means or samples."""
     generator = torch.Generator().manual_seed(seed)
     for start in range(0, len(task), CHUNK):
         part = task[start : start + CHUNK]
@@ -50,7 +50,7 @@ def predictions(
             sample=sample,
             generator=generator,
         )
-        yield images, part.targets
+        yield part, images
 
 
 def task_mse(model: Model, task: Task, sample: bool = False, seed: int = 0) -> float:
@@ -59,15 +59,20 @@ def task_mse(model: Model, task: Task, sample: bool = False, seed: int = 0) -> f
 
 
 @torch.no_grad()
+def sampled_images(
+    model: Model, posterior: Posterior, w: Tensor, count: int, generator: torch.Generator
+) -> Tensor:
+    """Images [count, P, S, H, W] of posterior samples at w [P, S]."""
+    codes = (posterior.sample(w, generator) for _ in range(count))
+    return torch.stack([model.decode(z, model.divides_channels) for z in codes])
+
+
 def sample_spread(model: Model, task: Task, samples: int = 8) -> float:
     """Root mean variance of a pixel over posterior samples, at the angles of a task."""
     views, generator = task.context, torch.Generator().manual_seed(0)
     posterior = model.infer(views.images, views.angles, views.observed)
-    drawn = [
-        model.decode(posterior.sample(task.at, generator), model.divides_channels)
-        for _ in range(samples)
-    ]
-    return float(torch.stack(drawn).double().var(0).mean().sqrt())
+    drawn = sampled_images(model, posterior, task.at, samples, generator)
+    return float(drawn.double().var(0).mean().sqrt())
 
 
 @dataclass(frozen=True)
@@ -101,13 +106,11 @@ def score(
 
 def _squares(model: Model, task: Task, sample: bool = False, seed: int = 0) -> Tensor:
     """Squared errors of each digit [P], summed over the pixels of its images."""
-    parts, row = [], 0
-    for images, truth in predictions(model, task, sample, seed):
-        asked = task.asked[row : row + len(images)]
-        each = (images - truth).double().square().flatten(2).sum(-1)  # [p, S]
-        parts.append(torch.where(asked, each, 0.0).sum(-1))
-        row += len(images)
-    return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.float64)
+    parts = [torch.zeros(0, dtype=torch.float64)]
+    for part, images in predictions(model, task, sample, seed):
+        each = (images - part.targets).double().square().flatten(2).sum(-1)  # [p, S]
+        parts.append(torch.where(part.asked, each, 0.0).sum(-1))
+    return torch.cat(parts)
 
 
 def _mean(task: Task, squares: Tensor) -> float:
@@ -142,7 +145,7 @@ def evaluate(
     figures = {
         "split": config.split,
         "classes": list(config.classes),
-        **_figures(model, tasks, progress),
+        **all_errors(model, tasks, tasks, progress),
         "mse_by_views": None,
         "gp_share": None,
         "references": digit_references(tasks, config.classes),
@@ -227,7 +230,7 @@ def evaluate_objects(
     figures = {
         "split": config.split,
         "track": dataclasses.asdict(track),
-        **_figures(model, split.tasks, progress),
+        **all_errors(model, split.tasks, split.tasks, progress),
         "mse_by_views": {n: each.mse for n, each in found.items()},
         "gp_share": gp_share(model, split.train),
         "references": references,
@@ -253,25 +256,23 @@ def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dic
     tasks[OBLIQUE] = cubes.task(images, 1, cubes.ANGLES // 12)
     scores = score(model, tasks, sampled=tasks, progress=progress)
     oblique = scores.pop(OBLIQUE)
-    references = cube_references(images.shape[-1])
-    simple = {
-        "mean_image": references["mean_image"],
-        "nearest_view": references["same_view"],
+    known = cube_references(images.shape[-1])
+    simple = {"mean_image": known["mean_image"], "nearest_view": known["same_view"]}
+    compared = {
+        ONE_VIEW: scores["1"].mse,
+        "gp_share": gp_share(model, tasks[str(cubes.GIVEN[-1])].context),
     }
-    share = gp_share(model, tasks[str(cubes.GIVEN[-1])].context)
-    compared = {ONE_VIEW: scores["1"].mse, "references": {ONE_VIEW: simple}, "gp_share": share}
     return {
         "split": CUBES,
-        "one_view_mse": scores["1"].mse,
+        **compared,
         "oblique_view_mse": oblique.mse,
         "mse_by_views": {name: each.mse for name, each in scores.items()},
         "mse_by_views_sampled": {name: each.sampled for name, each in scores.items()},
         "spread_by_views": {
             name: sample_spread(model, tasks[name][::SPREAD_EACH]) for name in scores
         },
-        "gp_share": share,
-        "references": references,
-        "verdict": verdict(compared),
+        "references": known,
+        "verdict": verdict(compared | {"references": {ONE_VIEW: simple}}),
         "figures": len(images),
         "parameters": sum(p.numel() for p in model.parameters()),
         "seconds": time.perf_counter() - started,
@@ -291,15 +292,17 @@ def cube_references(size: int = cubes.SIZE) -> dict[str, float]:
     return cubes.references(training, unseen_figures(size))
 
 
-def _figures(model: Model, tasks: Mapping[str, Task], progress: Progress) -> dict[str, Any]:
-    """All errors, with posterior means and samples (None without a task), and the time taken."""
+def all_errors(
+    model: Model, tasks: Mapping[str, Task], sampled: Collection[str], progress: Progress
+) -> dict[str, Any]:
+    """Errors, those in `sampled` of posterior samples too (None without a task); time taken."""
     started = time.perf_counter()
-    figures: dict[str, Any] = {}
-    scores = score(model, tasks, sampled=tasks, progress=progress)
+    found: dict[str, Any] = {}
+    scores = score(model, tasks, sampled, progress)
     for name in (TEST, EXTRAPOLATION, ONE_VIEW):
-        found = scores.get(name)
-        figures[name] = found.mse if found else None
-        figures[f"{name}_sampled"] = found.sampled if found else None
-    figures["parameters"] = sum(p.numel() for p in model.parameters())
-    figures["seconds"] = time.perf_counter() - started
-    return figures
+        known = scores.get(name)
+        found[name] = known.mse if known else None
+        found[f"{name}_sampled"] = known.sampled if known else None
+    found["parameters"] = sum(p.numel() for p in model.parameters())
+    found["seconds"] = time.perf_counter() - started
+    return found

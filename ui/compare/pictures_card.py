@@ -143,7 +143,8 @@ def sort(columns: list[Column]) -> list[int]:
         return list(range(len(errors[names[0]])))
     one = first.selectbox("of" if by == BY_ERROR else "between", names, key="compare.one", **KEEP)
     others = [name for name in names if name != one]
-    if by == BY_ERROR or not others:
-        return comparison.by_error(errors[one]).tolist()
-    other = second.selectbox("and", others, key="compare.other", **KEEP)
-    return comparison.by_difference(errors[one], errors[other]).tolist()
+    large = errors[one]
+    if by != BY_ERROR and others:
+        other = second.selectbox("and", others, key="compare.other", **KEEP)
+        large = np.abs(large - errors[other])
+    return np.argsort(-large, kind="stable").tolist()

@@ -70,7 +70,7 @@ def likely(choice: Choice, label: int | None) -> latents.Styles | None:
     """Return styles of training subjects of a class; None for a model without a separate style."""
     try:
         views = choice.collection.training_views(label, COUNT)
-        return latents.styles(choice.load(), views, latents.own_styles(choice.load(), views))
+        return latents.styles(latents.own_styles(choice.load(), views))
     except UserError:
         return None
 
