@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,9 @@ from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from tests import waiting
+from tests.waiting import at_rest, eventually
 
 ROOT = Path(__file__).parent.parent
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
@@ -33,7 +35,7 @@ FLAGS = [
     "--disable-features=HttpsUpgrades,MediaRouter,OptimizationHints,PaintHolding,"
     "WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 ]
-PATIENCE = 240_000  # milliseconds: a busy machine is not a failure
+PATIENCE = 1000 * waiting.PATIENCE  # milliseconds
 expect.set_options(timeout=PATIENCE)
 LIMITS = {  # of a server: one short run at a time
     "FGPVAE_RUNS_AT_ONCE": "1",
@@ -41,6 +43,7 @@ LIMITS = {  # of a server: one short run at a time
     "FGPVAE_RUNS_KEPT": "12",
     "FGPVAE_RUNS_NICE": "19",
 }
+STILL = "() => document.getAnimations().every((each) => !(each instanceof CSSTransition))"
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 
 
@@ -73,7 +76,7 @@ def serve(
     path = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     address = f"http://localhost:{port}/{path}".rstrip("/")
     try:
-        answered(f"{address}/_stcore/health", server)
+        eventually(lambda: answered(f"{address}/_stcore/health", server))
         yield address
     finally:
         server.terminate()
@@ -84,18 +87,15 @@ def serve(
             server.wait()
 
 
-def answered(url: str, server: subprocess.Popen, seconds: float = PATIENCE / 1000) -> None:
-    """Wait until a server answers; an error if it ends instead."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if server.poll() is not None:
-            raise RuntimeError(f"the server ended with code {server.returncode}")
-        try:
-            with urllib.request.urlopen(url, timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise TimeoutError(f"no answer from {url}")
+def answered(url: str, server: subprocess.Popen) -> bool:
+    """Whether a server answers; an error if it has ended instead."""
+    if server.poll() is not None:
+        raise RuntimeError(f"the server ended with code {server.returncode}")
+    try:
+        with urllib.request.urlopen(url, timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 @contextmanager
@@ -127,8 +127,7 @@ class Tabs:
         """An empty tab. Those of another device, such as one with `has_touch`, are others."""
         page = next((each for each in self.idle if self.devices[each] == device), None)
         if page is None:
-            page = self.browser.new_context(**device).new_page()
-            page.set_default_timeout(PATIENCE)
+            page = new_page(self.browser, **device)
             self.devices[page] = device
         else:
             self.idle.remove(page)
@@ -152,6 +151,13 @@ class Tabs:
         self.idle.append(page)
 
 
+def new_page(browser: Browser, **device: Any) -> Page:
+    """A window of its own, as patient as all others; closing its context closes it."""
+    page = browser.new_context(**device).new_page()
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
 def executable_path() -> str | None:
     """None lets playwright take its own."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
@@ -166,6 +172,11 @@ def ready(page: Page) -> None:
     """Wait for the picture of the dial."""
     page.wait_for_selector("[data-ready=yes]")
     settle(page)
+
+
+def box(element: Locator) -> dict[str, float]:
+    """Where an element is on the screen, once it has stopped moving."""
+    return at_rest(element.bounding_box)
 
 
 def heading(page: Page) -> Locator:
@@ -209,6 +220,7 @@ class Watch:
 
 _PLACE = """([key, subject]) => {
   const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+  if (!chart?.calcdata) return null;
   const { xaxis, yaxis } = chart._fullLayout;
   const at = chart._fullData[0].customdata.findIndex(([each]) => each === subject);
   const box = chart.getBoundingClientRect();
@@ -219,7 +231,7 @@ _PLACE = """([key, subject]) => {
 
 def click_point(page: Page, key: str, subject: int) -> None:
     """Click a point of a subject in a chart; of points that coincide it may be any."""
-    x, y = page.evaluate(_PLACE, [key, subject])
+    x, y = at_rest(lambda: page.evaluate(_PLACE, [key, subject]))
     page.mouse.move(x + 3, y + 2)
     page.mouse.move(x, y, steps=3)
     page.mouse.click(x, y)
@@ -245,6 +257,7 @@ class Visit:
         self.page.goto(self.address + path)
         self.page.wait_for_selector("[data-ready=yes]" if ready else "h1")
         settle(self.page)
+        self.page.evaluate("document.fonts.ready.then(() => true)")  # text may move with them
         return self.page
 
     def close(self) -> None:
@@ -294,17 +307,18 @@ def turned_to(page: Page, degrees: float, within: float = 1.0) -> None:
 
 def point(page: Page, degrees: float, radius: float = 0.43) -> tuple[float, float]:
     """Where on the screen an angle of the dial is."""
-    box = page.locator(".stage").bounding_box()
-    assert box is not None
+    stage = page.locator(".stage").bounding_box()
+    assert stage is not None
     w = np.deg2rad(degrees)
-    x = box["x"] + box["width"] * (0.5 - radius * np.sin(w))
-    y = box["y"] + box["height"] * (0.5 - radius * np.cos(w))
+    x = stage["x"] + stage["width"] * (0.5 - radius * np.sin(w))
+    y = stage["y"] + stage["height"] * (0.5 - radius * np.cos(w))
     return float(x), float(y)
 
 
 def drag(page: Page, start: float, end: float, radius: float = 0.43) -> None:
     """From one angle of the ring to another, without letting go."""
     page.locator(".stage").scroll_into_view_if_needed()
+    box(page.locator(".stage"))
     page.mouse.move(*point(page, start, radius))
     page.mouse.down()
     for degrees in np.linspace(start, end, 12):

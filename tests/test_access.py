@@ -4,7 +4,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser import Tabs, Visit
+from tests.browser import STILL, Tabs, Visit
+from tests.waiting import eventually
 from ui.shell import frame
 
 RULES = {
@@ -40,8 +41,6 @@ PALE_LABELS = """() => {
   });
 }"""
 
-
-STILL = "() => document.getAnimations().every((each) => !(each instanceof CSSTransition))"
 TOO_WIDE = """() => ["[data-testid=stMain]", ".stMainBlockContainer"].some(
   (part) => document.querySelector(part).scrollWidth > window.innerWidth
 )"""
@@ -79,15 +78,10 @@ def test_a_page_is_for_everyone_and_fits_on_a_phone(
         if scheme == "dark":
             expect(app).not_to_have_css("background-color", light)
         page.wait_for_function(STILL)
-        for _ in range(40):  # the colours of charts change afterwards
-            if not (told := complaints(page, scheme)):
-                break
-            page.wait_for_timeout(500)
-        assert not told, "\n".join([scheme, *told])
+        eventually(  # the colours of charts change afterwards
+            lambda each=scheme: not complaints(page, each),
+            lambda each=scheme: "\n".join([each, *complaints(page, each)]),
+        )
     page.set_viewport_size({"width": 390, "height": 844})
-    for _ in range(20):  # charts are made smaller one after the other
-        if not (wide := page.evaluate(TOO_WIDE)):
-            break
-        page.wait_for_timeout(500)
-    assert not wide
+    eventually(lambda: not page.evaluate(TOO_WIDE))  # charts are made smaller one after the other
     visit.close()

@@ -20,6 +20,7 @@ from tests.browser import (
     PATIENCE,
     Tabs,
     Visit,
+    box,
     button,
     executable_path,
     heading,
@@ -29,6 +30,7 @@ from tests.browser import (
     settle,
 )
 from tests.test_extrapolate import THREE, circle, drawing, pair
+from tests.waiting import at_rest, eventually
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 BROKEN = b"\x89PNG\r\n\x1a\n" + b"junk" * 40
@@ -37,38 +39,37 @@ BROKEN = b"\x89PNG\r\n\x1a\n" + b"junk" * 40
 def given_digit(page: Page) -> np.ndarray:
     """The digit [28, 28] that the model gets, as the last of the seven steps shows it."""
     step = page.get_by_role("img", name="Digit", exact=True)
-    if not step.count():
-        page.get_by_role("button", name="Correct it").click()
-    expect(step).to_be_visible()
-    content = base64.b64decode(step.get_attribute("src").split(",")[1])
+
+    def source() -> str | None:
+        if not step.count():
+            page.get_by_role("button", name="Correct it").click()
+        try:
+            return step.get_attribute("src", timeout=5000)
+        except TimeoutError:  # the steps were on their way, and the click has folded them
+            return None
+
+    content = base64.b64decode(eventually(source).split(",")[1])
     shown = Image.open(io.BytesIO(content)).convert("L")
     return np.asarray(shown.resize((28, 28), Image.Resampling.NEAREST)) / 255
 
 
 def expect_digit(page: Page, expected: np.ndarray) -> None:
-    for _ in range(200):  # it may still be on its way
-        if np.abs(given_digit(page) - expected).max() < 1 / 255:
-            return
-        page.wait_for_timeout(300)
-    np.testing.assert_allclose(given_digit(page), expected, atol=1 / 255)
+    eventually(lambda: np.abs(given_digit(page) - expected).max() < 1 / 255)
 
 
-def place(box: dict, x: float, y: float) -> tuple[float, float]:
+def place(area: dict, x: float, y: float) -> tuple[float, float]:
     """A point of an element on the screen, from shares of its sides."""
-    return box["x"] + x * box["width"], box["y"] + y * box["height"]
+    return area["x"] + x * area["width"], area["y"] + y * area["height"]
 
 
-def strokes(page: Page) -> Locator:
-    return page.locator("canvas.paper")
-
-
-def press(page: Page, points: list[tuple[float, float]]) -> None:
-    """Draw with a mouse."""
-    page.mouse.move(*points[0])
-    page.mouse.down()
+def draw(paper: Locator, points: list[tuple[float, float]]) -> None:
+    """Draw with a mouse, at shares of the sides of a canvas."""
+    area, mouse = box(paper), paper.page.mouse
+    mouse.move(*place(area, *points[0]))
+    mouse.down()
     for point in points[1:]:
-        page.mouse.move(*point, steps=5)
-    page.mouse.up()
+        mouse.move(*place(area, *point), steps=5)
+    mouse.up()
 
 
 # --- drawing ---
@@ -76,18 +77,20 @@ def press(page: Page, points: list[tuple[float, float]]) -> None:
 
 def test_ctrl_z_takes_back_a_stroke_and_another_view_is_added(visit: Visit):
     page = visit.open("/extrapolate?extrapolate.source=Draw", ready=False)
-    paper, box = strokes(page), strokes(page).bounding_box()
-    press(page, [place(box, x, y) for x, y in THREE])
-    press(page, [place(box, 0.1, 0.1), place(box, 0.2, 0.1)])
+    paper = page.locator("canvas.paper")
+    before = box(paper)
+    draw(paper, THREE)
+    expect(paper).to_have_accessible_name("Your digit, strokes: 1")
+    draw(paper, [(0.1, 0.1), (0.2, 0.1)])
     expect(paper).to_have_accessible_name("Your digit, strokes: 2")
     page.keyboard.press("Control+z")
     expect(paper).to_have_accessible_name("Your digit, strokes: 1")
     ready(page)
-    assert paper.bounding_box() == box  # it does not move while one draws
+    assert box(paper) == before  # it does not move while one draws
     page.get_by_role("button", name="Add another view of this digit").click()
     expect(paper).to_have_accessible_name("Draw a digit here")
     settle(page)
-    press(page, [place(paper.bounding_box(), 1 - y, x) for x, y in THREE])  # lying on its side
+    draw(paper, [(1 - y, x) for x, y in THREE])  # lying on its side
     expect(page.get_by_text("View", exact=True)).to_be_visible()
     expect(heading(page)).to_contain_text("two dotted angles")
 
@@ -95,10 +98,10 @@ def test_ctrl_z_takes_back_a_stroke_and_another_view_is_added(visit: Visit):
 # --- the angle ---
 
 
-def rim(box: dict, degrees: float) -> tuple[float, float]:
+def rim(area: dict, degrees: float) -> tuple[float, float]:
     """A point beside the centre of a picture, clockwise from its top."""
     w = np.deg2rad(degrees)
-    return place(box, 0.5 + 0.3 * np.sin(w), 0.5 - 0.3 * np.cos(w))
+    return place(area, 0.5 + 0.3 * np.sin(w), 0.5 - 0.3 * np.cos(w))
 
 
 def stated(page: Page) -> float:
@@ -119,13 +122,13 @@ def test_the_picture_is_turned_upright_by_mouse_keys_and_number(visit: Visit):
     own = page.get_by_role("slider", name="Your picture: turn it until it is upright")
     leave = button(page, "Leave it to the model")
     expect(leave).to_be_hidden()
+    expect(own).to_have_attribute("aria-valuetext", re.compile("the model finds"))
     found = float(own.get_attribute("aria-valuenow"))
     own.scroll_into_view_if_needed()
-    sent = len(visit.watch.sent)
-    box = own.bounding_box()
-    page.mouse.move(*rim(box, 90))
+    area, sent = box(own), len(visit.watch.sent)
+    page.mouse.move(*rim(area, 90))
     page.mouse.down()
-    page.mouse.move(*rim(box, 130), steps=3)
+    page.mouse.move(*rim(area, 130), steps=3)
     expect(own).to_have_attribute("aria-valuetext", re.compile("as you say"))
     assert len(visit.watch.sent) == sent  # while it is dragged nothing goes to the server
     page.mouse.up()
@@ -238,7 +241,7 @@ def test_a_digit_of_a_sheet_with_several_is_clicked(visit: Visit):
     sheet = page.get_by_alt_text("Your picture three.png")
     expect(sheet).to_be_visible()
     settle(page)
-    assert sheet.bounding_box()["width"] > 350  # it is not squeezed in beside the buttons
+    assert box(sheet)["width"] > 350  # it is not squeezed in beside the buttons
     button(page, "Digit 2").click()
     ready(page)
     expect_digit(page, normalise(drawing()).digit)
@@ -308,14 +311,13 @@ def test_a_cube_is_added_and_truth_and_possibilities_turn_with_the_dial(visit: V
     expect(tables).to_have_count(2)
     expect(page.locator(".turntable", has_text="possible 6").locator("canvas")).to_have_count(6)
     first = "table => table.querySelector('canvas').toDataURL()"
-    before = [table.evaluate(first) for table in tables.all()]
+    before = [at_rest(lambda t=table: t.evaluate(first)) for table in tables.all()]
     page.locator(".grab").press("Home")
     in_link(page, "angle=0")
     for table, picture_before in zip(tables.all(), before, strict=True):
-        assert table.evaluate(first) != picture_before
+        eventually(lambda t=table, b=picture_before: t.evaluate(first) != b)
     count, paper = page.locator(".builder .count"), page.locator(".builder canvas")
     expect(count).to_contain_text("10")
-    paper.focus()
     paper.press("ArrowUp")
     paper.press("Delete")
     expect(count).to_contain_text("9 of")

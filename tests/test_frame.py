@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 from streamlit.testing.v1 import AppTest
 
-from tests.browser import ROOT, serve, settle
+from tests.browser import ROOT, new_page, serve, settle
 from ui.shell.server import send_at_once
 
 INNER = re.compile(r"streamlit\.(runtime|proto|web|components)\b|\bst\._|_script_hash|ForwardMsg")
@@ -46,7 +46,7 @@ def test_a_visit_imports_nothing_that_another_may_import_meanwhile():
 def test_links_to_several_pages_of_a_fresh_server(browser: Browser, tmp_path: Path):
     """Until app.py has run once, Streamlit runs the script of a page by itself."""
     with serve(ROOT / "app.py", FGPVAE_RUNS=str(tmp_path)) as address:
-        pages = [browser.new_page() for _ in range(3)]
+        pages = [new_page(browser) for _ in range(3)]
         for page, name in zip(pages, ("train", "latents", "compare"), strict=True):
             page.goto(f"{address}/{name}", wait_until="commit")
         for page, title in zip(pages, ("Train", "Latents", "Compare"), strict=True):
@@ -54,7 +54,7 @@ def test_links_to_several_pages_of_a_fresh_server(browser: Browser, tmp_path: Pa
             expect(page.get_by_role("link", name="Rotate", exact=True)).to_be_visible()
             settle(page)
             assert page.get_by_test_id("stException").count() == 0
-            page.close()
+            page.context.close()
 
 
 def test_elements_are_written_once_and_shown_to_everybody_where_they_belong():

@@ -4,8 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from fgpvae.runs import estimate, queue
 from fgpvae.training.configs import DataConfig
 from fgpvae.training.presets import PRESETS
 from tests.test_runs import same_weights, tiny, train
+from tests.waiting import eventually
 
 FOREVER = 5000
 
@@ -35,8 +36,9 @@ def root(tmp_path, monkeypatch) -> Path:
             queue.stop(run)
     for path in (tmp_path / "runs").glob("*/"):
         if pid := trainer(path):
-            os.kill(pid, signal.SIGKILL)
-            wait(lambda path=path: not files.is_locked(path / runs.LOCK))
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            eventually(lambda path=path: not files.is_locked(path / runs.LOCK))
 
 
 @pytest.fixture
@@ -47,11 +49,6 @@ def one_slot(monkeypatch):
 @pytest.fixture
 def no_slot(monkeypatch):
     monkeypatch.setattr(queue, "slots", lambda: 0)
-
-
-def wait(condition) -> None:
-    while not condition():
-        time.sleep(0.02)
 
 
 def trainer(path: Path) -> int | None:
@@ -81,7 +78,7 @@ def test_a_run_trains_in_the_background_stops_goes_on_and_ends_as_it_would_here(
     assert (waiting.state, waiting.active) == (runs.QUEUED, False)
     assert queue.advance_queue(root) == []  # there is no room
 
-    wait(lambda: state(root, "first") == runs.RUNNING)
+    eventually(lambda: state(root, "first") == runs.RUNNING)
     child = psutil.Process(trainer(run.path))
     assert child.nice() == 1
     session = Path(f"/proc/{child.pid}/autogroup")  # Linux may weigh sessions, not processes
@@ -100,17 +97,17 @@ def test_a_run_trains_in_the_background_stops_goes_on_and_ends_as_it_would_here(
         queue.start(root, "first", config)
 
     # the stopped run makes room for the next one without anyone looking
-    wait(lambda: queue.find(root, "first").epoch >= 1)
+    eventually(lambda: queue.find(root, "first").epoch >= 1)
     queue.stop(run)
-    wait(lambda: state(root, "second") == runs.FINISHED)
+    eventually(lambda: state(root, "second") == runs.FINISHED)
     stopped = queue.find(root, "first")
     assert (stopped.state, stopped.active) == (runs.STOPPED, False)
-    wait(lambda: not psutil.pid_exists(child.pid))  # no zombie is left
+    eventually(lambda: not psutil.pid_exists(child.pid))  # no zombie is left
     assert same_weights(root / "second", train(root.parent / "here", tiny(2, seed=1)).path)
 
     epochs = int(stopped.epoch) + 2
     queue.resume(stopped, epochs=epochs)
-    wait(lambda: state(root, "first") == runs.FINISHED)
+    eventually(lambda: state(root, "first") == runs.FINISHED)
     assert queue.find(root, "first").epoch == epochs
     assert same_weights(root / "first", train(root.parent / "there", tiny(epochs)).path)
     with pytest.raises(UserError, match="is finished; give it more epochs"):
@@ -131,12 +128,12 @@ def test_runs_survive_the_server_and_a_killed_one_is_interrupted(root, one_slot)
         assert process.stdout.readline() == "started\n"
         process.kill()
     # a is still trained, b still waits
-    wait(lambda: state(root, "a") == runs.RUNNING)
+    eventually(lambda: state(root, "a") == runs.RUNNING)
     assert state(root, "b") == runs.QUEUED
     assert queue.advance_queue(root) == []
 
     os.kill(trainer(root / "a"), signal.SIGKILL)
-    wait(lambda: state(root, "a") == runs.INTERRUPTED)
+    eventually(lambda: state(root, "a") == runs.INTERRUPTED)
     queue.stop(queue.find(root, "b"))
     assert state(root, "b") == runs.STOPPED
     assert queue.advance_queue(root) == []

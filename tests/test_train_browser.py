@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import signal
-import time
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -13,9 +13,9 @@ from playwright.sync_api import expect
 from fgpvae import runs
 from tests import tiny
 from tests.browser import serve, settle
+from tests.waiting import eventually
 
 EPOCHS = 3
-PATIENCE = 360_000  # milliseconds; nothing here waits longer than it has to
 BESIDE = {"FGPVAE_RUNS_NICE": "1"}  # other work must not starve what is waited for
 
 
@@ -45,8 +45,9 @@ def root(folder, seedling):
     for status in folder.glob("*/status.json"):
         process = trainer(status.parent)
         if process is not None:
-            process.kill()
-            wait_for(lambda run=status.parent: trainer(run) is None)
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+            eventually(lambda run=status.parent: trainer(run) is None)
     for run in folder.glob("*/"):
         shutil.rmtree(run)
 
@@ -80,7 +81,7 @@ def kill_server(address):
 def shows(page, name, state):
     """Wait until the list says that a run is in a state."""
     entry = page.get_by_role("button", name=re.compile(rf"{name}\s*{state}"))
-    expect(entry).to_be_visible(timeout=PATIENCE)
+    expect(entry).to_be_visible()
     return entry
 
 
@@ -89,12 +90,12 @@ def action(page, label):
     for narrow screens; the one that is hidden has no role."""
     actions = page.locator(".st-key-train-actions")
     button = actions.get_by_role("button", name=label, exact=True, disabled=False)
-    expect(button).to_have_count(1, timeout=PATIENCE)
+    expect(button).to_have_count(1)
     return button
 
 
 def press(page, label):
-    action(page, label).click(timeout=PATIENCE)
+    action(page, label).click()
 
 
 def press_at_once(pages, label):
@@ -107,11 +108,12 @@ def press_at_once(pages, label):
 def begin(page, name, count):
     """Clone the settings of the chosen run, change the epochs and start."""
     press(page, "Clone settings")
-    page.get_by_role("tab", name="Training", exact=True).click(timeout=PATIENCE)
-    page.get_by_label("Epochs", exact=True).fill(str(count))
-    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_role("tab", name="Training", exact=True).click()
+    for label, value in (("Epochs", str(count)), ("Name", name)):
+        page.get_by_label(label, exact=True).fill(value)
+        page.get_by_label(label, exact=True).press("Enter")
     start = page.get_by_role("button", name="Start", exact=True)
-    expect(start).to_be_enabled(timeout=PATIENCE)
+    expect(start).to_be_enabled()
     start.click()
 
 
@@ -120,32 +122,24 @@ def epochs(run):
     return [line["epoch"] for line in runs.open_run(run).metrics()]
 
 
-def wait_for(condition):
-    end = time.monotonic() + PATIENCE / 1000
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    return found
-
-
 def test_a_run_is_started_finished_and_used(root, server, tabs):
     page = tabs.open()
     page.goto(f"{server}/train?train.preset=Baselines&train.preset.baselines=cvae")
     name = page.get_by_label("Name", exact=True)
-    expect(name).to_have_attribute("placeholder", "cvae-2", timeout=PATIENCE)  # cvae is shipped
+    expect(name).to_have_attribute("placeholder", "cvae-2")  # cvae is shipped
     shows(page, "seedling", "finished")
     begin(page, "mine", EPOCHS)
     shows(page, "mine", "finished")
     expect(page).to_have_url(re.compile("run=mine"))
-    expect(page.get_by_text("A new digit")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("A new digit")).to_be_visible()
     assert epochs(root / "mine") == list(range(1, EPOCHS + 1))
 
     page.locator(".st-key-train-links").get_by_text("Compare").click()
     chosen = page.locator("[data-testid=stMultiSelect]").get_by_text("runs/mine")
-    expect(chosen).to_be_visible(timeout=PATIENCE)
+    expect(chosen).to_be_visible()
     page.goto(f"{server}/rotate?model=runs/mine")
     picker = page.get_by_label("Model", exact=True)
-    expect(picker).to_have_value("runs/mine", timeout=PATIENCE)
+    expect(picker).to_have_value("runs/mine")
     settle(page)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     tabs.close(page)
@@ -165,30 +159,32 @@ def test_two_servers_share_a_run_and_nothing_is_lost_when_one_or_the_training_is
         for each in pages:
             shows(each, "shared", "training")
         lines = page.locator(".st-key-train-curves .scatterlayer .js-line")
-        expect(lines).to_have_count(4, timeout=PATIENCE)  # while it trains
-        first = trainer(run)
+        expect(lines).to_have_count(4)  # while it trains
+        first = eventually(lambda: trainer(run))
         press_at_once(pages, "Stop")
         for each in pages:
             shows(each, "shared", "stopped")
-        wait_for(lambda: trainer(run) is None)
+        eventually(lambda: trainer(run) is None)
         reached = epochs(run)[-1]
 
         # both resume it: one process trains it, and the one who was late is told or sees it train
         press_at_once(pages, "Resume")
         for each in pages:
             shows(each, "shared", "training")
-        second = wait_for(lambda: trainer(run))
+        second = eventually(lambda: trainer(run))
         assert second.pid != first.pid
-        assert [p.pid for p in psutil.process_iter() if str(run) in command(p)] == [second.pid]
+        eventually(
+            lambda: [p.pid for p in psutil.process_iter() if str(run) in command(p)] == [second.pid]
+        )
         expect(other.get_by_test_id("stException")).to_have_count(0)
         tabs.close(other)
         kill_server(there)
-    assert wait_for(lambda: epochs(run)[-1] > reached)
+    assert eventually(lambda: epochs(run)[-1] > reached)
     assert trainer(run).pid == second.pid  # training outlives the server
 
     second.kill()
     shows(page, "shared", "interrupted")
-    expect(page.get_by_text("Nothing is lost")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Nothing is lost")).to_be_visible()
     reached = epochs(run)[-1]
     press(page, "Resume")
     shows(page, "shared", "training")

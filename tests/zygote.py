@@ -7,13 +7,14 @@ import os
 import pydoc
 import socket
 import sys
-import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 from unittest import mock
+
+from tests.waiting import PATIENCE, eventually
 
 IMPORTED = "torch._dynamo", "fgpvae.__main__", "fgpvae.runs.writer"  # before the first fork
 CONTEXT = get_context("forkserver")
@@ -39,17 +40,29 @@ class Child:
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what the process brings about; an error if it ends instead."""
-        while not condition():
-            assert self.process.is_alive(), self.out.exists() and self.out.read_text()
-            time.sleep(0.005)
+
+        def there() -> bool:
+            alive = self.process.is_alive()  # before the look: it may do its last act now
+            if condition():
+                return True
+            assert alive, self.said()
+            return False
+
+        eventually(there, self.said, pause=0.005)
 
     def kill(self, number: int) -> None:
         os.kill(self.process.pid, number)
 
     def wait(self) -> int:
-        """The exit code; minus the signal that ended it."""
-        self.process.join()
+        """The exit code; minus the signal that ended it. A process that does not end is killed."""
+        self.process.join(PATIENCE)
+        if self.process.exitcode is None:
+            self.process.kill()
+            raise AssertionError(f"The process did not end in {PATIENCE:.0f} s. {self.said()}")
         return self.process.exitcode
+
+    def said(self) -> str:
+        return self.out.read_text() if self.out.exists() else ""
 
 
 class Zygote:
@@ -93,7 +106,7 @@ class Zygote:
     def run(self, *arguments: object, **constants: float) -> tuple[int, str]:
         """Exit code and output of a command."""
         child = self.start(*arguments, **constants)
-        return child.wait(), child.out.read_text()
+        return child.wait(), child.said()
 
 
 @contextmanager

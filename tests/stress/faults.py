@@ -130,11 +130,10 @@ def kill_after_checkpoints(child: Child, directory: Path, stream: random.Random)
     state = directory / runs.STATE
     last = version(state)
     for _ in range(stream.randrange(1, 4)):
-        while (now := version(state)) == last:
-            if finished(directory):
-                return False
-            time.sleep(0.005)
-        last = now
+        child.until(lambda before=last: version(state) != before or finished(directory))
+        if finished(directory):
+            return False
+        last = version(state)
     time.sleep(stream.uniform(0, 0.02))
     child.kill(signal.SIGKILL)
     return not finished(directory)
