@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.browser import executable_path
 
 ROOT = Path(__file__).parent.parent
-# two groups at a time, in the order of tests/conftest.py; three take as long
-TESTS = ["-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder", "--durations", "15"]
+# three groups at a time on two cores, as browsers wait much, in the order of tests/conftest.py
+TESTS = ["-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder", "--durations", "15"]
 
 
 def install_chromium() -> None:

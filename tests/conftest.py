@@ -28,24 +28,29 @@ SLOW_FILES = {  # pages, processes, servers, packages, whole commands
     "test_train",
     "test_train_browser",
 }
+SECOND_SERVER = {"test_extrapolate_browser", "test_rotate_browser"}  # half of the visits
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what needs a browser, and files of pages and processes; their files come first.
+    """Mark as slow what needs a browser, and files of pages and processes.
 
-    Two workers take one group after the other. What visits the app is one group, so that there is
-    one server, which becomes warm once, and so is what is forked from one process; of the rest each
-    file is a group. The short ones at the end fill what is uneven.
+    Workers take one group after the other. What visits the app is two groups, so that there are two
+    servers, which become warm once; what is forked from one process is a group, and so is the walk;
+    of the rest each file is. Browsers wait much, so they come first and the others fill the cores.
     """
-    shared = "address", "forks"
+    browsers = {item for item in items if "browser" in getattr(item, "fixturenames", ())}
     for item in items:
         needed = getattr(item, "fixturenames", ())
-        if "browser" in needed or item.path.stem in SLOW_FILES:
+        if item in browsers or item.path.stem in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
-        group = next((name for name in shared if name in needed), item.path.stem)
+        group = "forks" if "forks" in needed else item.path.stem
+        if "address" in needed:
+            group = f"visits {item.path.stem in SECOND_SERVER}"
+        elif "browser" in needed:
+            group = f"browser {group}"
         item.add_marker(pytest.mark.xdist_group(group))
     long = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in long)
+    items.sort(key=lambda item: (item not in browsers, item.path not in long))
 
 
 @pytest.fixture(scope="session")
@@ -72,15 +77,9 @@ def every_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the server of all files prints."""
-    return tmp_path_factory.mktemp("server") / "log"
-
-
-@pytest.fixture(scope="session")
-def address(every_kind: Path, log: Path) -> Iterator[str]:
+def address(every_kind: Path) -> Iterator[str]:
     """The app with these runs: one server for all files that bring no runs of their own."""
-    with serve(ROOT / "app.py", log=log, FGPVAE_RUNS=str(every_kind), **LIMITS) as started:
+    with serve(ROOT / "app.py", FGPVAE_RUNS=str(every_kind), **LIMITS) as started:
         yield started
 
 

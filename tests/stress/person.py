@@ -11,11 +11,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import psutil
 from playwright.sync_api import Browser, Locator, Page
 
-from tests.browser import ROOT, Watch
+from tests.browser import PATIENCE, ROOT, Watch
 from tests.stress import pictures
 
 PAGES = ("rotate", "extrapolate", "train", "compare", "latents", "how")
-REST = 10.0  # seconds within which a page comes to rest
+REST = 30.0  # seconds within which a page comes to rest
 REACH = 3000  # milliseconds to get hold of what was visible; it may be gone since
 LAST = 25  # steps that are repeated with a finding
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -120,7 +120,7 @@ class Person:
         page = (self.phone if touch else self.desk).new_page()
         page.set_default_timeout(REACH)
         self.tabs.append(Tab(page, touch))
-        page.goto(f"{self.address}/{path}", timeout=self.rest)
+        page.goto(f"{self.address}/{path}", timeout=PATIENCE)
         return self.tabs[-1]
 
     def say(self, what: str) -> None:

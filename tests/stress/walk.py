@@ -6,9 +6,9 @@ as far as the pages show the same again.
 
 A page is at rest when Streamlit says so for an instant. Parts that run by themselves, such as the
 curves of a training run, leave such instants between two of their runs, so they count as rest; a
-script that hangs leaves none. It has ten seconds for that, and on a machine that is busy with other
-work as many times longer as its load is higher than its cores. A page that the server shows for the
-first time has as long as it takes: a cold server is timed elsewhere.
+script that hangs leaves none. It has half a minute for that, and on a machine that is busy with
+other work as many times longer as its load is higher than its cores. A page that the server shows
+for the first time has as long as it takes: a cold server is timed elsewhere.
 """
 
 import random
@@ -24,12 +24,11 @@ import psutil
 from playwright.sync_api import Browser, Error, TimeoutError
 
 from tests import tiny
-from tests.browser import LIMITS, PATIENCE, ROOT, chromium, serve
+from tests.browser import IDLE, LIMITS, PATIENCE, ROOT, chromium, serve
 from tests.stress.person import Person
 from tests.stress.table import Row
 
 MISSES = 12  # in a row: nothing on the page can be reached
-AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
 CONNECTED = "[data-testid=stApp][data-test-connection-state=CONNECTED]"
 
 
@@ -39,7 +38,6 @@ class Walk(Person):
     def __init__(self, chrome: Browser, address: str, log: Path, seed: int) -> None:
         super().__init__(chrome, address, seed)
         self.log, self.misses, self.missed = log, 0, 0
-        self.before = log.stat().st_size  # what the server said earlier
         self.warm: set[str] = set()  # pages that the server has shown
 
     def step(self) -> str:
@@ -67,7 +65,7 @@ class Walk(Person):
         name = urlsplit(self.page.url).path
         limit = self.rest if name in self.warm else PATIENCE
         try:
-            self.page.wait_for_selector(AT_REST, timeout=limit, state="attached")
+            self.page.wait_for_selector(IDLE, timeout=limit, state="attached")
         except TimeoutError:
             return f"the page does not come to rest within {limit / 1000:.0f} s{self.trouble()}"
         self.warm.add(name)
@@ -79,7 +77,7 @@ class Walk(Person):
                 pass
         except OSError as error:
             return f"the server is gone: {error}"
-        log = self.log.read_bytes()[self.before :].decode(errors="replace")
+        log = self.log.read_text(errors="replace")
         if "Traceback" in log:
             return "a traceback in the server's log: " + log[log.index("Traceback") :][:3000]
         for index, tab in enumerate(self.tabs, 1):
@@ -108,10 +106,21 @@ def end_training(root: Path) -> None:
             continue
 
 
-def trial(chrome: Browser, address: str, log: Path, minutes: float, seed: int) -> tuple[Walk, str]:
-    """Walk for some minutes; gives what was done and the finding, if there is one."""
+def trial(chrome: Browser, folder: Path, minutes: float, seed: int) -> tuple[Walk, str]:
+    """Walk on a server of its own; gives what was done and the finding, if there is one."""
+    root, log = folder / "runs", folder / "log"
+    tiny.train(root, "seedling", "data.views=2")
+    try:
+        with serve(ROOT / "app.py", log=log, FGPVAE_RUNS=str(root), **LIMITS) as address:
+            walk = Walk(chrome, address, log, seed)
+            return walk, finding_of(walk, minutes)
+    finally:
+        end_training(root)
+
+
+def finding_of(walk: Walk, minutes: float) -> str:
+    """Walk for some minutes, or until something is wrong."""
     began, finding = time.monotonic(), ""
-    walk = Walk(chrome, address, log, seed)
     while not finding and time.monotonic() - began < 60 * minutes:
         try:
             finding = walk.step()
@@ -122,24 +131,18 @@ def trial(chrome: Browser, address: str, log: Path, minutes: float, seed: int) -
     taken = (time.monotonic() - began) / 60
     pages = ", ".join(f"{name} {count}" for name, count in sorted(walk.pages.items()))
     print(
-        f"walk: seed {seed}, {walk.steps} steps ({walk.missed} reached nothing) on {pages}; "
+        f"walk: seed {walk.seed}, {walk.steps} steps ({walk.missed} reached nothing) on {pages}; "
         f"{taken:.1f} minutes, {int(bool(finding))} findings",
         flush=True,
     )
     if finding:
         print(f"FINDING: {finding}\nafter", *walk.last, sep="\n", file=sys.stderr, flush=True)
-    return walk, finding
+    return finding
 
 
 def rows(minutes: float, seed: int) -> Iterator[Row]:
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        root, log = Path(folder) / "runs", Path(folder) / "log"
-        tiny.train(root, "seedling", "data.views=2")
-        server = serve(ROOT / "app.py", log=log, FGPVAE_RUNS=str(root), **LIMITS)
-        try:
-            with server as address, chromium() as chrome:
-                walk, finding = trial(chrome, address, log, minutes, seed)
-        finally:
-            end_training(root)
+    folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    with folder as name, chromium() as chrome:
+        walk, finding = trial(chrome, Path(name), minutes, seed)
     tried = f"seed {seed}, {walk.steps} steps in {minutes:g} minutes"
     yield Row("walk", "what breaks", tried, finding[:200] or "0", "0", not finding)
