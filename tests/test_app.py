@@ -67,14 +67,6 @@ def test_every_page_does_without_models(no_models, page):
     assert fine(at), at.exception
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_starts_with_the_guard(page):
-    """On a fresh server the first deep link runs a page without app.py."""
-    code = (ROOT / "pages" / f"{page}.py").read_text()
-    calls = re.findall(r"^(?:frame|st)\.(\w+)\(", code, flags=re.MULTILINE)
-    assert calls[0] == "guard"
-
-
 # --- models -----------------------------------------------------------------------------------
 
 

@@ -10,26 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fgpvae.data import (
-    ANGLES,
-    HELD_OUT_INDEX,
-    TRAIN_DIGITS,
-    embedded,
-    extrapolation,
-    factorized,
-    interpolation,
-    load_idx,
-    load_openml,
-    one_view,
-    rotate,
-    rotate_fast,
-    shuffled,
-    shuffled_rows,
-    sources,
-    split_validation,
-    trainable,
-    unseen,
-)
+from fgpvae import data
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, TRAIN_DIGITS
 from fgpvae.errors import UserError
 
 # Of the raw bytes, computed from the genuine IDX files with the benchmark's own lines.
@@ -56,28 +38,28 @@ def same(a, b):
 
 
 def test_embedded_digits_are_the_benchmarks():
-    assert sha(embedded().images) == SHA_THREES
-    assert sha(embedded(range(10)).images) == SHA_EMBEDDED
-    assert sha(unseen().images) == SHA_UNSEEN
+    assert sha(data.embedded().images) == SHA_THREES
+    assert sha(data.embedded(range(10)).images) == SHA_EMBEDDED
+    assert sha(data.unseen().images) == SHA_UNSEEN
 
 
 def test_no_unseen_digit_is_embedded():
-    known = {image.tobytes() for image in embedded(range(10)).images}
+    known = {image.tobytes() for image in data.embedded(range(10)).images}
     assert len(known) == 4000
-    assert not any(image.tobytes() in known for image in unseen().images)
+    assert not any(image.tobytes() in known for image in data.unseen().images)
 
 
 def test_trainable_leaves_out_what_stays_unseen():
-    digits = embedded((3, 8))
-    kept = trainable(digits)
+    digits = data.embedded((3, 8))
+    kept = data.trainable(digits)
     expected = np.arange(800) % 400 < TRAIN_DIGITS
     np.testing.assert_array_equal(kept.images, digits.images[expected])
     np.testing.assert_array_equal(kept.labels, digits.labels[expected])
-    assert len(trainable(unseen())) == 0
+    assert len(data.trainable(data.unseen())) == 0
 
 
 @pytest.mark.parametrize("classes", [(), (11,), (3, 3), 3, ("3",), None])
-@pytest.mark.parametrize("make", [embedded, factorized])
+@pytest.mark.parametrize("make", [data.embedded, data.factorized])
 def test_bad_classes(make, classes):
     with pytest.raises(UserError):
         make(classes)
@@ -102,7 +84,7 @@ def test_rotation_of_any_image_by_any_angle_is_scipys(seed, P, size, shared, tur
     draws = np.random.default_rng(seed)
     images = draws.normal(size=(P, size, size))  # nothing is blank at the border
     angles = np.array(turns) if shared else draws.permuted(np.tile(turns, (P, 1)), axis=1)
-    views = rotate(images, angles)
+    views = data.rotate(images, angles)
     for p in {0, P - 1}:
         # quarter turns put pixels on the border exactly, where a rounding error blanks them
         degrees = np.round(np.rad2deg(angles if shared else angles[p]), 9) % 360
@@ -111,11 +93,11 @@ def test_rotation_of_any_image_by_any_angle_is_scipys(seed, P, size, shared, tur
 
 
 def test_fast_rotation_is_near_the_spline_and_turns_the_same_way():
-    digits = embedded(range(10)).images[::40]
+    digits = data.embedded(range(10)).images[::40]
     angles = np.random.default_rng(0).uniform(0, 2 * np.pi, (len(digits), 6))
-    fast = rotate_fast(torch.tensor(digits), torch.tensor(angles)).numpy()
-    assert np.mean((fast - rotate(digits, angles)) ** 2) < 1e-4
-    assert np.mean((fast - rotate(digits, -angles)) ** 2) > 1e-2
+    fast = data.rotate_fast(torch.tensor(digits), torch.tensor(angles)).numpy()
+    assert np.mean((fast - data.rotate(digits, angles)) ** 2) < 1e-4
+    assert np.mean((fast - data.rotate(digits, -angles)) ** 2) > 1e-2
 
 
 @pytest.mark.parametrize(
@@ -130,14 +112,14 @@ def test_fast_rotation_is_near_the_spline_and_turns_the_same_way():
 )
 def test_rotation_of_what_cannot_be_rotated(images, angles):
     with pytest.raises(UserError):
-        rotate(images, angles)
+        data.rotate(images, angles)
 
 
 # Training sets
 
 
 def test_factorized():
-    train = factorized()
+    train = data.factorized()
     assert train.images.shape == (360, 11, 28, 28)
     assert train.images.dtype == torch.float32
     assert train.angles.dtype == torch.float64
@@ -153,12 +135,12 @@ def test_factorized():
 
 
 def test_shuffled_is_the_published_one():
-    rows, test_ids = shuffled_rows(3)
+    rows, test_ids = data.shuffled_rows(3)
     assert rows[:4] == [395, 2522, 1471, 4284]
     assert test_ids[:5] == [141, 346, 166, 86, 228]
     assert sum(test_ids) == 49_120
 
-    train = shuffled()
+    train = data.shuffled()
     counts = train.observed.sum(1)
     assert (int(counts.sum()), int(counts.min()), int(counts.max())) == (4050, 6, 15)
     assert sorted(test_ids) == train.ids[train.tested].tolist()
@@ -170,9 +152,9 @@ def test_shuffled_is_the_published_one():
     assert set(zip(owners, at, strict=True)) == expected
 
 
-@pytest.mark.parametrize("make", [factorized, shuffled])
+@pytest.mark.parametrize("make", [data.factorized, data.shuffled])
 def test_views_show_their_digit_at_their_angle(make):
-    digits = embedded((5, 3))
+    digits = data.embedded((5, 3))
     train = make((5, 3), seed=2)
     assert len(train) == 720
     assert train.ids.tolist() == [*range(360), *range(400, 760)]
@@ -190,33 +172,33 @@ def test_seeds_give_these_angles_on_every_machine():
         index = (views.angles * 8 / torch.pi).round().to(torch.uint8)
         return hashlib.sha256(index.numpy().tobytes()).hexdigest()[:16]
 
-    assert digest(factorized()) == "f6fd0a5437d6e9da"
-    assert digest(extrapolation().context) == "5312eb0264ef404e"
+    assert digest(data.factorized()) == "f6fd0a5437d6e9da"
+    assert digest(data.extrapolation().context) == "5312eb0264ef404e"
 
 
-@pytest.mark.parametrize("make", [factorized, shuffled])
+@pytest.mark.parametrize("make", [data.factorized, data.shuffled])
 def test_validation_digits_are_training_digits_that_are_not_tested(make):
     train = make((3, 4))
-    kept, held = split_validation(train, digits=40, seed=1)
+    kept, held = data.split_validation(train, digits=40, seed=1)
     assert [int((held.labels == label).sum()) for label in (3, 4)] == [40, 40]
     assert not held.tested.any()
     assert sorted(kept.ids.tolist() + held.ids.tolist()) == train.ids.tolist()
-    assert len(interpolation(kept)) == 540
-    assert same(split_validation(train, 40, 1)[1], held)
-    assert not torch.equal(split_validation(train, 40, 2)[1].ids, held.ids)
+    assert len(data.interpolation(kept)) == 540
+    assert same(data.split_validation(train, 40, 1)[1], held)
+    assert not torch.equal(data.split_validation(train, 40, 2)[1].ids, held.ids)
     for digits in (0, 91):
         with pytest.raises(UserError, match="From 1 to 90 digits"):
-            split_validation(train, digits)
+            data.split_validation(train, digits)
 
 
 # Tasks
 
 
 def test_interpolation():
-    digits = embedded((3, 6))
-    for make in (factorized, shuffled):
+    digits = data.embedded((3, 6))
+    for make in (data.factorized, data.shuffled):
         train = make((3, 6))
-        test = interpolation(train)
+        test = data.interpolation(train)
         assert len(test) == 540
         assert test.targets.shape == (540, 1, 28, 28)
         assert (test.at == ANGLES[HELD_OUT_INDEX]).all()
@@ -225,12 +207,12 @@ def test_interpolation():
             expected = spline(digits.images[test.context.ids[p]], ANGLES[HELD_OUT_INDEX])
             np.testing.assert_allclose(test.targets[p, 0], expected, atol=1e-6)
     with pytest.raises(UserError, match="no test digit"):
-        interpolation(extrapolation().context)
+        data.interpolation(data.extrapolation().context)
 
 
 def test_extrapolation_and_one_view():
-    digits = embedded((0, 3))
-    test, one = extrapolation((0, 3), views=11), one_view((0, 3))
+    digits = data.embedded((0, 3))
+    test, one = data.extrapolation((0, 3), views=11), data.one_view((0, 3))
     ids = [*range(360, 400), *range(760, 800)]
     assert test.context.ids.tolist() == one.context.ids.tolist() == ids
     assert test.context.images.shape == (80, 11, 28, 28)
@@ -245,7 +227,7 @@ def test_extrapolation_and_one_view():
     for p, s in ((0, 0), (79, 14), (40, 6)):
         expected = spline(digits.images[ids[p]], one.at[p, s].item())
         np.testing.assert_allclose(one.targets[p, s], expected, atol=1e-6)
-    assert not set(ids) & set(factorized((0, 3)).ids.tolist())
+    assert not set(ids) & set(data.factorized((0, 3)).ids.tolist())
 
 
 # Loaders
@@ -271,7 +253,7 @@ def write(directory, images=None, labels=None, suffix=""):
 
 def refused(directory, match, **options):
     with pytest.raises(UserError, match=match) as caught:
-        load_idx(directory, **options)
+        data.load_idx(directory, **options)
     message = str(caught.value)
     assert message.endswith(".")
     assert "\n" not in message
@@ -281,7 +263,7 @@ def refused(directory, match, **options):
 def test_idx(tmp_path, pack):
     suffix = "" if pack is bytes else ".gz"
     write(tmp_path, pack(idx(PIXELS)), pack(idx(LABELS)), suffix)
-    digits = load_idx(tmp_path)
+    digits = data.load_idx(tmp_path)
     assert digits.images.dtype == np.float32
     np.testing.assert_array_equal(np.rint(digits.images * 255), PIXELS)
     assert digits.labels.dtype == np.int64
@@ -327,17 +309,17 @@ def test_a_header_that_lies_costs_no_memory(tmp_path, pack):
 
 @pytest.mark.parametrize("written", ["{}", "'{}'"])  # either is a nominal value in ARFF
 def test_openml_is_read_as_it_is_sent(written, monkeypatch):
-    digits = embedded((3, 8))
+    digits = data.embedded((3, 8))
     take = np.r_[0:30, 400:410]
     images, labels = digits.images[take], digits.labels[take]
     sent = np.rint(255 * images).reshape(-1, 784), [written.format(label) for label in labels]
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: sent)
-    monkeypatch.setattr(sources, "_TRAIN_FILE", 25)
+    monkeypatch.setattr(data.sources, "_TRAIN_FILE", 25)
     for train, part in ((True, slice(25)), (False, slice(25, None))):
-        found = load_openml(train)
+        found = data.load_openml(train)
         np.testing.assert_array_equal(found.images, images[part])
         np.testing.assert_array_equal(found.labels, labels[part])
         assert found.images.dtype == np.float32
-    monkeypatch.setattr(sources, "_TRAIN_FILE", 60)
+    monkeypatch.setattr(data.sources, "_TRAIN_FILE", 60)
     with pytest.raises(UserError, match="has 40 digits of MNIST"):
-        load_openml()
+        data.load_openml()

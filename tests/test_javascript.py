@@ -9,9 +9,10 @@ import torch
 from playwright.sync_api import Browser, Page, Route
 
 from fgpvae.browser import export
-from fgpvae.gp.kernels import Periodic
-from fgpvae.gp.posterior import local_posterior
+from fgpvae.gp.kernels import Periodic, SquaredExponential
+from fgpvae.gp.posterior import global_posterior, local_posterior
 from tests import decoders
+from tests.browser import new_page
 from ui.components.shared import packed
 
 COMPONENTS = Path(__file__).parent.parent / "ui" / "components"
@@ -21,7 +22,7 @@ ORIGIN = "http://components.test"
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """An empty page that can import the modules."""
-    page = browser.new_page()
+    page = new_page(browser)
 
     def serve(route: Route) -> None:
         file = COMPONENTS / route.request.url.removeprefix(f"{ORIGIN}/")
@@ -35,7 +36,7 @@ def page(browser: Browser) -> Iterator[Page]:
     page.route(f"{ORIGIN}/**", serve)
     page.goto(f"{ORIGIN}/")
     yield page
-    page.close()
+    page.context.close()
 
 
 def call(page: Page, module: str, code: str, argument: object = None) -> object:
@@ -118,30 +119,39 @@ def test_a_picture_is_that_of_torch_and_follows_the_style_of_another(page: Page,
 
 POSTERIOR = """(async () => {
   const { gaussian } = await import("/shared/numbers.js");
-  const kernel = { kind: "periodic", amplitude: 1, lengthScale: 1 };
-  const q = new m.Posterior({ kernel, local: 1, latents: 1 }, a.views);
-  const draw = q.sampler(a.w.slice(0, 1));
-  const samples = Array.from({ length: 400 }, () => draw([[gaussian()]])[0][0]);
-  const [mean, variance] = [a.w.map((w) => q.at(w)[0]), a.w.map((w) => q.variance(w)[0])];
+  const q = new m.Posterior({ kernel: a.kernel, local: 2, latents: 5 }, a.views);
+  const draw = q.sampler(a.at.slice(0, 1));
+  const samples = Array.from({ length: 400 }, () => draw([[gaussian()], [gaussian()]])[0][0]);
+  const [mean, variance] = [a.at.map((w) => [...q.at(w)]), a.at.map((w) => [...q.variance(w)])];
   return { mean, variance, evidence: q.evidence(), samples };
 })()"""
 
 
-def test_the_evidence_and_the_samples_of_a_posterior_are_those_of_the_package(page: Page):
-    points = np.array([[0.7, 1.5], [3.5, -0.8], [5.1, 0.3]])
-    grid = np.arange(0, 6, 0.5)
-    views = [{"w": w, "mean": [z], "variance": [0.05**2]} for w, z in points.tolist()]
-    given = {"views": views, "w": grid.tolist()}
+@pytest.mark.parametrize("kind", ["periodic", "squared-exponential"])
+def test_a_posterior_is_that_of_the_package(page: Page, kind: str):
+    random = torch.Generator().manual_seed(3)
+    mu = torch.randn(1, 24, 5, generator=random, dtype=torch.float64)
+    var = torch.rand(1, 24, 5, generator=random, dtype=torch.float64).pow(4) + 1e-6
+    w = torch.linspace(-1, 1, 24, dtype=torch.float64)
+    at = torch.linspace(-1.3, 1.7, 31, dtype=torch.float64)
+    kernel = (Periodic if kind == "periodic" else SquaredExponential)(0.7, 0.4)
+    seen = torch.ones(1, 24, dtype=torch.bool)
+    local = local_posterior(kernel, w[None], mu[..., :2], var[..., :2], seen)
+    style, spread, _ = global_posterior(mu[..., 2:], var[..., 2:], seen)
+    views = zip(w.tolist(), mu[0].tolist(), var[0].tolist(), strict=True)
+    given = {
+        "kernel": {"kind": kind, "amplitude": 0.7, "lengthScale": 0.4},
+        "views": [{"w": a, "mean": m, "variance": v} for a, m, v in views],
+        "at": at.tolist(),
+    }
     made = call(page, "shared/posterior.js", f"await {POSTERIOR}", given)
-    w, z = torch.as_tensor(points[:, 0])[None], torch.as_tensor(points[None, :, 1:])
-    seen = torch.ones(1, 3, dtype=torch.bool)
-    posterior = local_posterior(Periodic(), w, z, torch.full_like(z, 0.05**2), seen)
-    mean, var = (x[0, :, 0].detach() for x in posterior.at(torch.as_tensor(grid)[None]))
-    assert np.allclose(made["mean"], mean, atol=1e-9)
-    assert np.allclose(made["variance"], var, atol=1e-9)
-    assert made["evidence"] == pytest.approx(float(posterior.log_evidence.detach()), abs=1e-8)
-    sd = float(var[0].sqrt())  # bounds of five standard errors
-    assert abs(np.mean(made["samples"]) - float(mean[0])) < 5 * sd / 20
+    near = [each[0].detach() for each in local.at(at[None])]
+    for name, here, everywhere in zip(("mean", "variance"), near, (style, spread), strict=True):
+        expected = torch.cat([here, everywhere.expand(31, 3)], -1)
+        assert np.allclose(made[name], expected, atol=1e-4), name
+    assert made["evidence"] == pytest.approx(float(local.log_evidence.detach().sum()), rel=1e-6)
+    mean, sd = float(near[0][0, 0]), float(near[1][0, 0].sqrt())
+    assert abs(np.mean(made["samples"]) - mean) < 5 * sd / 20  # five standard errors
     assert np.std(made["samples"]) == pytest.approx(sd, rel=5 / np.sqrt(800))
 
 

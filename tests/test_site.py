@@ -13,13 +13,11 @@ from fgpvae import UserError
 from fgpvae.browser import site
 from fgpvae.browser.imagined import imagine
 from fgpvae.data.collections import Digits, Films
-from fgpvae.gp.kernels import Periodic, SquaredExponential
-from fgpvae.gp.posterior import global_posterior, local_posterior
 from fgpvae.images import normalise
 from fgpvae.models import Model
 from fgpvae.orientation.picture_scores import as_seen
 from fgpvae.runs.checkpoints import load_pretrained
-from tests.browser import Watch
+from tests.browser import STILL, Watch, box, new_page
 from ui.components.canvas import to_png
 
 THREE = [(0.3, 0.25), (0.5, 0.18), (0.68, 0.28), (0.48, 0.5), (0.7, 0.7), (0.52, 0.84), (0.3, 0.76)]
@@ -34,13 +32,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def page(browser: Browser, built: Path) -> Iterator[Page]:
     """The page from its file; it asks for nothing else and has no errors."""
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    page = new_page(browser, viewport={"width": 1000, "height": 900})
     watch, asked = Watch(page), []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(built.as_uri())
     page.wait_for_selector("body[data-ready=yes]")
     yield page
-    page.close()
+    page.context.close()
     assert not watch.errors
     assert {url for url in asked if not url.startswith("data:")} == {built.as_uri()}
 
@@ -53,9 +51,8 @@ def best() -> Model:
 def draw(page: Page, points: list[tuple[float, float]]) -> None:
     paper = page.locator("#canvas .paper")
     paper.scroll_into_view_if_needed()
-    box = paper.bounding_box()
-    assert box is not None
-    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
+    area = box(paper)
+    places = [(area["x"] + x * area["width"], area["y"] + y * area["height"]) for x, y in points]
     page.mouse.move(*places[0])
     page.mouse.down()
     for place in places[1:]:
@@ -136,36 +133,6 @@ def test_the_trail_of_a_film_follows_its_frames(page: Page):
     np.testing.assert_allclose(shown, trails[0], atol=1e-3)
 
 
-@pytest.mark.parametrize("kind", ["periodic", "squared-exponential"])
-def test_the_posterior_is_that_of_torch(page: Page, kind: str):
-    random = torch.Generator().manual_seed(3)
-    mu = torch.randn(24, 5, generator=random, dtype=torch.float64)
-    var = torch.rand(24, 5, generator=random, dtype=torch.float64).pow(4) + 1e-6
-    w = torch.linspace(-1, 1, 24, dtype=torch.float64)
-    at = torch.linspace(-1.3, 1.7, 31, dtype=torch.float64)
-    kernel = (Periodic if kind == "periodic" else SquaredExponential)(0.7, 0.4)
-    everything = torch.ones(1, 24, dtype=torch.bool)
-    local = local_posterior(kernel, w[None], mu[None, :, :2], var[None, :, :2], everything)
-    mean, variance, _ = global_posterior(mu[None, :, 2:], var[None, :, 2:], everything)
-    named = {"kind": kind, "amplitude": 0.7, "lengthScale": 0.4}
-    views = zip(w.tolist(), mu.tolist(), var.tolist(), strict=True)
-    found = page.evaluate(
-        """async ([model, views, at]) => {
-          const { Posterior } = await import("shared/posterior.js");
-          const q = new Posterior(model, views);
-          return [at.map((w) => [...q.at(w)]), at.map((w) => [...q.variance(w)])];
-        }""",
-        [
-            {"kernel": named, "local": 2, "latents": 5},
-            [{"w": a, "mean": m, "variance": v} for a, m, v in views],
-            at.tolist(),
-        ],
-    )
-    for shown, near, style in zip(found, local.at(at[None]), (mean, variance), strict=True):
-        expected = torch.cat([near[0], style.expand(31, 3)], -1)
-        np.testing.assert_allclose(shown, expected, atol=1e-4)
-
-
 def test_the_page_is_for_everyone_and_fits_on_a_phone(page: Page):
     draw(page, THREE)
     expect(page.locator("#drawn")).to_be_visible()
@@ -173,15 +140,15 @@ def test_the_page_is_for_everyone_and_fits_on_a_phone(page: Page):
     page.locator("#gallery button").nth(4).click()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(STILL)
         found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
         assert not found.response["violations"]
     page.set_viewport_size({"width": 380, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
     dot = page.locator("#track .view").nth(6)  # close to the handle, which is at the next dot
     dot.scroll_into_view_if_needed()
-    box = dot.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    area = box(dot)
+    page.mouse.click(area["x"] + area["width"] / 2, area["y"] + area["height"] / 2)
     expect(dot).to_have_attribute("aria-pressed", "true")
 
 

@@ -5,13 +5,12 @@ import os
 import random
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median, quantiles
 
+import numpy as np
 import psutil
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -24,6 +23,7 @@ from fgpvae.runs import queue
 from fgpvae.training.presets import preset
 from tests import browser
 from tests.stress.table import Row, none
+from tests.waiting import eventually
 from ui.shell import frame
 
 PART, SESSIONS, SECONDS = "load", 30, 120
@@ -39,24 +39,15 @@ DONE = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCES
 class Record:
     """What all sessions together saw."""
 
-    answers: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    seconds: list[float] = field(default_factory=list)  # until a page was there
     errors: list[str] = field(default_factory=list)
-    ticks: int = 0
 
-    def times(self) -> list[float]:
-        return [seconds for each in self.answers.values() for seconds in each]
-
-
-def summary(seconds: Sequence[float]) -> str:
-    """Median and 95th percentile, where there are any."""
-    if not seconds:
-        return "no page was answered"
-    middle, high = 1000 * median(seconds), 1000 * p95(seconds)
-    return f"{len(seconds)} pages, median {middle:.0f} ms, 95th percentile {high:.0f} ms"
-
-
-def p95(seconds: Sequence[float]) -> float:
-    return quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]
+    def rows(self, sessions: int) -> Iterator[Row]:
+        tried, pages = f"{sessions} sessions", len(self.seconds)
+        yield none(PART, f"errors, {tried}", pages, self.errors)
+        middle, high = 1000 * np.percentile(self.seconds, [50, 95])
+        found = f"median {middle:.0f} ms, 95th percentile {high:.0f} ms"
+        yield Row(PART, f"answer of a page, {tried}", f"{pages} pages", found)
 
 
 class Session:
@@ -88,7 +79,7 @@ class Session:
         try:
             await self.ask()
         finally:  # one that was waited for in vain took at least as long
-            self.record.answers[page].append(time.perf_counter() - began)
+            self.record.seconds.append(time.perf_counter() - began)
 
     async def ask(self, fragment: str = "") -> None:
         """Run the page, or a part of it, and read until the server says that it is done."""
@@ -143,7 +134,6 @@ class Session:
             if time.monotonic() < end:
                 for fragment in list(self.fragments):
                     if fragment in self.fragments:  # the one before may have run the whole page
-                        self.record.ticks += 1
                         await self.ask(fragment)
 
 
@@ -216,14 +206,12 @@ def megabytes(process: psutil.Process) -> float:
 def training(root: Path) -> Iterator[runs.Run]:
     """A run that trains meanwhile, from its first step on."""
     run = queue.start(root, "load", preset("quick", ("training.epochs=5000",)))
-    while runs.open_run(run.path).state == runs.PREPARING:
-        time.sleep(0.2)
+    eventually(lambda: runs.open_run(run.path).state != runs.PREPARING)
     try:
         yield run
     finally:
         queue.stop(run)
-        while runs.open_run(run.path).active:
-            time.sleep(0.2)
+        eventually(lambda: not runs.open_run(run.path).active)
 
 
 def rows() -> Iterator[Row]:
@@ -233,10 +221,9 @@ def rows() -> Iterator[Row]:
         root = Path(folder) / "runs"
         with browser.serve("app.py", FGPVAE_RUNS=str(root)) as address:
             yield from _crowded(address, Crowd(), root)
-            crowd, record = Crowd(sessions=MANY, seconds=60), Record()
-            crowd.come(address, record)
-            yield errors(PART, "errors with many sessions", crowd, record)
-            yield answers(PART, record)
+            record = Record()
+            Crowd(sessions=MANY, seconds=60).come(address, record)
+            yield from record.rows(MANY)
 
 
 def _crowded(address: str, crowd: Crowd, root: Path) -> Iterator[Row]:
@@ -247,25 +234,11 @@ def _crowded(address: str, crowd: Crowd, root: Path) -> Iterator[Row]:
     with training(root) as run:
         crowd.come(address, record)
         crowded = megabytes(server)
-    yield errors(PART, "errors", crowd, record)
-    yield answers(PART, record)
-    for name, times in sorted(record.answers.items()):
-        yield Row(PART, f"answer, {name}", f"{len(times)}", f"median {1000 * median(times):.0f} ms")
     count = crowd.sessions
+    yield from record.rows(count)
     each, most = (crowded - alone) / count, f"at most {MEGABYTES}"
     text = f"{each:.1f} MB; the server {alone:.0f} MB before, {crowded:.0f} after"
     yield Row(PART, "memory of a session", f"{count} sessions", text, most, each <= MEGABYTES)
     epochs = runs.open_run(run.path).epoch
-    text = f"{epochs:.0f} epochs of quick; {record.ticks} looks at it"
+    text = f"{epochs:.0f} epochs of quick"
     yield Row(PART, "the run that trained meanwhile", "1", text, "> 0", epochs > 0)
-
-
-def errors(part: str, what: str, crowd: Crowd, record: Record) -> Row:
-    row = none(part, what, len(record.times()), record.errors)
-    tried = f"{crowd.sessions} sessions, {crowd.seconds:g} s"
-    return replace(row, tried=f"{tried}, {len(record.times())} pages")
-
-
-def answers(part: str, record: Record) -> Row:
-    seen = record.times()
-    return Row(part, "answer of a page, websocket sessions", f"{len(seen)}", summary(seen))

@@ -326,19 +326,7 @@ def foreign() -> Iterator[File]:
         archive.writestr("../../three.png", bytes(10_000_000))
     yield "a zip bomb", stream.getvalue()
     yield "gzip", b"\x1f\x8b\x08" + bytes(100)
-    for kind in [
-        "TIFF",
-        "PPM",
-        "ICO",
-        "TGA",
-        "PCX",
-        "SGI",
-        "JPEG2000",
-        "DDS",
-        "ICNS",
-        "EPS",
-        "PDF",
-    ]:
+    for kind in (*FOREIGN, "PDF"):
         try:
             yield f"a {kind} picture", encoded(drawn(canvas=(64, 64), height=48), kind)
         except (OSError, KeyError, ValueError):

