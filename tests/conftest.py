@@ -1,15 +1,23 @@
 """What the tests of several files share."""
 
 import os
+import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser
 
 from tests.browser import LIMITS, ROOT, Tabs, Visit, chromium, serve
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: one thread for each worker of pytest
+# the same examples every time, and a slow machine is no failure
+checks = list(HealthCheck)
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=checks)
+settings.load_profile("same")
 
 SLOW_FILES = {  # pages, processes, servers, packages, whole commands
     "test_app",
@@ -51,6 +59,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group(group))
     long = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item not in browsers, item.path not in long))
+
+
+@pytest.fixture(autouse=True)
+def seeds() -> None:
+    """The same random numbers for a test, whichever came before it."""
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,7 @@ def test_bad_classes(make, classes):
 # Rotation
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     P=st.sampled_from([1, 2, 16, 17]),

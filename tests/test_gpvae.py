@@ -81,7 +81,7 @@ def dense_kl(model, views):
     return -(total + 0.5 * (2 * math.pi * math.e * var).log().sum())
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     r=st.floats(0.4, 3),
     sigma=st.floats(0.1, 3),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont, ImageOps
@@ -425,15 +425,12 @@ def digit_or_sentence(picture: object) -> None:
     assert "\n" not in sentence
 
 
-FUZZ = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
 @given(
     hnp.arrays(
         st.sampled_from([np.uint8, np.uint16, np.float32, np.int16, bool]),
         hnp.array_shapes(min_dims=2, max_dims=3, min_side=1, max_side=40),
     )
 )
-@settings(FUZZ, max_examples=80)
+@settings(max_examples=80)
 def test_random_arrays_give_a_digit_or_a_sentence(array: np.ndarray) -> None:
     digit_or_sentence(array)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fgpvae import models
@@ -22,8 +22,7 @@ from fgpvae.models import MODELS, FGPVAEConfig
 from fgpvae.networks.standard import NetworkConfig
 from tests.configs import model_config
 
-EXAMPLES = 60
-PROPERTY = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)
+PROPERTY = settings(max_examples=60)
 DENSE = NetworkConfig("dense", widths=(8,))
 EXTREMES = [0.0, 5e-324, 1e-300, 1e-40, 1e-12, 1e-6, 1.0, 1e6, 1e38, 1e300, math.inf]
 MEANS = [0.0, 1.0, -3.0, 1e-30, 1e6, -1e30, 1e150, -1e200, 1e300, math.inf, math.nan]

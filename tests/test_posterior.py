@@ -81,7 +81,7 @@ def assert_same(ours, theirs, atol, rtol=0.0):
 
 
 @given(*[st.floats(-5, 5), st.floats(0.01, 10)] * 2)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_density_and_kl_are_those_of_torch(mean_q, var_q, mean, var):
     given = [torch.tensor(x, dtype=torch.float64) for x in (mean_q, var_q, mean, var)]
     mean_q, var_q, mean, var = given
@@ -141,7 +141,7 @@ def expected_log_density(mean_q, var_q, mean, var):
 
 
 @given(st.integers(1, 12), st.floats(0.3, 3), st.floats(0.1, 3), st.floats(-4, 2), st.integers(0))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_kl_is_the_expected_log_density_minus_the_log_evidence(Q, r, amplitude, log_noise, seed):
     case = Case(Q=Q, noise=10**log_noise, seed=seed % 2**31, share=0.7)
     for path in PATHS:
@@ -206,7 +206,7 @@ def test_without_any_view_the_posterior_is_the_prior(path):
     seed=st.integers(0, 2**31),
     share=st.floats(0.3, 1),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_dense_and_fourier_agree(Q, P, J, r, amplitude, log_noise, seed, share):
     case = Case(P, Q, J, 10**log_noise, seed, share)
     case.var.clamp_min_(1e-3)
@@ -216,7 +216,7 @@ def test_dense_and_fourier_agree(Q, P, J, r, amplitude, log_noise, seed, share):
 
 
 @given(st.integers(2, 64), st.floats(0.3, 3), st.integers(0, 2**31))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_dense_and_fourier_agree_at_the_smallest_noise(Q, r, seed):
     """At the floor of the encoder's variances, for μ that the prior could have given.
 
