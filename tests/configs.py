@@ -1,7 +1,9 @@
-"""Configs of models by name, for tests that go through all of them."""
+"""Configs of models by name, for tests that go through all of them; random numbers by seed."""
 
 from dataclasses import fields
 from typing import Any
+
+import torch
 
 from fgpvae import models
 from fgpvae.models import ModelConfig
@@ -12,3 +14,7 @@ def model_config(name: str = "fgpvae", **settings: Any) -> ModelConfig:
     kind = models.find(name).Config
     own = {field.name for field in fields(kind)}
     return kind(**{key: value for key, value in settings.items() if key in own})
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)

@@ -12,6 +12,7 @@ from fgpvae.gp.kernels import Periodic
 from fgpvae.gp.posterior import DensePosterior, FourierPosterior, global_posterior
 from fgpvae.models import FGPVAE, FGPVAEConfig
 from fgpvae.networks.standard import NetworkConfig
+from tests.configs import generator
 
 SMALL = NetworkConfig("dense", widths=(12,), shape=(1, 8, 8))
 CONFIG = FGPVAEConfig(latents=5, local=3, amplitude=1.4, length_scale=0.9, network=SMALL)
@@ -26,10 +27,6 @@ VARIANTS = {
     "paper": FGPVAEConfig(),
 }
 variants = pytest.mark.parametrize("config", VARIANTS.values(), ids=VARIANTS.keys())
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def build(config=CONFIG, spread=2.0):

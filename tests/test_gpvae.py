@@ -18,11 +18,7 @@ from fgpvae.training.batches import FixedViews
 from fgpvae.training.configs import RunConfig, TrainingConfig
 from fgpvae.training.objectives import ObjectiveConfig
 from fgpvae.training.trainer import Trainer
-from tests.configs import model_config
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
+from tests.configs import generator, model_config
 
 
 def ragged(P=5, Q=4, seed=0, ids=None):

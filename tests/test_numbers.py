@@ -18,7 +18,7 @@ from fgpvae.gp.posterior import (
     global_posterior,
     local_posterior,
 )
-from fgpvae.models import MODELS, FGPVAEConfig
+from fgpvae.models import MODELS
 from fgpvae.networks.standard import NetworkConfig
 from tests.configs import model_config
 
@@ -175,12 +175,6 @@ def test_any_pixels_give_finite_images_or_a_sentence(
         return
     assert all(math.isfinite(value) for value in pixels)
     assert images.isfinite().all()
-
-
-@pytest.mark.parametrize("value", [0.0, 0.001, 0.0099, 101.0, math.nan, math.inf])
-def test_length_scales_that_cost_gigabytes_or_mean_nothing_are_refused(value: float) -> None:
-    with pytest.raises(UserError, match=r"length_scale \(r\) must be from 0\.01 to 100"):
-        FGPVAEConfig(length_scale=value, mean_function=True)
 
 
 @pytest.mark.parametrize("log", [-1e300, -700.0, -50.0, math.log(SHORTEST / 2)])

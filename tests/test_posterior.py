@@ -15,13 +15,10 @@ from fgpvae.errors import UserError
 from fgpvae.gp import gaussian
 from fgpvae.gp.kernels import ON_A_LINE, Periodic
 from fgpvae.gp.posterior import DensePosterior, FourierPosterior, global_posterior
+from tests.configs import generator
 
 PATHS = [DensePosterior, FourierPosterior]
 paths = pytest.mark.parametrize("path", PATHS)
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 class Case:
