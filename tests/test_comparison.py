@@ -7,10 +7,13 @@ from scipy import ndimage
 
 from fgpvae import UserError, data
 from fgpvae.data import ANGLES
+from fgpvae.data.collections import Own
+from fgpvae.data.objects import Objects
 from fgpvae.evaluation import comparison
 from fgpvae.evaluation.comparison import TRAINING, UNSEEN, UPRIGHT, Question
 from fgpvae.evaluation.protocol import evaluate, task_mse
 from fgpvae.models import FGPVAEConfig, build
+from fgpvae.training import presets
 from fgpvae.training.configs import DataConfig
 from tests.configs import model_config
 
@@ -85,3 +88,21 @@ def test_a_joint_gp_answers_for_its_training_digits_only():
         comparison.answer(model, Question(TRAINING, label=5), (8, 3))
     with pytest.raises(UserError):  # only twenty of the 270 are known to it
         comparison.answer(model, Question(TRAINING), (8, 3))
+
+
+def test_own_objects_may_have_different_numbers_of_views():
+    images = np.random.default_rng(0).integers(0, 256, (90, 6, 8), np.uint8)
+    index, view = np.repeat(np.arange(40), 2), np.tile([0.0, 5.0], 40)
+    index, view = np.r_[index, np.arange(10)], np.r_[view, np.full(10, 4.0)]
+    objects = Objects(images, index, view, tuple(map(str, range(40))))
+    collection = Own.of(objects, objects.track(0.0), 0)
+    config = presets.for_objects(objects, "some", 0.0, None)
+    model = build(config.model).eval()
+    first, *others = comparison.compared(collection)
+    last = len(first.w) - 1
+    assert any(len(each.w) != len(first.w) for each in others)
+    answers = [comparison.subject_answer(model, collection, 1, last)]
+    answers += comparison.subject_references(collection, 1, last).values()
+    truth = np.stack([each.images[-1] for each in (first, *others)])
+    for answer in answers:
+        np.testing.assert_allclose(answer.images - answer.differences, truth, atol=1e-6)

@@ -116,27 +116,39 @@ def compared(collection: Collection) -> Sequence[Subject]:
     return collection.subjects(True)[:SUBJECTS]
 
 
+def targets(collection: Collection, view: int) -> list[tuple[Subject, int]]:
+    """Each of them with its view nearest to view `view` of the first; own objects differ."""
+    subjects = compared(collection)
+    place = subjects[0].w[view]
+    return [(each, int(collection.track.apart(each.w, place).argmin())) for each in subjects]
+
+
+def subject_truth(collection: Collection, view: int) -> Images:
+    """True images of new subjects at one view, [P, H, W]."""
+    return np.stack([each.images[target] for each, target in targets(collection, view)])
+
+
 @torch.no_grad()
 def subject_answer(model: Model, collection: Collection, given: int, view: int) -> Answer:
     """A model's predictions of new subjects at one view, from `given` others."""
     if not model.takes_new_digits:
         raise UserError(f"The {model.title} knows its training {collection.words.many} only.")
     images = [
-        _redraw(model, each, _others(each, given, view), [view])[0] for each in compared(collection)
+        _redraw(model, each, _others(each, given, target), [target])[0]
+        for each, target in targets(collection, view)
     ]
-    return _subject_answer(np.stack(images), collection, view)
+    return _answer(np.stack(images), subject_truth(collection, view))
 
 
 def subject_references(collection: Collection, given: int, view: int) -> dict[str, Answer]:
     """The same predictions without a model."""
     found: dict[str, list[Images]] = {}
-    for each in compared(collection):
-        observed = np.isin(np.arange(len(each.w)), _others(each, given, view))
-        for name, images in collection.references(each, observed, each.w[[view]]).items():
+    for each, target in targets(collection, view):
+        observed = np.isin(np.arange(len(each.w)), _others(each, given, target))
+        for name, images in collection.references(each, observed, each.w[[target]]).items():
             found.setdefault(name, []).append(images[0])
-    return {
-        name: _subject_answer(np.stack(images), collection, view) for name, images in found.items()
-    }
+    truth = subject_truth(collection, view)
+    return {name: _answer(np.stack(images), truth) for name, images in found.items()}
 
 
 @torch.no_grad()
@@ -172,10 +184,6 @@ def _redraw(model: Model, subject: Subject, seen: Sequence[int], asked: Sequence
     ids = torch.tensor([subject.row]) if subject.row >= 0 else None
     made = model.generate(images[seen][None], w[seen][None], w[asked][None], ids=ids)
     return made[0].numpy()
-
-
-def _subject_answer(images: Images, collection: Collection, view: int) -> Answer:
-    return _answer(images, np.stack([each.images[view] for each in compared(collection)]))
 
 
 def _answer(images: Images, truth: Images) -> Answer:

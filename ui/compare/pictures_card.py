@@ -126,10 +126,10 @@ def ask_subjects(chosen: list[Choice]) -> tuple[Asked, np.ndarray, Sequence[int]
         len(shown) // 2,
         format_func=shown.__getitem__,
         key=f"compare.subject_at.{collection.name}.{len(shown)}",
+        help=f"Each {words.one} is asked for at the nearest {words.place} that it has.",
     )
-    subjects = comparison.compared(collection)
-    truth = np.stack([each.images[view] for each in subjects])
-    return (given, view), truth, range(len(subjects))
+    truth = comparison.subject_truth(collection, view)
+    return (given, view), truth, range(len(truth))
 
 
 def sort(columns: list[Column]) -> list[int]:
