@@ -26,7 +26,9 @@ STYLE = """<style>
   background: light-dark(#ffffff, #171b24);
 }
 .matrix .pair { display: flex; gap: 4px; justify-content: center; }
-.matrix img { width: 60px; height: 60px; border-radius: 6px; image-rendering: pixelated; }
+.matrix img {
+  width: 60px; height: 60px; object-fit: contain; border-radius: 6px; image-rendering: pixelated;
+}
 .matrix .mse { font-variant-numeric: tabular-nums; }
 </style>"""
 
