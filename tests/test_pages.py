@@ -8,6 +8,7 @@ from tests.pages import html, linked, open_page, sent
 from ui.catalog import models
 from ui.catalog.subjects import some
 from ui.shell import query_params
+from ui.train.run_detail import uses
 
 MODELS = {
     "digits": "best",
@@ -67,6 +68,17 @@ def test_compare_shows_every_collection(key, names):
     at = fine(open_page("compare", model=group, **{key: names}))
     assert at.multiselect(key=key).value == names
     assert html(at, "mean image")
+
+
+def test_links_to_compare_have_the_group_and_what_can_be_compared():
+    link = uses(models.find("runs/bars"))["compare"]
+    at = fine(open_page("compare", **link))
+    assert at.multiselect(key="compare.objects").value == ["runs/bars"]
+    at = open_page("rotate", model="films")
+    at.switch_page("pages/compare.py")
+    at.query_params.clear()  # as the menu opens it
+    fine(at.run())
+    assert linked(at, "model") == "films"
 
 
 @pytest.mark.parametrize("name", ["turning", "vae", "cvae", "gpvae", "gpvae-amortised"])

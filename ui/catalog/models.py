@@ -123,6 +123,11 @@ def baselines(group: str) -> list[str]:
     return [each.name for each in _shipped() if each.name in BASELINES and each.group == group]
 
 
+def beside(choice: Choice) -> list[str]:
+    """Name a model and those that it is compared with; no other knows a run's own objects."""
+    return [choice.name, *(() if choice.config.data.own else baselines(choice.group))]
+
+
 def find(name: str) -> Choice | None:
     return next((choice for choice in available() if choice.name == name), None)
 

@@ -30,6 +30,7 @@ def switch(key: str) -> str:
     last: dict[str, str] = st.session_state.setdefault("catalog.last", {})
     if now in groups:
         last[here] = str(now)
+        query_params.write(model=str(now))  # a link to this page has the group
 
     def lead(wanted: str) -> None:
         names = [name for name, group in groups.items() if group == wanted]

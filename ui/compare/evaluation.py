@@ -138,8 +138,8 @@ def choose(group: str) -> list[Choice]:
             notices.problem(models.missing(name))
     if key not in st.session_state and key not in st.query_params:
         held = every.get(st.session_state.get("model", ""))  # the model of the previous page
-        mine = [held.name] if held is not None and held.own else []
-        st.session_state[key] = [*mine, *models.baselines(group)]
+        default = models.baselines(group)
+        st.session_state[key] = models.beside(held) if held and held.own else default
     left, middle, right = st.columns([6, 1, 1.4], vertical_alignment="bottom")
     names = left.multiselect(
         "Models",

@@ -188,12 +188,12 @@ def go_on_or_stop(run: Run, busy: bool) -> None:
 
 def uses(choice: Choice) -> dict[str, dict[str, Any]]:
     """Return the pages that can show a model, and what is in the link to each."""
-    name, group = choice.name, choice.group
-    found: dict[str, dict[str, Any]] = {"rotate": {"model": name}}
+    link = {"model": choice.name}
+    found: dict[str, dict[str, Any]] = {"rotate": link}
     if not choice.config.data.own:
-        found["extrapolate"] = {"model": name}
-    beside = {f"compare.{group.lower()}": [name, *models.baselines(group)]}
-    return found | {"compare": beside, "latents": {"model": name}}
+        found["extrapolate"] = link
+    beside = {f"compare.{choice.group.lower()}": models.beside(choice)}
+    return found | {"compare": link | beside, "latents": link}
 
 
 def button(label: str, action: Callable[..., None], *args: object, **options: Any) -> None:
