@@ -256,7 +256,8 @@ class JointPosterior(Posterior):
         if views is not None:
             self.rows, self.known = model.rows(views.ids)
             encoded = model.encode(views.images, views.angles, views.observed)
-            self.own_mu, self.own_var = (masked(x, views.observed) for x in encoded)
+            own = (model.features(d, views.angles), *encoded)
+            self.own_v, self.own_mu, self.own_var = (masked(x, views.observed) for x in own)
             # each digit has a VᵀV of its own
             self.together = max(min(CHUNK, MOST_FEATURES // self.gram.numel()), 1)
 
@@ -282,10 +283,10 @@ class JointPosterior(Posterior):
             part = slice(start, start + self.together)
             grams, rights = self.gram, right
             if self.views is not None:
-                own, own_z = self._own(part), codes(self.own_mu[part], self.own_var[part])
-                old, old_z = self._left(part, self.v), self._left(part, z)
-                grams = grams + own.mT @ own - old.mT @ old  # [p, R, R]
-                rights = rights + own.mT @ own_z - old.mT @ old_z
+                own_z = codes(self.own_mu[part], self.own_var[part])
+                v, signed = self._exchanged(part, self.own_v[part], self.v)
+                grams = grams + v.mT @ signed  # [p, R, R]
+                rights = rights + v.mT @ self._exchanged(part, own_z, z)[1]
             factor = cholesky(grams / self.alpha)
             weights = torch.cholesky_solve(rights / self.alpha, factor)
             yield self.model.features(self.d[part], w[part]), weights, factor
@@ -293,35 +294,25 @@ class JointPosterior(Posterior):
     def _variance(self, w: Tensor) -> Tensor:
         """α + vᵀΛ⁻¹v + Σ_n h_n² var_n, h = VΛ⁻¹v/α the share of each code in the mean."""
         training = self.v.flatten(0, 1), self.var.flatten(0, 1)
-        parts = []
-        for start in range(self.digits):  # h has N entries
-            part = slice(start, start + 1)
-            images = [training]
-            grams = self.gram
+        result = w.new_empty(*w.shape, self.mu.shape[-1])
+        for p in range(self.digits):  # h has N entries
+            part, gram, images = slice(p, p + 1), self.gram, [training]
             if self.views is not None:
-                own, old = self._own(part)[0], self._left(part, self.v)[0]
-                grams = grams + own.mT @ own - old.mT @ old
-                images += [(own, self.own_var[start]), (old, -self._left(part, self.var)[0])]
+                rows, signed = self._exchanged(part, self.own_v[part], self.v)
+                gram = gram + (rows.mT @ signed)[0]
+                images.append((rows[0], self._exchanged(part, self.own_var[part], self.var)[1][0]))
             v = self.model.features(self.d[part], w[part])[0]  # [S, R]
-            known = torch.cholesky_solve(v.mT, cholesky(grams / self.alpha))  # Λ⁻¹v [R, S]
-            var = self.alpha + (v.mT * known).sum(0)[:, None]  # [S, 1]
-            for rows, row_var in images:
-                var = var + (rows @ known / self.alpha).square().mT @ row_var
-            parts.append(var)
-        shape = (0, w.shape[1], self.mu.shape[-1])
-        return torch.stack(parts) if parts else w.new_zeros(shape)
+            known = torch.cholesky_solve(v.mT, cholesky(gram / self.alpha))  # Λ⁻¹v [R, S]
+            shares = sum((x @ known / self.alpha).square().mT @ var for x, var in images)
+            result[p] = self.alpha + (v.mT * known).sum(0)[:, None] + shares
+        return result
 
-    def _own(self, part: slice) -> Tensor:
-        """Features [p, Q, R] of the digits' own views."""
-        assert self.views is not None
-        v = self.model.features(self.d[part], self.views.angles[part])
-        return masked(v, self.views.observed[part])
-
-    def _left(self, part: slice, values: Tensor) -> Tensor:
-        """Information of the stored views of these digits; 0 for digits that are not stored."""
-        if not len(values):
-            return values.new_zeros(len(self.known[part]), *values.shape[1:])
-        return torch.where(self.known[part, None, None], values[self.rows[part]], 0.0)
+    def _exchanged(self, part: slice, own: Tensor, stored: Tensor) -> tuple[Tensor, Tensor]:
+        """Values of these digits' own and stored views [p, Q, ...], the stored also with sign -."""
+        if not len(stored):
+            return own, own
+        old = torch.where(self.known[part, None, None], stored[self.rows[part]], 0.0)
+        return torch.cat([own, old], 1), torch.cat([own, -old], 1)
 
 
 class GPVAE(FreeVectors, JointGP):

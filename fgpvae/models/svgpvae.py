@@ -233,22 +233,19 @@ class AmortisedSVGPVAE(RepresentedVectors, EncodedGP):
     def _infer(self, views: Views) -> SparsePosterior:
         d = self.represent(views.images, views.observed)
         mu, var = self.encode(views.images, views.angles, views.observed)
-        phi, _ = self.features(d, views.angles)
+        codes = [self.features(d, views.angles)[0], mu.double(), _weight(var, views.observed)]
         rows, known = self.rows(views.ids)
+        if bool(known.any()):
+            phi, _ = self.features(self.known_vectors[rows], self.angles[rows])
+            counted = self.observed[rows] & known[:, None]
+            stored = (phi, self.mu[rows].double(), -_weight(self.var[rows], counted))
+            codes = [torch.cat(pair, 1) for pair in zip(codes, stored, strict=True)]
         precision, shift = self.training_information()
         together = max(min(CHUNK, MOST_NUMBERS // precision.numel()), 1)
         parts = []
-        for start in range(0, max(len(d), 1), together):
-            part = slice(start, start + together)
-            own = _information_each(phi[part], mu[part], var[part], views.observed[part])
-            all_precision, all_shift = precision + own[0], shift + own[1]
-            if bool(known[part].any()):
-                old = rows[part]
-                old_phi, _ = self.features(self.known_vectors[old], self.angles[old])
-                counted = self.observed[old] & known[part, None]
-                left = _information_each(old_phi, self.mu[old], self.var[old], counted)
-                all_precision, all_shift = all_precision - left[0], all_shift - left[1]
-            parts.append(InducingPosterior.given(all_precision, all_shift))
+        for chunk in zip(*(values.split(together) for values in codes), strict=True):
+            own_precision, own_shift = sparse.information(*chunk)
+            parts.append(InducingPosterior.given(precision + own_precision, shift + own_shift))
         return SparsePosterior(self, d, parts)
 
 
@@ -297,12 +294,9 @@ class DeepSVGP(FreeVectors, InducingGP):
         return SparsePosterior(self, self.known_vectors[self.known_rows(views)], [self.learned()])
 
 
-def _information_each(
-    phi: Tensor, mu: Tensor, var: Tensor, observed: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The information of each digit's codes [P, Q, L]: [P, L, M, M] and [P, L, M]."""
-    weight = torch.where(observed[..., None], 1 / var.double(), 0.0)
-    return sparse.information(phi, mu.double(), weight)
+def _weight(var: Tensor, observed: Tensor) -> Tensor:
+    """The precision of codes [P, Q, L], 0 where not observed."""
+    return torch.where(observed[..., None], 1 / var.double(), 0.0)
 
 
 def _information(

@@ -82,9 +82,8 @@ class FreshViews(Source):
 
     def make(self, rows: Tensor, generator: torch.Generator) -> Views:
         angles = 2 * math.pi * randomness.uniform((len(rows), self.views), torch.float64, generator)
-        observed = torch.ones(angles.shape, dtype=torch.bool)
         images = rotate_fast(self.images[rows].float(), angles)
-        views = Views(images, angles, observed, rows, self.labels[rows])
+        views = Views.complete(images, angles, rows, self.labels[rows])
         return warp(views, self.strength, generator) if self.strength else views
 
 
@@ -120,9 +119,8 @@ class FreshFilms(FreshViews):
         shapes = randomness.uniform((P,), generator=generator) < SHAPES
         others = films.random_shapes(P, generator)
         looks = torch.where(shapes[:, None, None], others, self.images[rows].float())
-        observed = torch.ones(t.shape, dtype=torch.bool)
         labels = torch.where(shapes, -1, self.labels[rows])
-        return Views(films.draw(looks, paths(t)), t, observed, rows, labels)
+        return Views.complete(films.draw(looks, paths(t)), t, rows, labels)
 
 
 def random_context(observed: Tensor, share: float, generator: torch.Generator) -> Tensor:
