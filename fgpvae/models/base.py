@@ -333,17 +333,10 @@ class Model(nn.Module):
 
     def encode(self, images: Tensor, angles: Tensor, observed: Tensor) -> tuple[Tensor, Tensor]:
         """q̃(z | y, w) of the observed views: mean and variance [P, Q, L] (0 and 1 elsewhere)."""
-        P, Q = observed.shape
-        everything = bool(observed.all())
-        inputs = images if everything else images[observed]
-        inputs = inputs.reshape(-1, *self.config.network.shape).to(self.dtype)
-        mu, var = self.encode_each(inputs, angles.reshape(-1) if everything else angles[observed])
-        L = mu.shape[-1]
-        if not everything:
-            where = observed.reshape(-1).nonzero().squeeze(-1)
-            mu = mu.new_zeros(P * Q, L).index_copy(0, where, mu)
-            var = var.new_ones(P * Q, L).index_copy(0, where, var)
-        return mu.view(P, Q, L), var.view(P, Q, L)
+        inputs = images[observed].reshape(-1, *self.config.network.shape).to(self.dtype)
+        mu, var = self.encode_each(inputs, angles[observed])
+        where, shape = observed.nonzero(as_tuple=True), (*observed.shape, mu.shape[-1])
+        return mu.new_zeros(shape).index_put(where, mu), var.new_ones(shape).index_put(where, var)
 
     def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
         """Images [N, C, H, W] at angles [N] -> mean and variance [N, L]."""

@@ -93,5 +93,4 @@ class VAE(Model):
 
 def kl_to_prior(mu: Tensor, var: Tensor) -> Tensor:
     """KL(N(mu, var) || N(0, 1)) summed over views and channels: [P, Q, L] -> [P]."""
-    zero, one = mu.new_zeros(()), mu.new_ones(())
-    return gaussian.kl(mu, var, zero, one).sum((-2, -1))
+    return gaussian.kl(mu, var, mu.new_zeros(()), mu.new_ones(())).sum((-2, -1))
