@@ -36,11 +36,11 @@ Add = Callable[[str, Action, str, str], Callable[..., Any]]  # name, action, sum
 
 def train(options: argparse.Namespace) -> dict[str, Any] | None:
     """Train in this process, or as one of several workers started by torchrun."""
-    device, directory = distributed.choose_device(options.device), Path(options.run_dir)
+    device = distributed.choose_device(options.device)
     with distributed.join(device) as workers:
         if workers.rank == 0:
             return _train(options, workers, device)
-        training = writer.assist(directory, workers, device)
+        training = writer.assist(options.run_dir, workers, device)
         with _signals() as received:
             _follow(training, tqdm(disable=True), received, workers)
         return None
@@ -49,7 +49,7 @@ def train(options: argparse.Namespace) -> dict[str, Any] | None:
 def _train(
     options: argparse.Namespace, workers: distributed.Workers, device: torch.device
 ) -> dict[str, Any]:
-    directory, objects = Path(options.run_dir), None
+    directory, objects = options.run_dir, None
     if options.resume:
         given = (options.preset, options.set, options.data, options.classes)
         if any((*given, options.kernel, options.period)) or options.seed is not None:
@@ -183,14 +183,8 @@ def _show(bar: Any, done: float) -> None:
     bar.refresh()
 
 
-def rotate(options: argparse.Namespace) -> dict[str, Any]:
-    return strip.rotate(
-        options.picture, options.model, options.angle, options.to, Path(options.out)
-    )
-
-
 def list_runs(options: argparse.Namespace) -> dict[str, Any]:
-    found, broken = runs.list_runs(Path(options.root))
+    found, broken = runs.list_runs(options.root)
     return {"runs": [run.summary() for run in found], "unreadable": broken}
 
 
@@ -198,8 +192,8 @@ def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
     with tqdm(disable=_quiet(options), bar_format="{desc} ({elapsed})") as bar:
         experiment = Experiment(
             seeds=options.seeds,
-            runs=Path(options.runs),
-            results=Path(options.results),
+            runs=options.runs,
+            results=options.results,
             models=tuple(options.models.split(",")) if options.models else MODELS,
             changes=tuple(options.set),
             progress=bar.set_description_str,
@@ -228,12 +222,8 @@ def card(options: argparse.Namespace) -> dict[str, Any]:
         measured, markdown = cards.measure(model, config, others), card_pages.digits
     if options.out:
         text = markdown(options.model, cards.about(model, config), measured)
-        files.write(Path(options.out), text.encode())
+        files.write(options.out, text.encode())
     return measured
-
-
-def build_site(options: argparse.Namespace) -> dict[str, Any]:
-    return site.build(Path(options.out), options.app)
 
 
 def run_bench(options: argparse.Namespace) -> dict[str, Any]:
@@ -277,7 +267,7 @@ def _add_train(add: Add) -> None:
     option("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
     option("--period", type=float, default=0.0, help="of own views; none on a line")
     option("--kernel", help=f"over own views: {', '.join(KERNELS)}")
-    option("--run-dir", required=True, help="directory of the run")
+    option("--run-dir", type=Path, required=True, help="directory of the run")
     option("--seed", type=int, help="the same seed gives the same weights")
     option("--epochs", type=int, help="instead of the preset's")
     option(
@@ -293,7 +283,7 @@ def _add_train(add: Add) -> None:
     option("--resume", action="store_true", help="resume the run in --run-dir")
     option("--lock", type=int, help=argparse.SUPPRESS)  # of the parent process
     option = add("runs", list_runs, "List the runs in a directory.", "--root runs")
-    option("--root", default=str(queue.root()), help="default: %(default)s")
+    option("--root", type=Path, default=queue.root(), help="default: %(default)s")
 
 
 def _add_use(add: Add) -> None:
@@ -302,7 +292,7 @@ def _add_use(add: Add) -> None:
     option("models", nargs="+", help="shipped models, run directories or their zips")
     option = add(
         "rotate",
-        rotate,
+        lambda o: strip.rotate(o.picture, o.model, o.angle, o.to, o.out),
         "Turn the digit in a picture or a figure of cubes, or play a film.",
         "three.png --angle 0 --to 0,45,90 --out strip.png",
     )
@@ -318,9 +308,10 @@ def _add_use(add: Add) -> None:
         "frames that the model is given, comma-separated",
     )
     option("--to", default="all", help="degrees or frames, comma-separated, or all")
-    option("--out", required=True, help="a .gif that turns, or a picture of a strip")
-    option = add("site", build_site, "Write the laboratory as one HTML file.", "--out site")
-    option("--out", required=True, help="a directory")
+    option("--out", type=Path, required=True, help="a .gif that turns, or a picture of a strip")
+    summary = "Write the laboratory as one HTML file."
+    option = add("site", lambda o: site.build(o.out, o.app), summary, "--out site")
+    option("--out", type=Path, required=True, help="a directory")
     option("--app", default=site.APP, help="address that it links to as the app")
 
 
@@ -330,12 +321,12 @@ def _add_experiments(add: Add) -> None:
     option("name", choices=EXPERIMENTS)
     option("--seeds", type=int, default=5)
     option("--models", help="presets, comma-separated; table1: also NAME-equal")
-    option("--runs", default="runs/experiments", help="finished runs are reused")
-    option("--results", default="results")
+    option("--runs", type=Path, default="runs/experiments", help="finished runs are reused")
+    option("--results", type=Path, default="results")
     option("--set", action="append", default=[], metavar="NAME=VALUE")
     option = add("card", card, "Measure a model for its card.", "best --out docs/models/best.md")
     option("model")
-    option("--out", help="a Markdown file")
+    option("--out", type=Path, help="a Markdown file")
     option("--data", help="a directory of MNIST's files, for digits not shown before")
     option = add("bench", run_bench, "Measure speed on this machine.", "--json")
     option(

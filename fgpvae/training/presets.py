@@ -159,10 +159,7 @@ def for_objects(
 
 
 def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:
-    """Change settings of a config, such as "model.latents=24", in order.
-
-    Another model.name keeps the settings that both models have.
-    """
+    """Change settings of a config, such as "model.latents=24", in order."""
     values = asdict(config)
     for change in changes:
         path, equals, text = change.partition("=")

@@ -15,10 +15,7 @@ MOST_SUBJECTS = 2000  # source of collections that have only one
 def build_source(
     config: RunConfig, objects: Objects | None = None
 ) -> tuple[Source, data.Task | None]:
-    """Build the batches of a run, and its validation task if digits were set aside.
-
-    A run on own data needs its `objects`.
-    """
+    """Build the batches of a run, and its validation task if digits were set aside."""
     settings, size = config.data, config.training.batch
     if settings.split == OBJECTS:
         if objects is None:

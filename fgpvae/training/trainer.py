@@ -39,11 +39,6 @@ class Step:
     multiplier: float  # λ
 
 
-def has_bfloat16(device: torch.device) -> bool:
-    """Whether the hardware multiplies in bfloat16; elsewhere it is emulated or missing."""
-    return device.type != "cpu" or "AVX512" in torch.backends.cpu.get_cpu_capability()
-
-
 class Trainer:
     """Train a model: its weights, objective, optimiser and step.
 
@@ -202,8 +197,10 @@ class Trainer:
 
     def _precision(self) -> AbstractContextManager[object]:
         """Multiply float32 matrices in bfloat16; the GP's float64 is not affected."""
-        if self.config.training.precision == "bfloat16" and has_bfloat16(self.device):
-            return torch.autocast(self.device.type, torch.bfloat16)
+        kind = self.device.type
+        there = kind != "cpu" or "AVX512" in torch.backends.cpu.get_cpu_capability()  # or emulated
+        if self.config.training.precision == "bfloat16" and there:
+            return torch.autocast(kind, torch.bfloat16)
         return nullcontext()
 
     def _dropout(self) -> AbstractContextManager[None]:
