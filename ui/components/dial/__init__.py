@@ -104,7 +104,8 @@ class _Record:
             self.pose = Pose(_degrees(angle), None if style is None else tuple(map(float, style)))
 
     def take_context(self, sent: dict[str, Any]) -> None:
-        if sent.get("indices"):
+        """Store the views after a click, unless the page has moved the dial since."""
+        if sent.get("revision") == self.revision and sent.get("indices"):
             self.context = sorted(map(int, sent["indices"]))
 
 

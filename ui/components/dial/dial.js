@@ -152,7 +152,7 @@ export class Dial {
     const indices = this.views.toggle(index);
     if (!indices) return this.say("one view is needed");
     this.request();
-    this.send("context", { indices });
+    this.send("context", { indices, revision: this.live.revision });
   }
 
   say(text) {
