@@ -25,10 +25,15 @@ SUBJECTS = 60
 
 
 @st.cache_resource(max_entries=8, show_spinner="Looking at everything from all sides")
-def encoded(choice: Choice) -> tuple[Views, np.ndarray, np.ndarray]:
-    """Subjects that the model was not trained on; mean and variance [P, Q, L] of each view."""
-    views = views_of(subjects.some(choice.collection, True, SUBJECTS))
-    return views, *latents.encodings(choice.load(), views)
+def encoded(choice: Choice) -> tuple[int, Views, np.ndarray, np.ndarray]:
+    """Subjects that the model was not trained on; mean and variance [P, Q, L] of each view.
+
+    The number is that of the subject with which the screen starts.
+    """
+    some = subjects.some(choice.collection, True, SUBJECTS)
+    ids, plain, views = [each.id for each in some], choice.collection.first().id, views_of(some)
+    start = ids.index(plain) if plain in ids else 0
+    return start, views, *latents.encodings(choice.load(), views)
 
 
 def divided(choice: Choice) -> bool:
@@ -41,10 +46,9 @@ def many_views_one_style() -> None:
     picker, which, one, some = st.columns([2, 2, 1.3, 3], gap="medium")
     with picker:
         choice = models.pick(only=divided)
-    views, means, variances = notices.attempt(lambda: encoded(choice))
+    first, views, means, variances = notices.attempt(lambda: encoded(choice))
     angles = views.angles[0].numpy()
     Q, names = len(angles), [f"{degrees:g}°" for degrees in np.rad2deg(angles).round(1)]
-    first = int((views.labels == 3).int().argmax())
     if st.session_state.get("how.style.digit", 0) >= len(views):
         st.session_state["how.style.digit"] = first
     if st.session_state.get("how.style.views", 0) > Q:

@@ -10,6 +10,7 @@ COUNTS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
 )  # fmt: skip
+PATHS = " The thick line is the path that it expects, thin lines are others that fit."
 RANDOM = "Drag the ring. This digit is not from a data set: its style was drawn at random."
 
 
@@ -42,7 +43,7 @@ def moving(seen: Imagined, collection: Collection, style: Sequence[float] | None
     known = {True: ", which is new to it,", False: ", which it was trained on,", None: ""}
     return (
         f"{drag} The model sees this {subject.name}{known[subject.new]} at the {dotted} and "
-        "imagines all others."
+        f"imagines all others.{PATHS if seen.trails([0.0], 1) is not None else ''}"
     )
 
 
@@ -75,9 +76,8 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
             "reveals nothing new."
         )
     return (
-        "The ring is thin where the model is sure, at the views that it sees. With a few views it "
-        "can become wider elsewhere: there a pale picture turns into clear strokes whose position "
-        "is uncertain."
+        "The ring is thinnest at the views that the model sees. Elsewhere one more view can make "
+        "it wider: a pale blur becomes clear strokes, which may be in the wrong place."
     )
 
 

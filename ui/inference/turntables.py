@@ -92,7 +92,7 @@ def _spread(seen: Imagined, collection: Collection, samples: np.ndarray, w: np.n
     given = seen.subject.w[seen.observed]
     near = track.apart(w[:, None], given).min(1)
     at_views, most = doubt[near <= near.min() + 1e-9].mean(), int(doubt.argmax())
-    place = track.text(float(track.to_view(w[most])))
+    place = track.text(round(float(track.to_view(w[most]))))
     said = (
         f"Six {words.many} that fit what the model has seen. They differ most at {words.place} "
         f"{place}: by ± {doubt[most]:.3f} a pixel, from 0 for black to 1 for white. At the "

@@ -53,7 +53,8 @@ STEPS = (
     ),
     Step(
         "The model sees one frame of a film. Can it know how the film continues?",
-        "No: so it shows several films that fit. Show it one more frame, and they come closer.",
+        "No: the thin lines are several paths that fit. Click another dot to show it one more "
+        "frame, and they come closer.",
         {"model": "films", "views": "3"},
     ),
 )
