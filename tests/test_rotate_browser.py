@@ -366,6 +366,7 @@ def test_the_guided_visit_asks_then_shows_and_is_remembered(visit: Visit):
     expect(page).to_have_url(re.compile("angle=180.*views=0&"))
     turned_to(page, 180)
     expect(page.locator(".stage")).to_be_in_viewport(ratio=0.95)
+    settle(page)
     page.locator(".view").nth(4).evaluate("button => button.click()")
     in_link(page, "views=0_4&")
     page.set_viewport_size({"width": 1360, "height": 900})
