@@ -8,9 +8,9 @@ ANSWERS = {"nearest_view": "copying the nearest given view", "mean_image": "the 
 OTHER_MODEL = "take a model that keeps view and style apart, such as the FGP-VAE"
 QUESTIONS = {
     "test_mse": (
-        "held-out views of its training subjects",
-        "train longer (--resume --epochs), or with a larger model.amplitude and model.local and a "
-        "shorter model.length_scale",
+        "held-out views of training subjects",
+        "train it longer, or with a larger amplitude, more local channels and a shorter length "
+        "scale",
     ),
     "extrapolation_mse": (
         "subjects that it was not trained on",
@@ -18,7 +18,7 @@ QUESTIONS = {
     ),
     "one_view_mse": (
         "a subject from a single view",
-        "train on more subjects, with a prior mean (model.mean_function=true), or give more views",
+        "train on more subjects or with a mean function, or give it more views",
     ),
 }
 
@@ -42,5 +42,5 @@ def verdict(figures: Mapping[str, Any]) -> str | None:
         if better:
             beaten = " and ".join(f"{ANSWERS[each]} ({better[each]:.4f})" for each in better)
             advice = remedy if figures.get("gp_share") is not None else OTHER_MODEL
-            return f"Of {what} it is worse ({error:.4f}) than {beaten}: {advice}."
+            return f"For {what} this model is worse ({error:.4f}) than {beaten}: {advice}."
     return None
