@@ -15,7 +15,8 @@ models.check_link()
 head, side = st.columns([2.2, 1.3], vertical_alignment="center")
 with side:
     group = subjects.switch("rotate")
-    menus, lines = st.container(key="rotate.menus", horizontal=True), st.container()
+    menus = st.container(key="rotate.menus", horizontal=True, wrap=False)
+    lines = st.container()
 with menus:
     choice = models.pick(group=group)
 model = notices.attempt(choice.load)

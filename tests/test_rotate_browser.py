@@ -113,6 +113,8 @@ def test_keys_turn_it_and_give_and_take_views(visit: Visit):
         ring.press(key)
         turned_to(page, degrees, 0)
     slide = page.get_by_role("slider", name="Angle slider")  # the same way by the same step
+    page.set_viewport_size({"width": 1024, "height": 768})  # of a projector
+    expect(slide).to_be_in_viewport(ratio=1)
     for key, degrees in (("ArrowLeft", 358), ("Shift+ArrowLeft", 335.5), ("PageUp", 358)):
         slide.press(key)
         turned_to(page, degrees, 0)
