@@ -52,8 +52,7 @@ def seconds_until_published(preset: str, every: int = 5) -> float | None:
         for _ in range(min(every, epochs - done) * trainer.source.steps):
             trainer.advance()
         spent += time.process_time() - started
-        scores = evaluation.score(trainer.result(), {"test_mse": task})
-        if scores["test_mse"].mse < PUBLISHED_MSE:
+        if evaluation.task_mse(trainer.result(), task) < PUBLISHED_MSE:
             return spent
     return None
 
@@ -74,11 +73,8 @@ def peak_memory_by_views(views: tuple[int, ...] = VIEWS) -> dict[int, float]:
 
     Runs in one process whose peak is read after each Q, so they have to ascend.
     """
-    command = [
-        sys.executable,
-        "-c",
-        f"from fgpvae.experiments import bench; bench._print_peaks({views})",
-    ]
+    program = f"from fgpvae.experiments import bench; bench._print_peaks({views})"
+    command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     before, *peaks = json.loads(done.stdout)
     return {Q: peak - before for Q, peak in zip(views, peaks, strict=True)}

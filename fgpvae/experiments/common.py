@@ -99,15 +99,14 @@ class Experiment:
     def variants(
         self, preset: str, variants: Mapping[str, Sequence[str]], shipped: str
     ) -> Iterator[tuple[str, Sequence[Run], Sequence[Model]]]:
-        """Iterate over the runs and models of a preset with each variant's changes, then a shipped
-        model.  Only the requested variants, all by default.
+        """The runs and models of a preset with the changes of each variant, then a shipped model.
+
+        Only the requested variants, all by default.
         """
         names = tuple(variants) if self.models == MODELS else self.models
-        for name in names:
-            if name not in variants:
-                raise UserError(
-                    f"'{name}' is none of the models of this experiment: {', '.join(variants)}."
-                )
+        if wrong := set(names) - set(variants):
+            known = ", ".join(variants)
+            raise UserError(f"'{wrong.pop()}' is none of the models of this experiment: {known}.")
         for name in names:
             trained = self.trained(preset, variants[name], "" if name == preset else f"-{name}")
             self.progress(f"evaluating {name}")
@@ -183,5 +182,4 @@ def seconds_an_epoch(run: Run) -> float:
 
 def cpu_seconds(run: Run) -> float | None:
     """Processor seconds of the whole training."""
-    value: float | None = run.metrics()[-1].get("cpu_seconds")
-    return value
+    return run.metrics()[-1].get("cpu_seconds")

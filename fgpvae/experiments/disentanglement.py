@@ -14,7 +14,8 @@ from fgpvae.models import Model
 
 def disentanglement(experiment: Experiment) -> dict[str, Any]:
     """Measure disentanglement and the swap error on the 40 unseen digits."""
-    views, rows = unseen_views(), []
+    digits, rows = data.embedded()[data.TRAIN_DIGITS :], []  # those never trained on
+    views = data.task(digits, ANGLES, ANGLES[:1]).context
     for preset in experiment.models:
         _, models = experiment.trained(preset)
         experiment.progress(f"looking into {preset}")
@@ -30,12 +31,6 @@ def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float |
     scores = disentanglement_scores(z[..., :j], z[..., j:], views.angles.numpy(), seed=seed)
     swap = swap_error(model, views) if "local" in model.blocks else None
     return scores | {"swap_error": swap}
-
-
-def unseen_views() -> Views:
-    """The 40 digits never trained on, at all sixteen angles."""
-    digits = data.embedded()
-    return data.task(digits[data.TRAIN_DIGITS :], ANGLES, ANGLES[:1]).context
 
 
 @torch.no_grad()

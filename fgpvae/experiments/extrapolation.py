@@ -25,15 +25,12 @@ def extrapolation(experiment: Experiment) -> dict[str, Any]:
     curves = []
     for preset in able:
         _, models = experiment.trained(preset)
-        curve = {"preset": preset, "model": title(models[0]), "mse": errors_by_views(models)}
-        curves.append(curve)
+        errors = errors_by_views(models)
+        curves.append({"preset": preset, "model": title(models[0]), "mse": errors})
     return experiment.provenance("extrapolation") | {"curves": curves}
 
 
 def errors_by_views(models: Sequence[Model]) -> dict[str, dict[str, Any]]:
     """MSE at 157.5 degrees, over the seeds of a model, by the number of views given."""
-    errors = {}
-    for views in VIEWS:
-        task = data.extrapolation(views=views)
-        errors[str(views)] = spread([task_mse(model, task) for model in models])
-    return errors
+    tasks = {str(views): data.extrapolation(views=views) for views in VIEWS}
+    return {n: spread([task_mse(model, task) for model in models]) for n, task in tasks.items()}

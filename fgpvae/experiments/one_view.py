@@ -1,12 +1,13 @@
 """One view with a known angle: training digits, as in ODE2VAE, and digits never trained on."""
 
 from dataclasses import replace
+from statistics import mean
 from typing import Any
 
 import torch
 
 from fgpvae import data, load_pretrained
-from fgpvae.data import ANGLES, HELD_OUT_INDEX, TRAIN_DIGITS, Digits, Task
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, TRAIN_DIGITS, Task
 from fgpvae.errors import UserError
 from fgpvae.evaluation import metrics
 from fgpvae.evaluation.baselines import rotated_view
@@ -16,10 +17,7 @@ from fgpvae.training import presets
 
 SEEN, FRAME, ALL = "seen", "unseen_fifth", "unseen_all"
 FIFTH = 4  # index of the fifth frame, 90 degrees
-TRAINED: tuple[Entry, ...] = (
-    Entry("quick", "quick"),
-    Entry("quick-longer", "quick", ("training.epochs=440",)),
-)
+TRAINED = Entry("quick", "quick"), Entry("quick-longer", "quick", ("training.epochs=440",))
 SHIPPED = ("cvae", "paper", "wide")
 PUBLISHED = (
     {"model": "ODE2VAE-KL", "task": SEEN, "mse": 0.0184, "sd": 0.0003},
@@ -38,21 +36,19 @@ COMPARABLE = (
 
 def tasks() -> dict[str, Task]:
     """`seen`: the training digits at 157.5 degrees. `unseen`: 40 others at 90, and at 15 angles."""
-    digits = data.embedded()
-    trained = Digits(digits.images[:TRAIN_DIGITS], digits.labels[:TRAIN_DIGITS])
+    trained = data.embedded()[:TRAIN_DIGITS]
     seen = data.task(trained, ANGLES[:1], ANGLES[[HELD_OUT_INDEX]])
-    everything = data.one_view()
-    fifth = _column(everything, FIFTH - 1)  # the upright view is not asked for
     # with the id, a model that stores training views leaves out this digit's
     context = replace(seen.context, ids=torch.arange(TRAIN_DIGITS))
+    everything = data.one_view()
+    fifth = _column(everything, FIFTH - 1)  # the upright view is not asked for
     return {SEEN: replace(seen, context=context), FRAME: fifth, ALL: everything}
 
 
 def one_view(experiment: Experiment) -> dict[str, Any]:
     """Errors of models trained here, of shipped models, and of the rotated view."""
-    chosen = TRAINED
-    if experiment.models != MODELS:
-        chosen = tuple(Entry(name, name) for name in experiment.models)
+    own = tuple(Entry(name, name) for name in experiment.models)
+    chosen = TRAINED if experiment.models == MODELS else own
     if not all(presets.preset(entry.preset).kind.takes_new_digits for entry in chosen):
         raise UserError("One view is for models that take new digits.")
     asked, rows = tasks(), []
@@ -68,7 +64,7 @@ def one_view(experiment: Experiment) -> dict[str, Any]:
     return experiment.provenance("one-view") | {
         "rows": rows,
         "geometry": {task: _turned(asked[task]) for task in asked},
-        "published": [dict(each) for each in PUBLISHED],
+        "published": list(PUBLISHED),
         "comparable": COMPARABLE,
     }
 
@@ -80,7 +76,5 @@ def _column(task: Task, k: int) -> Task:
 
 def _turned(task: Task) -> float:
     """The error of the one view, rotated as a picture."""
-    errors = []
-    for one in (_column(task, k) for k in range(task.at.shape[1])):
-        errors.append(metrics.mse(rotated_view(one), one.targets[:, 0].numpy()))
-    return sum(errors) / len(errors)
+    columns = [_column(task, k) for k in range(task.at.shape[1])]
+    return mean(metrics.mse(rotated_view(one), one.targets[:, 0].numpy()) for one in columns)

@@ -47,7 +47,7 @@ def markdown(result: dict[str, Any]) -> str:
     """The tables for docs/results.md, with the command that made them."""
     blocks = TABLES[result["experiment"]](result)
     text = "\n\n".join(f"{heading}\n\n{table(*rows)}".strip() for heading, rows in blocks)
-    seeds = f"{result['seeds']} seed{'s' if result['seeds'] > 1 else ''}"
+    seeds = _count(result["seeds"], "seed")
     origin = f"`{result['command']}`, {seeds}, {result['date']}, {result['machine']}."
     return f"{text}\n\n{origin}\n"
 
@@ -65,57 +65,58 @@ def _name(row: dict[str, Any]) -> str:
     return f"{row['model'].partition(',')[0]} (`{row['preset']}`)"
 
 
+def _count(number: int | str, thing: str) -> str:
+    return f"{number} {thing}" if str(number) == "1" else f"{number} {thing}s"
+
+
+def _references(head: list[str], errors: dict[str, float]) -> Rows:
+    """Errors without a model."""
+    return [head, *([name.replace("_", " "), f"{error:.4f}"] for name, error in errors.items())]
+
+
 def _table1(result: dict[str, Any]) -> list[tuple[str, Rows]]:
-    blocks = [("As published, each model with its own settings", result["rows"])]
-    if equal := result.get("equal"):
-        blocks.append((f"Equal budgets, {equal['epochs']} epochs", equal["rows"]))
-    tables = []
-    for heading, rows in blocks:
+    equal, tables = result["equal"], []
+    for heading, rows in (
+        ("As published, each model with its own settings", result["rows"]),
+        (f"Equal budgets, {equal['epochs']} epochs", equal["rows"]),
+    ):
         if rows:
             tables += [(f"{heading}:", _errors(rows)), (f"{heading}, cost:", _costs(rows, result))]
-    learned = [["no model", "test MSE"]]
-    for name, value in result["trivial"].items():
-        name = "nearest view, rotated" if name == "rotated_neighbour" else name.replace("_", " ")
-        learned.append([name, f"{value:.4f}"])
-    return [*tables, ("", learned)]
+    trivial = dict(result["trivial"])
+    trivial["nearest view, rotated"] = trivial.pop("rotated_neighbour")
+    return [*tables, ("", _references(["no model", "test MSE"], trivial))]
 
 
 def _errors(entries: list[dict[str, Any]]) -> Rows:
-    chosen = any("choice" in row for row in entries)
-    origin = "rate, schedule" if chosen else "published"
+    origin = "rate, schedule" if "choice" in entries[0] else "published"
     rows = [["model", "test MSE", "one sample", origin, "unseen digits", "one view"]]
     for row in entries:
-        known, choice = row["published"], row.get("choice")
-        said = f"{known['mse']:.4f} ± {known['sd']:.4f}" if known else "-"
-        rows.append(
-            [
-                _name(row),
-                cell(row["test_mse"]),
-                cell(row["test_mse_sampled"]),
-                f"{choice['rate']:g}, {choice['schedule']}" if choice else said,
-                cell(row["extrapolation_mse"]),
-                cell(row["one_view_mse"]),
-            ]
-        )
+        first, *last = (cell(row[f"{task}_mse"]) for task in ("test", "extrapolation", "one_view"))
+        if choice := row.get("choice"):
+            said = f"{choice['rate']:g}, {choice['schedule']}"
+        else:
+            known = row["published"]
+            said = cell(known and {"mean": known["mse"], "sd": known["sd"]})
+        rows.append([_name(row), first, cell(row["test_mse_sampled"]), said, *last])
     return rows
 
 
 def _costs(entries: list[dict[str, Any]], result: dict[str, Any]) -> Rows:
     rows = [["model", "GP", "epochs", "CPU s", "parameters", "peak MB", "measured"]]
     for row in entries:
-        measured = {key: row.get(key, result[key]) for key in ("date", "commit")}
-        seconds = row.get("cpu_seconds") or {}
-        known = seconds.get("mean") is not None
-        fastest = row["epochs"] * row["seconds_an_epoch"]["mean"]
+        measured = ", ".join(row.get(key, result[key]) for key in ("date", "commit"))
+        seconds = cell(row.get("cpu_seconds"), 0)
+        if seconds == "-":
+            seconds = f"about {row['epochs'] * row['seconds_an_epoch']['mean']:.0f}"
         rows.append(
             [
                 _name(row),
                 row["complexity"],
                 str(row["epochs"]),
-                cell(seconds, 0) if known else f"about {fastest:.0f}",
+                seconds,
                 f"{row['parameters']:,}",
                 cell(row["peak_memory_mb"], 0),
-                f"{', '.join(measured.values())}, seeds: {len(row['test_mse']['values'])}",
+                f"{measured}, seeds: {len(row['test_mse']['values'])}",
             ]
         )
     return rows
@@ -129,16 +130,15 @@ def _one_view(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     }
     learned = [["one view, known angle", *columns.values()]]
     for row in result["rows"]:
-        count = len(row["seen"]["values"])
-        origin = "shipped weights" if row["shipped"] else f"{count} seed{'s' if count > 1 else ''}"
+        seeds = _count(len(row["seen"]["values"]), "seed")
+        origin = "shipped weights" if row["shipped"] else seeds
         learned.append([f"{_name(row)}, {origin}", *(cell(row[column]) for column in columns)])
     published = [["published", *columns.values()]]
     for known in result["published"]:
         figure = cell({"mean": known["mse"], "sd": known["sd"]})
-        published.append(
-            [known["model"], *(figure if c == known["task"] else "-" for c in columns)]
-        )
-    turned = [f"{result['geometry'][column]:.4f}" for column in columns]
+        cells = (figure if column == known["task"] else "-" for column in columns)
+        published.append([known["model"], *cells])
+    turned = (f"{result['geometry'][column]:.4f}" for column in columns)
     published.append(["no model: the view, rotated", *turned])
     return [("", learned), (result["comparable"], published)]
 
@@ -147,34 +147,27 @@ def _rates(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     rows = [["preset", "rate, schedule", "validation MSE", "seed by seed", "chosen"]]
     for row in result["rows"]:
         for each in row["tried"]:
-            values = each["validation_mse"]["values"]
-            chosen = (each["schedule"], each["rate"]) == (row["schedule"], row["rate"])
-            rows.append(
-                [
-                    f"`{row['preset']}`",
-                    f"{each['rate']:g}, {each['schedule']}",
-                    cell(each["validation_mse"]),
-                    ", ".join(f"{value:.4f}" for value in values),
-                    "yes" if chosen else "",
-                ]
-            )
+            error = each["validation_mse"]
+            values = ", ".join(f"{value:.4f}" for value in error["values"])
+            candidate = f"{each['rate']:g}, {each['schedule']}"
+            chosen = candidate == f"{row['rate']:g}, {row['schedule']}"
+            yes = "yes" if chosen else ""
+            rows.append([f"`{row['preset']}`", candidate, cell(error), values, yes])
     return [("", rows)]
 
 
 def _extrapolation(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     views = list(result["curves"][0]["mse"])
-    rows = [["model", *(f"{n} view{'s' if n != '1' else ''}" for n in views)]]
-    for curve in result["curves"]:
-        rows.append([_name(curve), *(cell(curve["mse"][n]) for n in views)])
+    rows = [["model", *(_count(n, "view") for n in views)]]
+    rows += [[_name(each), *(cell(each["mse"][n]) for n in views)] for each in result["curves"]]
     return [("", rows)]
 
 
 def _scaling(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     rows = [["digits P", "classes", "epochs", "s/epoch", "MSE of unseen digits"]]
     for row in result["by_digits"]:
-        first = [str(row["P"]), str(row["classes"]), str(row["epochs"])]
-        figures = [cell(row["seconds_an_epoch"], 2), cell(row["extrapolation_mse"])]
-        rows.append([*first, *figures])
+        first = (str(row[name]) for name in ("P", "classes", "epochs"))
+        rows.append([*first, cell(row["seconds_an_epoch"], 2), cell(row["extrapolation_mse"])])
     names = {
         "seconds_an_epoch_in_P": "an epoch, in digits P",
         "dense_in_Q": "posterior, dense, in views Q",
@@ -182,17 +175,13 @@ def _scaling(result: dict[str, Any]) -> list[tuple[str, Rows]]:
         "joint_in_Q": "posterior of one GP over all images, in views Q",
     }
     growth = [["time grows with", "exponent"]]
-    growth += [[names.get(name, name), f"{v:.2f}"] for name, v in result["exponents"].items()]
+    growth += [[names[name], f"{value:.2f}"] for name, value in result["exponents"].items()]
     return [("", rows), ("", growth)]
 
 
 def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     """Three tables: main scores, indices from the literature, and the importances behind them."""
-    blocks = (
-        ("angle", "digit", "swap"),
-        ("invariance", "dci", "mig"),
-        ("importance", "information"),
-    )
+    blocks = ("angle", "digit", "swap"), ("invariance", "dci", "mig"), ("importance", "information")
     first = result["rows"][0]
     tables = []
     for block in blocks:
@@ -213,34 +202,32 @@ def _objects(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     rows[0] += ["one view at 30°", "epochs"]
     for row, curve in zip(rows[1:], result["curves"], strict=True):
         row += [cell(curve["oblique_view_mse"]), str(curve["epochs"])]
-    learned = [["no model", "MSE"]]
-    for name, value in result["references"].items():
-        learned.append([name.replace("_", " "), f"{value:.4f}"])
-    return [("", rows), ("", learned)]
+    return [("", rows), ("", _references(["no model", "MSE"], result["references"]))]
 
 
 def _films(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     """Errors of the mean film, of the film at the posterior mean, and of paths."""
     views = list(result["rows"][0]["mse"])
-    titles = ["1 frame given", *(f"{n}" for n in views[1:-1]), "all, at the frames given"]
+    titles = ["1 frame given", *views[1:-1], "all, at the frames given"]
     tables = []
     for kind, heading in (
-        ("predictive_mean", "Mean of 64 sampled films, MSE at the frames not given:"),
-        ("posterior_mean", "Film at the posterior mean, MSE at the frames not given:"),
+        ("predictive_mean", "Mean of 64 sampled films"),
+        ("posterior_mean", "Film at the posterior mean"),
     ):
         rows = [["model", *titles]]
         for row in result["rows"]:
-            name = f"{row['model']} (`{row['preset']}`)"
-            rows.append([name, *(cell(row["mse"][n][kind]) for n in views)])
-        tables.append((heading, rows))
+            errors = (cell(row["mse"][n][kind]) for n in views)
+            rows.append([f"{row['model']} (`{row['preset']}`)", *errors])
+        tables.append((f"{heading}, MSE at the frames not given:", rows))
     learned = [["learns nothing", *titles]]
     for name, errors in result["references"].items():
         learned.append([name.replace("_", " "), *(f"{e:.4f}" for e in errors.values()), "-"])
     paths = [["the path, in pixels", *titles]]
     for row in result["rows"]:
-        for figure, digits in (("path_error", 2), ("spread", 2), ("coverage", 3), ("swap", 2)):
+        for figure in ("path_error", "spread", "coverage", "swap"):
             if figure in row:
                 name = f"{row['model']} (`{row['preset']}`): {figure.replace('_', ' ')}"
+                digits = 3 if figure == "coverage" else 2
                 paths.append([name, *(cell(row[figure].get(n), digits) for n in views)])
     return [*tables, ("", learned), ("", paths)]
 

@@ -28,14 +28,10 @@ def scaling(experiment: Experiment) -> dict[str, Any]:
     by_digits = [_by_digits(experiment, P, classes) for P, classes in DIGITS]
     experiment.progress("timing posteriors")
     by_views = by_number_of_views()
-    exponents = {
-        "seconds_an_epoch_in_P": fitted_exponent(
-            [row["P"] for row in by_digits],
-            [row["seconds_an_epoch"]["mean"] for row in by_digits],
-        )
-    }
+    seconds = [row["seconds_an_epoch"]["mean"] for row in by_digits]
+    exponents = {"seconds_an_epoch_in_P": fitted_exponent([P for P, _ in DIGITS], seconds)}
+    last = by_views[-4:]  # the largest sizes, close to the asymptote
     for path in ("dense", "fourier", "joint"):
-        last = by_views[-4:]  # the largest sizes, close to the asymptote
         seconds = [row[path] for row in last]
         exponents[f"{path}_in_Q"] = fitted_exponent([row["Q"] for row in last], seconds)
     return experiment.provenance("scaling") | {

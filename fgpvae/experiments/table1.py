@@ -10,6 +10,7 @@ import numpy as np
 
 from fgpvae import data
 from fgpvae.evaluation.baselines import trivial_predictors
+from fgpvae.evaluation.comparison import TABLE
 from fgpvae.evaluation.protocol import evaluate
 from fgpvae.experiments.common import (
     MODELS,
@@ -27,7 +28,6 @@ from fgpvae.runs import Run
 
 # order of the block as published: the models of all experiments, and the deep SVGP
 ORDER = (*MODELS[: MODELS.index("paper")], "deep-svgp", *MODELS[MODELS.index("paper") :])
-FIGURES = ("test_mse", "test_mse_sampled", "extrapolation_mse", "one_view_mse")
 
 PUBLISHED = {
     "cvae-published": {"mse": 0.0796, "sd": 0.0023, "seconds_an_epoch": 0.39},
@@ -111,4 +111,4 @@ def _row(experiment: Experiment, name: str, runs: list[Run], models: list[Model]
         "cpu_seconds": spread([cpu_seconds(run) for run in runs]),
         "peak_memory_mb": spread([run.metrics()[-1].get("memory_mb") for run in runs]),
         "mse_by_views": errors_by_views(models) if model.takes_new_digits else {},
-    } | {figure: spread([result[figure] for result in results]) for figure in FIGURES}
+    } | {figure: spread([result[figure] for result in results]) for figure in TABLE}
