@@ -49,22 +49,18 @@ def build(train: Digits, test: Digits) -> bytes:
     return lzma.compress(pixels.tobytes(), filters=filters)
 
 
-def main() -> int:
+def main() -> None:
     if len(sys.argv) != 2:
-        print("usage: python -m scripts.build_digits IDX_DIR", file=sys.stderr)
-        return 2
+        sys.exit("usage: python -m scripts.build_digits IDX_DIR")
     directory = Path(sys.argv[1])
     try:
         check(directory)
         packed = build(load_idx(directory, train=True), load_idx(directory, train=False))
     except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
-    ASSET.parent.mkdir(parents=True, exist_ok=True)
+        sys.exit(str(error))
     ASSET.write_bytes(packed)
     print(f"{ASSET.name}: {len(packed):,} bytes")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

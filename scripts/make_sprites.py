@@ -70,10 +70,10 @@ def make(
             margin = 1.2 * size
             xs = margin + (width - 2 * margin) * view / LENGTH
             ys = np.full(count, level)
-        for x, y, place in zip(xs, ys, view, strict=True):
+        for x, y in zip(xs, ys, strict=True):
             images.append(draw(shape, colour, size, x, y, height, width))
-            names.append(f"{shape} {number}")
-            places.append(place)
+        names += [f"{shape} {number}"] * count
+        places += view.tolist()
     pixels = np.stack(images)
     if grey:
         pixels = np.rint(pixels.mean(-1)).astype(np.uint8)

@@ -83,7 +83,8 @@ def _around(stage: FloatRect, count: int) -> list[tuple[float, float]]:
     """Counter-clockwise around the ring, slow at the start and the end."""
     x, y = stage["x"] + stage["width"] / 2, stage["y"] + stage["height"] / 2
     radius = 0.43 * stage["width"]
-    turns = [2 * math.pi * _eased(k / max(count - 1, 1)) for k in range(count)]
+    turns = [2 * math.pi * k / max(count - 1, 1) for k in range(count)]
+    turns = [w - 0.7 * math.sin(w) for w in turns]  # slow at both ends
     return [(x - radius * math.sin(w), y - radius * math.cos(w)) for w in turns]
 
 
@@ -97,10 +98,6 @@ def _there_and_back(slider: Locator, count: int) -> list[tuple[float, float]]:
     return [(box["x"] + min(max(share, 0.02), 0.98) * box["width"], y) for share in swings]
 
 
-def _eased(t: float) -> float:
-    return t - 0.7 * math.sin(2 * math.pi * t) / (2 * math.pi)
-
-
 def _box(page: Page, selector: str) -> FloatRect:
     box = page.locator(selector).first.bounding_box()
     assert box is not None
@@ -110,15 +107,10 @@ def _box(page: Page, selector: str) -> FloatRect:
 def _around_all(page: Page) -> FloatRect:
     """The part of the page with the cards, and a margin."""
     boxes = [_box(page, card) for card in CARDS]
-    left, top = min(box["x"] for box in boxes), min(box["y"] for box in boxes)
-    width = max(box["x"] + box["width"] for box in boxes) - left
-    height = max(box["y"] + box["height"] for box in boxes) - top
-    return {
-        "x": left - MARGIN,
-        "y": top - MARGIN,
-        "width": width + 2 * MARGIN,
-        "height": height + 2 * MARGIN,
-    }
+    left, top = (min(box[side] for box in boxes) - MARGIN for side in ("x", "y"))
+    right = max(box["x"] + box["width"] for box in boxes) + MARGIN
+    bottom = max(box["y"] + box["height"] for box in boxes) + MARGIN
+    return {"x": left, "y": top, "width": right - left, "height": bottom - top}
 
 
 def _photograph(page: Page, clip: FloatRect) -> Image.Image:

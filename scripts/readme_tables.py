@@ -11,12 +11,12 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from fgpvae import evaluation, load_pretrained  # noqa: E402
+from fgpvae.evaluation.card_pages import table  # noqa: E402
 from fgpvae.runs import checkpoints  # noqa: E402
 
 SHIPPED = ("paper", "wide", "best")
@@ -33,50 +33,45 @@ SUMMARY = {  # preset in the equal block: (name, preset as published)
 
 def filled(text: str) -> str:
     """Replace the tables of a document by those in results/."""
-    return MARKED.sub(lambda found: f"{found[1]}\n{table(found[2])}\n\n{found[3]}", text)
 
+    def replaced(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{(ROOT / found[2]).read_text().strip()}\n\n{found[3]}"
 
-def table(path: str) -> str:
-    return (ROOT / path).read_text().strip()
+    return MARKED.sub(replaced, text)
 
 
 def summary() -> str:
     """The README's table: errors as published, with equal budgets, and from one view."""
     result = json.loads((ROOT / "results" / "table1.json").read_text())
     published = {row["preset"]: row for row in result["rows"]}
-    lines = ["| MSE | in the paper | as published | equal budgets | one view of an unseen digit |"]
-    lines.append("|---|---|---|---|---|")
+    rows = []
     for row in result["equal"]["rows"]:
-        if row["preset"] not in SUMMARY:
-            continue
-        name, preset = SUMMARY[row["preset"]]
-        own = published.get(preset)
-        known = own and own["published"]
-        cells = [f"{known['mse']:.4f}" if known else "-"]
-        cells += [_mean(own and own["test_mse"])]
-        cells += [_mean(row["test_mse"]), _mean(row["one_view_mse"])]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        if row["preset"] in SUMMARY:
+            name, preset = SUMMARY[row["preset"]]
+            own = published.get(preset, {})
+            errors = (own.get("test_mse"), row["test_mse"], row["one_view_mse"])
+            cells = (_error(each and each["mean"]) for each in errors)
+            rows.append([name, _error((own.get("published") or {}).get("mse")), *cells])
+    head = "MSE", "in the paper", "as published", "equal budgets", "one view of an unseen digit"
+    return table(head, *rows) + "\n"
 
 
-def _mean(figure: dict[str, Any] | None) -> str:
-    return "-" if not figure or figure["mean"] is None else f"{figure['mean']:.4f}"
+def _error(mse: float | None) -> str:
+    return "-" if mse is None else f"{mse:.4f}"
 
 
 def shipped() -> str:
     """Score the shipped FGP-VAEs by the protocol of the benchmark."""
-    head = "| model | test MSE | unseen digits, eleven views | unseen digits, one view |"
-    lines = [head, "|---|---|---|---|"]
+    rows = []
     for name in SHIPPED:
         config = checkpoints.config_of(name)
         figures = evaluation.evaluate(load_pretrained(name), config.data, config.seed)
-        cells = [
-            "-" if figures[key] is None else f"{figures[key]:.4f}"
-            for key in ("test_mse", "extrapolation_mse", "one_view_mse")
-        ]
+        cells = (_error(figures[key]) for key in ("test_mse", "extrapolation_mse", "one_view_mse"))
         what = "all ten digits" if len(config.data.classes) == 10 else "threes"
-        lines.append(f"| [`{name}`](models/{name}.md), {what} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", f"`python -m fgpvae evaluate {' '.join(SHIPPED)} --json`", ""])
+        rows.append([f"[`{name}`](models/{name}.md), {what}", *cells])
+    head = "model", "test MSE", "unseen digits, eleven views", "unseen digits, one view"
+    command = f"`python -m fgpvae evaluate {' '.join(SHIPPED)} --json`"
+    return f"{table(head, *rows)}\n\n{command}\n"
 
 
 def main() -> None:
