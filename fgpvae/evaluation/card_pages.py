@@ -70,7 +70,11 @@ def digits(name: str, about: Mapping[str, str], measured: dict[str, Any]) -> str
 
 def cubes(name: str, about: Mapping[str, str], measured: dict[str, Any]) -> str:
     """The card of a model of figures of cubes."""
-    sampled, spread = measured["mse_by_views_sampled"], measured["spread_by_views"]
+    kinds = ("mse_by_views", "mse_by_views_sampled", "spread_by_views")
+    errors, sampled, spread = (measured[kind] for kind in kinds)
+    by_views = ([n, f"{errors[n]:.4f}", f"{sampled[n]:.4f}", f"{spread[n]:.3f}"] for n in errors)
+    known = measured["references"]
+    references = ([said, f"{known[name]:.4f}"] for name, said in CUBE_REFERENCES.items())
     return _page(
         name,
         about,
@@ -80,19 +84,10 @@ def cubes(name: str, about: Mapping[str, str], measured: dict[str, Any]) -> str:
         "samples:",
         table(
             ["context views", "posterior mean", "posterior samples", "samples differ by"],
-            *(
-                [n, f"{error:.4f}", f"{sampled[n]:.4f}", f"{spread[n]:.3f}"]
-                for n, error in measured["mse_by_views"].items()
-            ),
+            *by_views,
         ),
         f"One view at 30°, from where more is seen: {measured['oblique_view_mse']:.4f}.",
-        table(
-            ["without a model, from the view at 0°", ""],
-            *(
-                [said, f"{measured['references'][reference]:.4f}"]
-                for reference, said in CUBE_REFERENCES.items()
-            ),
-        ),
+        table(["without a model, from the view at 0°", ""], *references),
         *_bands(measured, "of a figure", "figures of the 20 validation shapes"),
         *_doubts(measured, "figures"),
         _share(measured["gp_share"]),
@@ -103,29 +98,29 @@ def cubes(name: str, about: Mapping[str, str], measured: dict[str, Any]) -> str:
 
 def films(name: str, about: Mapping[str, str], measured: dict[str, Any]) -> str:
     """The card of a model of films."""
-    mse, swap = measured["mse"], measured["swap"]
+    mse, swap, known = measured["mse"], measured["swap"], measured["references"]
     head = ["frames given", *list(mse)[:-1], "all"]
-    references = {
-        said: [*(f"{error:.4f}" for error in measured["references"][kind].values()), "-"]
-        for kind, said in FILM_REFERENCES.items()
-    }
-    errors = {
-        said.format(**measured): [f"{errors[kind]:.4f}" for errors in mse.values()]
+    rows = [
+        [said.format(**measured), *(f"{errors[kind]:.4f}" for errors in mse.values())]
         for kind, said in FILM_ERRORS.items()
-    }
-    paths = {
-        said: [f"{value:.2f}" for value in measured[kind].values()]
+    ]
+    rows += [
+        [said, *(f"{error:.4f}" for error in known[kind].values()), "-"]
+        for kind, said in FILM_REFERENCES.items()
+    ]
+    paths = (
+        [said, *(f"{value:.2f}" for value in measured[kind].values())]
         for kind, said in FILM_PATHS.items()
-    }
+    )
     return _page(
         name,
         about,
         f"On {measured['films']} films of digits of the MNIST test file on paths of their own. "
         "Mean squared error of a pixel at the frames that were not given (with all given, there):",
-        table(head, *([said, *cells] for said, cells in (errors | references).items())),
+        table(head, *rows),
         "The path, read from the local channels, in pixels at the same frames; and how often the "
         "true place lies in the region that holds 90 % of the sampled ones:",
-        table(head, *([said, *cells] for said, cells in paths.items())),
+        table(head, *paths),
         "The look of one film on the path of another, error over that of its own film: "
         + " and ".join(f"{each['ratio']:.2f}" for each in swap.values())
         + f" from {' and '.join(swap)} frames. Length scale of the kernel: "
@@ -146,16 +141,15 @@ def _weak_on_digits(measured: dict[str, Any]) -> list[str]:
     """What the model does worst, by its figures."""
     if "one_view_mse" not in measured:
         return ["any digit that it was not trained on, which it cannot take"]
-    lacks = []
-    classes = _classes(measured)
+    one, classes, mean = measured["one_view_mse"], _classes(measured), measured["mean_image_mse"]
     if len(classes) > 1:
-        worst = sorted(classes, key=lambda c: -measured["one_view_mse"][c])[:3]
-        lacks.append(f"one view of a {', '.join(worst)} (largest error)")
+        worst = sorted(classes, key=lambda c: -one[c])[:3]
+        lacks = [f"one view of a {', '.join(worst)} (largest error)"]
     else:
-        lacks.append(f"every digit but a {classes[0]}, the only one that it has ever seen")
-    if measured["one_view_mse"]["all"] > measured["mean_image_mse"]:
+        lacks = [f"every digit but a {classes[0]}, the only one that it has ever seen"]
+    if one["all"] > mean:
         lacks.append("one view, from which it is worse than the mean image")
-    if measured["eleven_views_mse"]["all"] > measured["mean_image_mse"]:
+    if measured["eleven_views_mse"]["all"] > mean:
         lacks.append("a new angle even with eleven views, where the mean image is better")
     if "orientation" not in measured:
         lacks.append("the angle of a picture, which has to be given")
@@ -165,11 +159,10 @@ def _weak_on_digits(measured: dict[str, Any]) -> list[str]:
         lacks.append(
             f"the angle of a {', '.join(lost)} (symmetric, or like another digit upside down)"
         )
-    if "coverage" in measured and "calibrated_coverage_90" not in measured["coverage"][1]:
-        band = measured["coverage"][1]["latent_coverage_90"]
-        lacks.append(
-            f"judging itself: its 90 % band from one view holds {100 * band:.0f} % of the truth"
-        )
+    bands = measured["coverage"][1] if "coverage" in measured else {}
+    if bands and "calibrated_coverage_90" not in bands:
+        held = f"{100 * bands['latent_coverage_90']:.0f} %"
+        lacks.append(f"judging itself: its 90 % band from one view holds {held} of the truth")
     return [
         *lacks,
         "thin strokes, which it blurs",
@@ -179,19 +172,17 @@ def _weak_on_digits(measured: dict[str, Any]) -> list[str]:
 
 def _weak_on_cubes(measured: dict[str, Any]) -> list[str]:
     """What the model does worst, by its figures and its training data."""
-    lacks = []
-    if measured["one_view_mse"] > measured["references"]["nearest_figure"]:
+    lacks, known = [], measured["references"]
+    if measured["one_view_mse"] > known["nearest_figure"]:
         lacks.append("one view, from which the most similar training figure is nearer to the truth")
     for given, error in measured["mse_by_views"].items():
-        if error > measured["references"]["neighbouring_view"]:
+        if error > known["neighbouring_view"]:
             views = "one view" if given == "1" else f"{given} views"
             lacks.append(f"{views}, from which it is worse than the true view 15° before")
     spread, error = measured["spread_by_views"]["1"], math.sqrt(measured["one_view_mse"])
     if spread < MODEST * error:
-        lacks.append(
-            f"doubt: from one view its samples differ by {spread:.2f} a pixel, where it errs by "
-            f"{error:.2f}"
-        )
+        differ = f"its samples differ by {spread:.2f} a pixel, where it errs by {error:.2f}"
+        lacks.append(f"doubt: from one view {differ}")
     return [
         *lacks,
         "what no view shows, which it blurs",
@@ -206,13 +197,13 @@ def _unseen(measured: dict[str, Any]) -> list[str | None]:
     others = measured.get("others")
     head = ["class", "one view, other 15 angles", "eleven views, 157.5°"]
     head += ["orientation: median error", "within 15°"] if turns else []
+    one, eleven = measured["one_view_mse"], measured["eleven_views_mse"]
     rows = []
     for c in ["all", *classes] if len(classes) > 1 else classes:
-        row = [c, f"{measured['one_view_mse'][c]:.4f}", f"{measured['eleven_views_mse'][c]:.4f}"]
+        rows.append([c, f"{one[c]:.4f}", f"{eleven[c]:.4f}"])
         if turns:
-            row.append(f"{turns[c]['median_error_degrees']:.1f}°")
-            row.append(f"{100 * turns[c]['within_15_degrees']:.0f} %")
-        rows.append(row)
+            rows[-1].append(f"{turns[c]['median_error_degrees']:.1f}°")
+            rows[-1].append(f"{100 * turns[c]['within_15_degrees']:.0f} %")
     by_views = ([str(n), f"{value:.4f}"] for n, value in measured["mse_by_views"].items())
     return [
         f"On {measured['digits']} digits of the MNIST test file, none of them ever trained on:",
@@ -262,15 +253,15 @@ def _share(share: float | None) -> str | None:
     """One sentence about the Gaussian process's share of the variance."""
     if share is None:
         return None
-    if share < 0.01:
-        said = f"{100 * share:.2g} %" if share >= 5e-5 else "next to nothing"
+    if share >= 0.01:
         return (
-            f"The Gaussian process adds {said} of the local channels' variance: they follow one "
-            "curve, the prior mean, whatever the subject."
+            f"{100 * share:.0f} % of the local channels' variance differs between subjects at the "
+            "same view: that is what the Gaussian process adds."
         )
+    said = f"{100 * share:.2g} %" if share >= 5e-5 else "next to nothing"
     return (
-        f"{100 * share:.0f} % of the local channels' variance differs between subjects at the same "
-        "view: that is what the Gaussian process adds."
+        f"The Gaussian process adds {said} of the local channels' variance: they follow one "
+        "curve, the prior mean, whatever the subject."
     )
 
 

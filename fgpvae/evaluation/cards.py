@@ -13,7 +13,7 @@ from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
 from fgpvae.evaluation import calibration, metrics
 from fgpvae.evaluation.baselines import class_means
 from fgpvae.evaluation.disentanglement import disentanglement_scores
-from fgpvae.evaluation.protocol import digit_references, one_view_task, score, views_task
+from fgpvae.evaluation.protocol import digit_references, one_view_task, score, task_mse, views_task
 from fgpvae.models import Model
 from fgpvae.orientation import one_view
 from fgpvae.training.configs import CUBES, FILMS, DataConfig, RunConfig
@@ -28,15 +28,13 @@ PICTURES = 125  # digits that are read as uploaded pictures, which is slow
 def measure(model: Model, config: RunConfig, others: Digits | None = None) -> dict[str, Any]:
     """All scores that the model supports.
 
-    Errors at the benchmark's held-out angle if it has one, errors on `data.unseen()` by class and
-    by number of views, orientation and calibration of a factorized model. `others` are further
-    digits of the MNIST test file, which are used nowhere else.
+    `others` are further digits of the MNIST test file, which are used nowhere else.
     """
     measured: dict[str, Any] = {}
     tasks: dict[str, Task] = {}
     if config.data.split != "continuous":
         tasks = evaluation.benchmark_tasks(config.data, config.seed, new_digits=False)
-        measured[TEST] = score(model, tasks)[TEST].mse
+        measured[TEST] = task_mse(model, tasks[TEST])
     compared = dict(measured)
     if model.takes_new_digits:
         digits = data.unseen(config.data.classes)
@@ -63,9 +61,11 @@ def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict
         "gp_share": evaluation.gp_share(model, views_task(digits).context),
     }
     if others is not None:
-        tasks = {"one": one_view_task(others), "eleven": views_task(others)}
-        found = {name: each.mse for name, each in score(model, tasks).items()}
-        measured["others"] = {"digits": len(others), **found}
+        measured["others"] = {
+            "digits": len(others),
+            "one": task_mse(model, one_view_task(others)),
+            "eleven": task_mse(model, views_task(others)),
+        }
     if model.tells_angle:
         measured["orientation"] = orientation(model, digits)
         some = calibration.some(digits, PICTURES)
@@ -130,7 +130,7 @@ def _data(config: DataConfig) -> str:
 
 def _source(config: DataConfig) -> str:
     """Options that give the command the same digits."""
-    if config.source == "embedded":
+    if config.source == "embedded" or config.split == CUBES:
         return ""
     if config.source == "openml":
         return " --set data.source=openml"

@@ -41,16 +41,8 @@ def predictions(
     for start in range(0, len(task), CHUNK):
         part = task[start : start + CHUNK]
         views = part.context
-        images = model.generate(
-            views.images,
-            views.angles,
-            part.at,
-            views.observed,
-            ids=views.ids,
-            sample=sample,
-            generator=generator,
-        )
-        yield part, images
+        given = (views.images, views.angles, part.at, views.observed, views.ids)
+        yield part, model.generate(*given, sample=sample, generator=generator)
 
 
 def task_mse(model: Model, task: Task, sample: bool = False, seed: int = 0) -> float:
@@ -154,7 +146,7 @@ def evaluate(
     if model.takes_new_digits:
         unseen = data.unseen(config.classes)
         by_views = {str(n): views_task(unseen, n) for n in BY_VIEWS}
-        figures["mse_by_views"] = {n: each.mse for n, each in score(model, by_views).items()}
+        figures["mse_by_views"] = {n: task_mse(model, task) for n, task in by_views.items()}
         figures["gp_share"] = gp_share(model, by_views[str(BY_VIEWS[-1])].context)
     return figures | {"verdict": verdict(figures)}
 
@@ -226,12 +218,11 @@ def evaluate_objects(
         mean = mean_view(split.train, task.at[task.asked], track)
         references[name] = _references(task, track, mean)
     by_views = data.objects.tasks_by_views(objects, track, split.unseen, BY_VIEWS)
-    found = score(model, {str(n): task for n, task in by_views.items()})
     figures = {
         "split": config.split,
         "track": dataclasses.asdict(track),
         **all_errors(model, split.tasks, split.tasks, progress),
-        "mse_by_views": {n: each.mse for n, each in found.items()},
+        "mse_by_views": {str(n): task_mse(model, task) for n, task in by_views.items()},
         "gp_share": gp_share(model, split.train),
         "references": references,
         "objects": {name: len(task) for name, task in split.tasks.items()},
