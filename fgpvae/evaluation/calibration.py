@@ -53,8 +53,7 @@ def fit(model: Model, digits: Digits) -> Calibration:
     angle = (0.0, 0.0, 0.0)
     if model.tells_angle:
         angle = _fit_weights(*(_angle_scores(model, digits, seed) for seed in (1, 2)))
-    doubt = fit_doubt(model, doubted(digits), VIEWS)
-    return _bands(found, VIEWS, doubt, angle)
+    return _calibration(model, found, doubted(digits), VIEWS, angle)
 
 
 def some(digits: Digits, count: int) -> Digits:
@@ -68,7 +67,7 @@ def doubted(digits: Digits) -> Views:
 
 
 def fit_pictures(
-    model: Model, digits: Digits, taken: tuple[Tensor, Tensor] | None = None
+    model: Model, digits: Digits, taken: tuple[Tensor, Tensor]
 ) -> tuple[float, float, float]:
     """Fit the angle posterior of uploaded pictures to upright digits new to a model.
 
@@ -77,11 +76,9 @@ def fit_pictures(
     """
     # every other digit, because reading a picture is slow
     halves = [pictures(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
-    first, again = (_picture_scores(model, *half) for half in halves)
-    if taken is not None:
-        scores, true = _picture_scores(model, *taken)
-        again = torch.cat([again[0], scores]), torch.cat([again[1], true])
-    return _fit_weights(first, again)
+    first, *again = (_picture_scores(model, *each) for each in (*halves, taken))
+    scores, true = map(torch.cat, zip(*again, strict=True))
+    return _fit_weights(first, (scores, true))
 
 
 def fit_cubes(model: Model) -> Calibration:
@@ -90,8 +87,7 @@ def fit_cubes(model: Model) -> Calibration:
     copies = cubes.turned_copies(cubes.splits().validation)[::FIGURES_EACH]
     images = cubes.views_of(copies, size)
     found = [cube_residuals(model, images, given) for given in cubes.GIVEN]
-    doubt = fit_doubt(model, cubes.task(images, cubes.ANGLES).context, cubes.GIVEN)
-    return _bands(found, cubes.GIVEN, doubt)
+    return _calibration(model, found, cubes.task(images, cubes.ANGLES).context, cubes.GIVEN)
 
 
 def fit_films(model: Model) -> Calibration:
@@ -99,8 +95,7 @@ def fit_films(model: Model) -> Calibration:
     looks, path = films.films(DOUBTED, "validation")
     images = films.draw(looks, path(films.times()))
     found = [residuals(model, films.task(images, given)) for given in films.GIVEN]
-    doubt = fit_doubt(model, films.task(images, films.FRAMES).context, films.GIVEN)
-    return _bands(found, films.GIVEN, doubt)
+    return _calibration(model, found, films.task(images, films.FRAMES).context, films.GIVEN)
 
 
 def fit_doubt(model: Model, views: Views, counts: Sequence[int]) -> tuple[float, float]:
@@ -203,23 +198,23 @@ def cube_residuals(model: Model, images: Tensor, given: int) -> tuple[np.ndarray
     return np.concatenate(error), np.concatenate(variance)
 
 
-def _bands(
+def _calibration(
+    model: Model,
     found: list[tuple[np.ndarray, np.ndarray]],
-    views: tuple[int, ...],
-    image: tuple[float, float],
+    views: Views,
+    counts: tuple[int, ...],
     angle: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> Calibration:
+    """Bands from the residuals at each number of views, and the doubt of pictures of `views`."""
     # noise of a pixel beyond its variance over samples, from many views
     error, variance = found[-1]
-    pixel_variance = max(float((error**2 - variance).mean()), 1e-6)
-    half, most = zip(
-        *(
-            np.quantile(np.abs(error) / np.sqrt(variance + pixel_variance), [0.5, 0.9]).tolist()
-            for error, variance in found
-        ),
-        strict=True,
+    noise = max(float((error**2 - variance).mean()), 1e-6)
+    bands = (
+        np.quantile(np.abs(error) / np.sqrt(variance + noise), [0.5, 0.9]).tolist()
+        for error, variance in found
     )
-    return Calibration(pixel_variance, views, half, most, angle, image)
+    half, most = zip(*bands, strict=True)
+    return Calibration(noise, counts, half, most, angle, fit_doubt(model, views, counts))
 
 
 def residuals(model: Model, task: Task, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

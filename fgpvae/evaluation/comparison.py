@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
@@ -60,8 +60,17 @@ class Answer:
     """Predictions of one model, or without a model, for the subjects of a question."""
 
     images: Images  # [P, H, W]
-    errors: Errors  # [P] mean squared error of each image
-    differences: Images  # [P, H, W] image - truth
+    truth: Images  # [P, H, W]
+
+    @cached_property
+    def differences(self) -> Images:
+        return self.images - self.truth
+
+    @cached_property
+    def errors(self) -> Errors:
+        """Mean squared error of each image, [P]."""
+        squares = np.square(self.differences, dtype=np.float64)
+        return squares.reshape(len(squares), -1).mean(1)
 
     @property
     def mse(self) -> float:
@@ -96,7 +105,7 @@ def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> A
         nobody = torch.full_like(task.context.ids, -1)
         task = replace(task, context=replace(task.context, ids=nobody))
     images = torch.cat([part for _, part in predictions(model, task)])
-    return _answer(images[:, 0].numpy(), truth(question))
+    return Answer(images[:, 0].numpy(), truth(question))
 
 
 @lru_cache(maxsize=32)
@@ -106,8 +115,8 @@ def references(question: Question) -> dict[str, Answer]:
     upright = data.embedded((question.label,)).images[:TRAIN_DIGITS]
     mean = mean_image(upright, ANGLES[[question.angle]]).astype(np.float32)  # [1, 28, 28]
     return {
-        MEAN_IMAGE: _answer(mean.repeat(len(task), 0), truth(question)),
-        ROTATED_VIEW: _answer(rotated_view(task).astype(np.float32), truth(question)),
+        MEAN_IMAGE: Answer(mean.repeat(len(task), 0), truth(question)),
+        ROTATED_VIEW: Answer(rotated_view(task).astype(np.float32), truth(question)),
     }
 
 
@@ -128,7 +137,6 @@ def subject_truth(collection: Collection, view: int) -> Images:
     return np.stack([each.images[target] for each, target in targets(collection, view)])
 
 
-@torch.no_grad()
 def subject_answer(model: Model, collection: Collection, given: int, view: int) -> Answer:
     """A model's predictions of new subjects at one view, from `given` others."""
     if not model.takes_new_digits:
@@ -137,7 +145,7 @@ def subject_answer(model: Model, collection: Collection, given: int, view: int) 
         _redraw(model, each, _others(each, given, target), [target])[0]
         for each, target in targets(collection, view)
     ]
-    return _answer(np.stack(images), subject_truth(collection, view))
+    return Answer(np.stack(images), subject_truth(collection, view))
 
 
 def subject_references(collection: Collection, given: int, view: int) -> dict[str, Answer]:
@@ -148,26 +156,22 @@ def subject_references(collection: Collection, given: int, view: int) -> dict[st
         for name, images in collection.references(each, observed, each.w[[target]]).items():
             found.setdefault(name, []).append(images[0])
     truth = subject_truth(collection, view)
-    return {name: _answer(np.stack(images), truth) for name, images in found.items()}
+    return {name: Answer(np.stack(images), truth) for name, images in found.items()}
 
 
-@torch.no_grad()
 def subject_mse_by_views(
-    model: Model,
-    collection: Collection,
-    progress: Progress = lambda share: None,
+    model: Model, collection: Collection, progress: Progress = lambda share: None
 ) -> dict[int, float]:
     """MSE of new subjects at all views not given, against the number of views given of each."""
     found = {}
-    subjects = compared(collection)
     for done, given in enumerate(GIVEN, start=1):
-        squares, pixels = 0.0, 0
-        for each in subjects:
+        squares = []
+        for each in compared(collection):
             seen = each.order[:given]
             rest = [view for view in range(len(each.w)) if view not in seen] or seen
             error = _redraw(model, each, seen, rest) - each.images[rest]
-            squares, pixels = squares + float((error.astype(float) ** 2).sum()), pixels + error.size
-        found[given] = squares / pixels
+            squares.append(np.square(error, dtype=np.float64).ravel())
+        found[given] = float(np.concatenate(squares).mean())
         progress(done / len(GIVEN))
     return found
 
@@ -177,19 +181,11 @@ def _others(subject: Subject, given: int, view: int) -> list[int]:
     return [each for each in subject.order if each != view][:given]
 
 
-def _redraw(model: Model, subject: Subject, seen: Sequence[int], asked: Sequence[int]) -> Images:
+def _redraw(model: Model, subject: Subject, seen: list[int], asked: list[int]) -> Images:
     """Predictions of a subject at some of its views from others."""
-    images, w = torch.as_tensor(subject.images), torch.as_tensor(subject.w)
-    seen, asked = list(seen), list(asked)
-    ids = torch.tensor([subject.row]) if subject.row >= 0 else None
-    made = model.generate(images[seen][None], w[seen][None], w[asked][None], ids=ids)
-    return made[0].numpy()
-
-
-def _answer(images: Images, truth: Images) -> Answer:
-    difference = (images - truth).astype(np.float32)
-    errors = (difference.astype(np.float64) ** 2).reshape(len(truth), -1).mean(1)
-    return Answer(images, errors, difference)
+    images, w = subject.images[None], subject.w[None]
+    ids = np.array([subject.row]) if subject.row >= 0 else None
+    return model.generate(images[:, seen], w[:, seen], w[:, asked], ids=ids)[0]
 
 
 def table_label(classes: Sequence[int]) -> int:
@@ -230,8 +226,8 @@ def mse_by_views(
 
 def reference_by_views() -> dict[str, dict[int, float]]:
     """The same without a model."""
-    found: dict[str, dict[int, float]] = {MEAN_IMAGE: {}, ROTATED_VIEW: {}}
-    for count in VIEWS:
-        for name, each in references(Question(views=count)).items():
-            found[name][count] = each.mse
-    return found
+    answers = {count: references(Question(views=count)) for count in VIEWS}
+    return {
+        name: {count: each[name].mse for count, each in answers.items()}
+        for name in (MEAN_IMAGE, ROTATED_VIEW)
+    }
