@@ -43,9 +43,6 @@ def texts(at: AppTest) -> str:
     )
 
 
-# --- the frame --------------------------------------------------------------------------------
-
-
 def test_the_app_opens_with_its_first_page_and_a_menu(app):
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run()
     assert fine(at), at.exception
@@ -65,9 +62,6 @@ def test_the_app_opens_with_its_first_page_and_a_menu(app):
 def test_every_page_does_without_models(no_models, page):
     at = open_page(page)
     assert fine(at), at.exception
-
-
-# --- models -----------------------------------------------------------------------------------
 
 
 def test_a_run_is_loaded_again_when_its_weights_change(tmp_path, monkeypatch):
@@ -114,9 +108,6 @@ def test_latents_shows_exactly_the_digit_that_was_picked(app):
     assert at.selectbox(key="latents.picked.digits").value == "new-7-39"
 
 
-# --- how it works -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("screen", "123456")
 def test_a_link_opens_a_screen_with_formulae_and_what_implements_them(app, screen):
     at = app("how", screen=screen, model="runs/turning")
@@ -146,9 +137,6 @@ def test_next_and_back_walk_through_the_screens(app):
     assert seen == list("23456")
     back = next(each for each in at.button if each.label.startswith("Back"))
     assert back.click().run().session_state["screen"] == "5"
-
-
-# --- names ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -59,16 +59,10 @@ def weights(tmp_path) -> Path:
     return path
 
 
-# What is written is what is read
-
-
 @pytest.mark.parametrize("name", presets.PRESETS)
 def test_a_config_survives_json(name):
     config = presets.PRESETS[name]
     assert from_dict(RunConfig, json.loads(json.dumps(asdict(config)))) == config
-
-
-# Damage
 
 
 def test_tensors_that_do_not_fit_are_refused(weights):
@@ -104,9 +98,6 @@ def test_what_is_not_a_file_is_refused_without_waiting(tmp_path):
         load_pretrained("../../etc/passwd")
 
 
-# Configs
-
-
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
@@ -130,9 +121,6 @@ def test_a_config_takes_known_names_and_right_types_only(values, sentence):
     with pytest.raises(UserError) as refused:
         from_dict(RunConfig, values)
     assert sentence in str(refused.value)
-
-
-# Archives
 
 
 def archive(path: Path, parts: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> Path:

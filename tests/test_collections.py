@@ -93,9 +93,6 @@ def test_a_drawn_path_is_a_draw_of_the_process_and_near_the_line_between_frames_
         assert float(film.film.path.weights.square().mean().sqrt()) < 3  # standard normal numbers
 
 
-# --- what a model makes of a subject ----------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def seen():
     model = fgpvae.load_pretrained("paper")

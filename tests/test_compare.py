@@ -93,9 +93,6 @@ def test_a_link_to_a_model_that_is_gone_says_so_and_opens_the_others():
     fine(app.segmented_control(key="compare.sort").set_value("difference").run())  # itself alone
 
 
-# --- parts ----------------------------------------------------------------------------------------
-
-
 def answer(seed):
     draw = np.random.default_rng(seed)
     truth, image = draw.random((2, 4, 28, 28), dtype=np.float32)

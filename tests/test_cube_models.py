@@ -63,9 +63,6 @@ def model():
     return models.build(small().model).eval()
 
 
-# Training
-
-
 def test_an_epoch_has_the_training_copies_four_times_and_others_once(few):
     figures, often = cubes.training_figures(5, seed=1)
     source = TurnedFigures(cubes.turntable(figures), often, 7, 3, 0)
@@ -102,9 +99,6 @@ def test_settings_that_figures_cannot_have_get_one_sentence(change, word):
         presets.preset("cubes-quick", [change])
 
 
-# Evaluation
-
-
 def test_a_model_is_scored_on_views_that_it_was_not_given(few, run):
     figures = evaluation.evaluate_cubes(load_run(run)[0])
     images = cubes.views_of(cubes.turned_copies(few.unseen))
@@ -134,9 +128,6 @@ def test_samples_differ_by_their_standard_deviation(few, run):
     assert measured["2"] == pytest.approx(deviation, rel=1e-4)
 
 
-# One figure
-
-
 def test_samples_of_the_shipped_model_differ_from_one_view_and_agree_from_more():
     """On figures of the validation shapes, at the side away from the first view."""
     model = load_pretrained("cubes")
@@ -152,9 +143,6 @@ def test_samples_of_the_shipped_model_differ_from_one_view_and_agree_from_more()
     for more, less in pairwise(spreads):
         assert less < 0.95 * more
     assert spreads[-1] < 0.6 * spreads[0]
-
-
-# The command line
 
 
 def test_a_figure_is_turned_by_the_command_line(few, run, tmp_path, capsys):

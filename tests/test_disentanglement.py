@@ -44,9 +44,6 @@ def scores(codes) -> dict[str, dict[str, float | None]]:
     return {name: disentanglement_scores(*blocks, ANGLES) for name, blocks in codes.items()}
 
 
-# --- the figures on codes whose answer is known -------------------------------------------------
-
-
 def test_perfectly_disentangled_code(scores):
     s = scores["perfect"]
     assert s["angle_error_local_degrees"] < 3
@@ -84,9 +81,6 @@ def test_one_block_with_both_factors_has_both_gaps_and_is_not_disentangled(score
     assert s["mig_angle"] > 0.9
     assert s["mig_digit"] > 0.9
     assert s["dci_disentanglement"] < 0.05
-
-
-# --- each figure by itself ----------------------------------------------------------------------
 
 
 def test_retrieval_agrees_with_a_double_loop():

@@ -50,9 +50,6 @@ def test_documents_are_short():
     assert sum(map(words, written)) <= 12_000
 
 
-# --- what is generated ---
-
-
 def test_the_api_reference_is_current():
     """If this fails: python scripts/api_reference.py"""
     assert api_reference.reference() == (ROOT / "docs" / "api.md").read_text()
@@ -81,9 +78,6 @@ def test_every_shipped_model_has_a_card(name):
     weights = sum(p.numel() for p in fgpvae.load_pretrained(name).parameters())
     assert f"{weights:,} parameters" in text
     assert f"(models/{name}.md)" in (ROOT / "docs" / "results.md").read_text()
-
-
-# --- names that exist ---
 
 
 def test_every_public_name_has_an_example_and_all_examples_run():

@@ -88,9 +88,6 @@ def test_what_a_model_was_trained_on_is_found_by_name_or_path(tmp_path):
         assert checkpoints.config_of(name) == expected
 
 
-# Answers that need no model
-
-
 def test_the_mean_image_is_the_mean_of_the_rotated_digits():
     upright = embedded((3, 8)).images[390:410]
     each = [
@@ -115,9 +112,6 @@ def test_trivial_predictors_have_the_verified_figures():
     _, test_ids = shuffled_rows(3)
     second = baselines.trivial_predictors(upright, train, test_ids)
     assert [round(second[f"pca_{C}"], 4) for C in (8, 16, 32)] == [0.0264, 0.0179, 0.0100]
-
-
-# What the Gaussian process adds
 
 
 def digits() -> data.Views:

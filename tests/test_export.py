@@ -15,9 +15,6 @@ from tests.configs import model_config
 DIGIT = decoders.views("paper")[0]
 
 
-# --- what is sent ---
-
-
 @pytest.mark.parametrize("name", decoders.CONFIGS)
 def test_the_series_is_the_posterior(name: str):
     model = decoders.build(name)

@@ -91,9 +91,6 @@ def given(app: AppTest) -> list[float]:
     return [angle for angle, observed in pairs if observed]
 
 
-# --- what is brought ---
-
-
 def test_an_upload_becomes_a_digit_and_a_broken_file_a_sentence():
     app = upload(start(), ("three.jpg", drawing(kind="JPEG")))
     assert not app.exception
@@ -186,9 +183,6 @@ def test_nothing_that_is_uploaded_is_written_to_disk():
     assert touched == []
 
 
-# --- the angle and the class ---
-
-
 def test_a_turned_picture_is_asked_about_and_what_is_stated_holds():
     app = upload(start(name="best"), ("a.png", drawing(180)))
     id = sources.Brought("a.png", drawing(180)).id
@@ -198,9 +192,6 @@ def test_a_turned_picture_is_asked_about_and_what_is_stated_holds():
     app.selectbox(key=f"extrapolate.which.{id}").set_value(3).run()
     assert given(app) == [180.0]
     assert not app.exception
-
-
-# --- links ---
 
 
 @pytest.mark.parametrize(
@@ -259,9 +250,6 @@ def test_strokes_go_into_links_and_back_and_are_drawn_where_the_pen_was():
 )
 def test_only_what_a_hand_can_make_is_taken_from_the_browser(check, sent: object, made: object):
     assert check(sent) == made
-
-
-# --- other models and collections ---
 
 
 @pytest.mark.parametrize("name", ["paper", "runs/cvae", "runs/vae", "runs/gpvae-amortised"])

@@ -72,9 +72,6 @@ def draw(paper: Locator, points: list[tuple[float, float]]) -> None:
     mouse.up()
 
 
-# --- drawing ---
-
-
 def test_ctrl_z_takes_back_a_stroke_and_another_view_is_added(visit: Visit):
     page = visit.open("/extrapolate?extrapolate.source=Draw", ready=False)
     paper = page.locator("canvas.paper")
@@ -93,9 +90,6 @@ def test_ctrl_z_takes_back_a_stroke_and_another_view_is_added(visit: Visit):
     draw(paper, [(1 - y, x) for x, y in THREE])  # lying on its side
     expect(page.get_by_text("View", exact=True)).to_be_visible()
     expect(heading(page)).to_contain_text("two dotted angles")
-
-
-# --- the angle ---
 
 
 def rim(area: dict, degrees: float) -> tuple[float, float]:
@@ -155,8 +149,6 @@ def test_the_picture_is_turned_upright_by_mouse_keys_and_number(visit: Visit):
     expect(page).not_to_have_url(re.compile("stated="))
     expect(own).to_have_attribute("aria-valuenow", f"{found:g}")
 
-
-# --- every way in ---
 
 GIVE = """([way, type, content]) => {
   const given = new DataTransfer();

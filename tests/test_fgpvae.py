@@ -86,9 +86,6 @@ def naive_kl(model, data, context):
     return torch.stack(totals)
 
 
-# The evidence lower bound
-
-
 @variants
 def test_kl_is_that_of_the_gaussians(config):
     model, data = build(config), views(config, Q=6, share=0.8)
@@ -155,9 +152,6 @@ def test_codes_are_drawn_from_the_posterior():
     assert torch.equal(z[:, 0, 3:], z[:, 3, 3:])  # one style a digit
 
 
-# Posterior of all channels
-
-
 @pytest.mark.parametrize("name", ["plain", "mean function"])
 def test_the_posterior_joins_local_and_global_channels(name):
     model, data = build(VARIANTS[name]), views(share=0.7)
@@ -190,9 +184,6 @@ def test_many_views_take_the_fourier_path_and_say_the_same(monkeypatch):
     torch.testing.assert_close(q.log_evidence(), evidence, atol=1e-8, rtol=1e-8)
 
 
-# The mean function and the orientation
-
-
 def test_the_prior_of_the_mean_function_is_a_gp_with_amplitude_one():
     model = build(VARIANTS["mean function"])
     function = model.mean_function
@@ -219,9 +210,6 @@ def test_the_orientation_is_the_evidence_of_one_view_at_each_angle():
     assert not build().tells_angle
     with pytest.raises(UserError, match="cannot tell the angle"):
         build().orientation(data.images[:, 0], grid)
-
-
-# Numbers at the edge
 
 
 @pytest.mark.parametrize("Q", [1, 500])

@@ -34,9 +34,6 @@ def size(module):
     return sum(p.numel() for p in module.parameters())
 
 
-# Upsampling and convolution in one
-
-
 @pytest.mark.parametrize("same", [True, False])
 @pytest.mark.parametrize(("inputs", "outputs"), [(8, 8), (8, 1), (3, 5)])
 @pytest.mark.parametrize("side", [(4, 4), (7, 5)])
@@ -58,9 +55,6 @@ def test_upconv_is_upsample_then_convolution_then_elu(same, inputs, outputs, sid
         results.append((out, *gradients))
     for a, b in zip(*results, strict=True):
         torch.testing.assert_close(a, b, atol=1e-12, rtol=1e-12)
-
-
-# The paper's networks, to the letter
 
 
 def test_the_papers_encoder_computes_what_the_table_says():
@@ -95,9 +89,6 @@ def test_the_papers_decoder_computes_what_the_table_says():
     assert len(state) == 8
 
 
-# Networks of other sizes
-
-
 @pytest.mark.parametrize("kind", ["convolutional", "dense"])
 @pytest.mark.parametrize("shape", [(1, 28, 28), (3, 64, 64), (1, 8, 8), (1, 16, 64)])
 def test_other_networks_for_images_of_any_shape(kind, shape):
@@ -113,9 +104,6 @@ def test_other_networks_for_images_of_any_shape(kind, shape):
         assert parameter.grad.abs().max() > 0
 
 
-# The gated decoder
-
-
 @pytest.mark.parametrize(("latents", "local"), [(6, 2), (5, 0), (5, 5)])
 def test_a_gated_decoder_sees_the_products_of_local_and_global_channels(latents, local):
     plain = Decoder(NetworkConfig("convolutional", hidden=7), latents, local)
@@ -126,9 +114,6 @@ def test_a_gated_decoder_sees_the_products_of_local_and_global_channels(latents,
     seen = [z]
     seen += [z[:, i : i + 1] * z[:, k : k + 1] for i in range(local) for k in range(local, latents)]
     torch.testing.assert_close(gated(z), gated.layers(torch.cat(seen, 1)))
-
-
-# Numbers
 
 
 @pytest.mark.parametrize("kind", ["paper", "convolutional", "dense"])
@@ -160,8 +145,6 @@ def test_impossible_networks_are_refused(bad):
     with pytest.raises(UserError):
         NetworkConfig(**bad)
 
-
-# --- an encoder that is told the angle, and a decoder that multiplies ---
 
 TOLD = {
     "dense": NetworkConfig("dense", widths=(24, 10), harmonics=5),

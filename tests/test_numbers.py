@@ -127,9 +127,6 @@ def test_a_variance_that_rounds_to_nothing_is_positive_and_has_no_gradient() -> 
     assert (gradient == 0).all()
 
 
-# Models
-
-
 def model_of(name: str, **changes) -> models.Model:
     torch.manual_seed(0)
     model = models.build(model_config(name, latents=4, local=2, network=DENSE, **changes))

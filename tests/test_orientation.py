@@ -36,9 +36,6 @@ def error(found: np.ndarray, *degrees: float) -> np.ndarray:
     return np.rad2deg(circular_error(found, np.deg2rad(degrees)))
 
 
-# --- where a picture lies
-
-
 def test_a_picture_lies_where_a_turned_digit_of_mnist_would():
     digits = data.embedded((4,)).images[:20]
     w = torch.tensor([0.0, 1.0, 2.5, 5.0], dtype=torch.float64)
@@ -97,9 +94,6 @@ def test_scores_of_a_picture_are_those_of_its_reconstructions(best: Model):
     torch.testing.assert_close(scores.stacked(), expected.T)
 
 
-# --- which digit it is
-
-
 def test_classes_are_read_from_styles(best: Model):
     digits = data.unseen()
     style, _ = best.infer(torch.from_numpy(digits.images)[:, None], torch.zeros(500, 1)).style()
@@ -131,9 +125,6 @@ def test_which_digit_it_is_turns_a_six_into_a_nine(best: Model):
     assert shares[9] < shares[6] - 0.4
 
 
-# --- people hold pictures upright
-
-
 def test_the_prior_is_a_mixture_of_upright_and_any_angle():
     prior = orientation.upright_prior()
     assert prior.sum() == pytest.approx(1)
@@ -162,9 +153,6 @@ def test_pictures_turned_on_purpose_are_found_or_offered(best: Model):
         offered = orientation.modes(belief)
         found.append(min(float(error(np.array([mode.angle]), degrees)[0]) for mode in offered) < 20)
     assert sum(found) >= 6
-
-
-# --- several views
 
 
 def as_picture(image: np.ndarray, degrees: float) -> np.ndarray:
@@ -209,18 +197,12 @@ def test_a_view_of_another_digit_does_not_fit(best: Model):
     assert several_views.place(best, views[2:]).misfits == (0, 1)
 
 
-# --- the angles that are offered
-
-
 @given(st.lists(st.floats(0, 1), min_size=orientation.GRID, max_size=orientation.GRID))
 def test_modes_of_any_belief(values: list[float]):
     total = sum(values)
     found = orientation.modes(np.array(values) / total if total else np.array(values))
     assert sum(mode.share for mode in found) <= 1 + 1e-9
     assert found == sorted(found, key=lambda mode: -mode.share)
-
-
-# --- is it a digit
 
 
 def test_digits_are_fine_and_other_things_are_not(best: Model):

@@ -84,9 +84,6 @@ def test_thin_strokes_are_made_thicker_without_closing_holes() -> None:
     assert holes == 2
 
 
-# --- several digits
-
-
 @pytest.mark.parametrize("number", [1325, 2109])
 def test_a_digit_in_two_parts_is_one_digit_at_any_angle(number: int) -> None:
     shape = pens.written(training_digits().images[number])

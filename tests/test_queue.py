@@ -65,9 +65,6 @@ def state(root: Path, name: str) -> str:
     return queue.find(root, name).state
 
 
-# Processes
-
-
 def test_a_run_trains_in_the_background_stops_goes_on_and_ends_as_it_would_here(
     root, one_slot, monkeypatch
 ):
@@ -156,9 +153,6 @@ def test_many_callers_start_each_queued_run_once(root, no_slot, monkeypatch):
     assert launched == sorted(launched)  # the oldest first
 
 
-# Names and files
-
-
 def test_rename_and_delete(root, no_slot):
     first, second = (queue.start(root, name, tiny()) for name in ("first", "second"))
     with pytest.raises(UserError, match="There is a run 'second' already"):
@@ -188,9 +182,6 @@ def test_deleting_never_follows_links(root, no_slot, tmp_path):
     queue.delete(run)
     assert not run.path.exists()
     assert sorted(outside.iterdir()) == before
-
-
-# Limits
 
 
 def test_limits_on_epochs_disk_and_queue(root, no_slot, monkeypatch):

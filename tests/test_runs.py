@@ -51,9 +51,6 @@ def forks(tmp_path_factory):
         yield ready
 
 
-# Stopped, or looked at by another process
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_between_two_steps_and_keeps_everything(number, forks, tmp_path):
     command = ["--preset", "quick", "--set", "data.views=2", "--set", "model.network.widths=[16]"]
@@ -103,9 +100,6 @@ def test_two_processes_never_train_one_run(forks, tmp_path):
     assert (run.state, run.active) == (runs.INTERRUPTED, False)
 
 
-# Beginning, going on, ending
-
-
 def test_a_finished_run_is_left_alone_and_can_be_lengthened(tmp_path):
     run = train(tmp_path / "run", tiny(2))
     assert (run.state, run.epoch, run.active) == (runs.FINISHED, 2.0, False)
@@ -146,9 +140,6 @@ def test_metrics_are_the_means_over_an_epoch(tmp_path):
         for name in ("loss", "mse", "kl"):
             assert line[name] == pytest.approx(sum(getattr(step, name) for step in mine) / 6)
         assert line["multiplier"] == mine[-1].multiplier
-
-
-# Damage
 
 
 @pytest.fixture
@@ -202,9 +193,6 @@ def test_runs_are_listed_newest_first_and_broken_ones_are_named(tmp_path):
     assert [run.state for run in found] == [runs.QUEUED] * 3
     assert list(broken) == ["broken"]
     assert "not valid JSON" in broken["broken"]
-
-
-# A disk that is full or may not be written
 
 
 def test_a_full_disk_stops_a_run_with_a_sentence_and_loses_nothing(stopped):

@@ -111,9 +111,6 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# What is done to the bytes of a file
-
-
 def cuts(content: bytes, step: int = 4096) -> Iterator[Damage]:
     for size in sorted({*range(0, len(content), step), 1, 7, 8, 9, len(content) - 1}):
         if size < len(content):
@@ -232,9 +229,6 @@ def configs() -> Iterator[tuple[str, dict]]:
     }.items():
         for value in values:
             yield f"{name} = {str(value)[:40]}", {name: value}
-
-
-# What is tried
 
 
 def weights_of(place: Place, outcome: Outcome, number: int) -> None:

@@ -148,9 +148,6 @@ def finished(directory: Path) -> bool:
     return status.exists() and files.read_json(status)["state"] == runs.FINISHED
 
 
-# Disks
-
-
 @contextmanager
 def small_disk(folder: Path, megabytes: int = 2) -> Iterator[Path | None]:
     """A file system of its own, or None where mounting is not allowed."""
@@ -232,9 +229,6 @@ def disks(folder: Path) -> tuple[list[str], list[str]] | None:
             return said, wrong
     finally:
         queue.slots = slots
-
-
-# Clocks
 
 
 def clocks(folder: Path) -> list[str]:
