@@ -179,6 +179,22 @@ def box(element: Locator) -> dict[str, float]:
     return at_rest(element.bounding_box)
 
 
+def place(area: dict, x: float, y: float) -> tuple[float, float]:
+    """A point of an element on the screen, from shares of its sides."""
+    return area["x"] + x * area["width"], area["y"] + y * area["height"]
+
+
+def draw(paper: Locator, points: list[tuple[float, float]]) -> None:
+    """Draw with a mouse, at shares of the sides of a canvas."""
+    paper.scroll_into_view_if_needed()
+    area, mouse = box(paper), paper.page.mouse
+    mouse.move(*place(area, *points[0]))
+    mouse.down()
+    for point in points[1:]:
+        mouse.move(*place(area, *point), steps=5)
+    mouse.up()
+
+
 def heading(page: Page) -> Locator:
     return page.locator(".st-key-shell-heading")
 

@@ -19,9 +19,6 @@ def some_figures(count, seed=0):
     return [cubes.grown(stream, stream.randint(1, 10)) for _ in range(count)]
 
 
-# Notation
-
-
 def test_moves_are_walked_from_the_first_cube():
     corner = cubes.parse("x2 -y")
     assert corner.cubes == ((0, 1, 0), (1, 1, 0), (2, 0, 0), (2, 1, 0))
@@ -75,9 +72,6 @@ def test_bad_moves_get_one_sentence(text, word):
 def test_bad_cubes_get_one_sentence(places, word):
     with pytest.raises(UserError, match=word):
         cubes.from_cubes(places)
-
-
-# Which figures are the same
 
 
 def naive_turns():
@@ -135,9 +129,6 @@ def test_copies_are_all_attitudes_once():
         assert sum(map(len, quarters)) == len(everything)
 
 
-# Which figures there are
-
-
 def naive_chain_shapes(count, arms):
     """Shapes of chains by walking step by step in all directions and looking at the result."""
     steps = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
@@ -176,9 +167,6 @@ def test_chains_are_as_many_as_walks_find(count, arms):
     chains = cubes.chains(count, arms)
     assert len(chains) == len({chain.shape for chain in chains})
     assert len(chains) == naive_chain_shapes(count, arms)
-
-
-# Pictures
 
 
 def cast(figure, w, size, samples):
@@ -233,9 +221,6 @@ def test_the_yaw_is_counter_clockwise_from_above_and_turned_figures_agree():
         a = cubes.draw([figure.transformed(turned)], w)
         b = cubes.draw([figure], w + math.pi / 2)
         assert np.abs(a.astype(int) - b.astype(int)).max() <= 255 / drawing.SAMPLES**2 + 1
-
-
-# Sets of views
 
 
 def test_references_are_what_a_loop_computes():

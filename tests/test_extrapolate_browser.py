@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
+from playwright.sync_api import Browser, Page, TimeoutError, expect
 
 from fgpvae import load_pretrained, orientation
 from fgpvae.images import normalise
@@ -22,10 +22,12 @@ from tests.browser import (
     Visit,
     box,
     button,
+    draw,
     executable_path,
     heading,
     in_link,
     picture,
+    place,
     ready,
     settle,
 )
@@ -55,21 +57,6 @@ def given_digit(page: Page) -> np.ndarray:
 
 def expect_digit(page: Page, expected: np.ndarray) -> None:
     eventually(lambda: np.abs(given_digit(page) - expected).max() < 1 / 255)
-
-
-def place(area: dict, x: float, y: float) -> tuple[float, float]:
-    """A point of an element on the screen, from shares of its sides."""
-    return area["x"] + x * area["width"], area["y"] + y * area["height"]
-
-
-def draw(paper: Locator, points: list[tuple[float, float]]) -> None:
-    """Draw with a mouse, at shares of the sides of a canvas."""
-    area, mouse = box(paper), paper.page.mouse
-    mouse.move(*place(area, *points[0]))
-    mouse.down()
-    for point in points[1:]:
-        mouse.move(*place(area, *point), steps=5)
-    mouse.up()
 
 
 def test_ctrl_z_takes_back_a_stroke_and_another_view_is_added(visit: Visit):

@@ -33,9 +33,6 @@ def tiny(**settings) -> models.FGPVAE:
     return models.build(FGPVAEConfig(**values | settings, network=NETWORK)).eval()
 
 
-# --- data ---
-
-
 def test_a_film_is_determined_by_its_number_and_split():
     for split in films.SPLITS:
         one, again, other = (films.film(n, split) for n in (12, 12, 22))
@@ -99,9 +96,6 @@ def test_a_film_is_played_from_end_to_end_and_no_farther(tmp_path):
             rotate("12", "films", given, to, out)
 
 
-# --- networks ---
-
-
 def test_a_shift_is_a_phase_of_each_fourier_coefficient():
     shift = Shift(32, 0)
     signal = torch.rand(32, generator=torch.Generator().manual_seed(0))
@@ -152,9 +146,6 @@ def test_the_decoder_moves_one_look():
     assert torch.allclose(together, model.decode(z), atol=1e-5)
 
 
-# --- model ---
-
-
 def test_style_dropout_leaves_the_path_alone():
     """Hidden from the global channels alone, a view still says where the thing is."""
     views = FreshFilms(films.split_digits("training"), 4, 5, seed=0).batch(0)
@@ -185,9 +176,6 @@ def test_films_are_learned_and_saved(changes, tmp_path):
     images, t = film.images[None], films.times()[None]
     made = again.generate(images, t, torch.tensor([[0.123]]))
     assert torch.allclose(made, model.generate(images, t, torch.tensor([[0.123]])), atol=1e-2)
-
-
-# --- scores ---
 
 
 def test_a_posterior_that_is_true_is_found_true(monkeypatch):

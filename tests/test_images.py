@@ -131,9 +131,6 @@ def pixel(png_mode: str) -> Image.Image:
     return grey.convert(png_mode)
 
 
-# --- the form of MNIST
-
-
 def test_mnist_digits_come_back_nearly_unchanged() -> None:
     digits = unseen()
     for image in digits.images[::7]:
@@ -248,9 +245,6 @@ def test_stroke_width_is_brought_near_mnist(width: float, expected: str) -> None
     assert min(ink) < found.digit.sum() < max(ink)
 
 
-# --- what is not one digit
-
-
 @pytest.mark.parametrize(
     "picture",
     [
@@ -327,9 +321,6 @@ def test_pictures_without_a_digit_are_refused(name: str) -> None:
         normalise(NOT_A_DIGIT[name])
 
 
-# --- corrections and what is shown
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -344,9 +335,6 @@ def test_pictures_without_a_digit_are_refused(name: str) -> None:
 def test_senseless_corrections_are_refused(options: Options) -> None:
     with pytest.raises(UserError):
         normalise(drawn(), options)
-
-
-# --- reading
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))

@@ -80,9 +80,6 @@ def score(model, views):
     return model.terms(views)
 
 
-# Every model
-
-
 @every_model
 @pytest.mark.parametrize("network", NETWORKS)
 def test_shapes_gradients_saving(name, network, tmp_path):
@@ -253,9 +250,6 @@ def test_better_than_the_mean_image_after_a_short_run(name):
     assert error < 0.95 * (seen - seen.mean(0)).square().mean()
 
 
-# Some models
-
-
 @pytest.mark.parametrize("name", sorted(set(MODELS) - set(JOINT)))
 def test_the_kl_depends_on_the_context_alone(name):
     model, views = fresh(name), digits()
@@ -307,9 +301,6 @@ def test_a_posterior_has_the_right_gradient_by_the_angle(learned):
     w = AT.clone().requires_grad_()
     assert torch.autograd.gradcheck(posterior.mean, w)
     assert torch.autograd.gradcheck(posterior.variance, w)
-
-
-# What they are given, and what is loaded for them
 
 
 def test_views_tasks_and_models_that_do_not_fit_are_refused():

@@ -17,10 +17,11 @@ from fgpvae.images import normalise
 from fgpvae.models import Model
 from fgpvae.orientation.picture_scores import as_seen
 from fgpvae.runs.checkpoints import load_pretrained
-from tests.browser import STILL, Watch, box, new_page
+from tests.browser import STILL, Watch, box, draw, new_page
 from ui.components.canvas import to_png
 
 THREE = [(0.3, 0.25), (0.5, 0.18), (0.68, 0.28), (0.48, 0.5), (0.7, 0.7), (0.52, 0.84), (0.3, 0.76)]
+PAPER = "#canvas .paper"
 DIAL = "(key) => fgpvae.poses.get(key)"
 
 
@@ -48,18 +49,6 @@ def best() -> Model:
     return site.quantised(load_pretrained("best"))
 
 
-def draw(page: Page, points: list[tuple[float, float]]) -> None:
-    paper = page.locator("#canvas .paper")
-    paper.scroll_into_view_if_needed()
-    area = box(paper)
-    places = [(area["x"] + x * area["width"], area["y"] + y * area["height"]) for x, y in points]
-    page.mouse.move(*places[0])
-    page.mouse.down()
-    for place in places[1:]:
-        page.mouse.move(*place, steps=4)
-    page.mouse.up()
-
-
 def pixels(page: Page, key: str, degrees: float) -> np.ndarray:
     """What a dial draws at an angle, before it is enlarged."""
     code = f"([key, at]) => {{ const live = ({DIAL})(key); return [...live.picture.decode("
@@ -76,7 +65,7 @@ def given(page: Page, key: str) -> list[dict]:
 
 
 def test_drawings_are_views_that_are_turned_as_the_package_turns_them(page: Page, best: Model):
-    draw(page, THREE)
+    draw(page.locator(PAPER), THREE)
     dial = page.locator("#drawn")
     expect(dial.locator("[data-ready=yes]")).to_be_visible()
     (view,) = given(page, "draw")
@@ -91,7 +80,7 @@ def test_drawings_are_views_that_are_turned_as_the_package_turns_them(page: Page
 
     page.locator("#add").click()
     expect(page.locator("#turned")).to_have_value("90")
-    draw(page, [(y, 1 - x) for x, y in THREE])  # a quarter turn, counter-clockwise
+    draw(page.locator(PAPER), [(y, 1 - x) for x, y in THREE])  # a quarter turn, counter-clockwise
     expect(page.locator("#views")).to_contain_text("Views: 2")
     views = given(page, "draw")
     images = torch.tensor([view["image"] for view in views]).view(1, 2, 28, 28)
@@ -134,7 +123,7 @@ def test_the_trail_of_a_film_follows_its_frames(page: Page):
 
 
 def test_the_page_is_for_everyone_and_fits_on_a_phone(page: Page):
-    draw(page, THREE)
+    draw(page.locator(PAPER), THREE)
     expect(page.locator("#drawn")).to_be_visible()
     page.locator("#pick-b").click()
     page.locator("#gallery button").nth(4).click()

@@ -24,9 +24,6 @@ NPZ, ZIP = "application/octet-stream", "application/zip"
 GROUPS = {name: group for group, names in grouped().items() for name in names}
 
 
-# --- settings -------------------------------------------------------------------------------------
-
-
 def filled(name):
     """A form with a preset in it, and the config or the sentence that it makes."""
 
@@ -105,9 +102,6 @@ def test_another_model_or_training_set_brings_what_belongs_to_it():
     assert (made.model.name, made.data.source) == ("gpvae-amortised", "drawn")
     assert made.model.network.shape == (1, 32, 32)
     assert typed(app, {"data.split": "factorized"}).model.network.shape == (1, 28, 28)
-
-
-# --- the page -------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

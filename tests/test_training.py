@@ -51,9 +51,6 @@ def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
-# Batches
-
-
 @given(st.integers(1, 40), st.integers(1, 50), st.integers(0, 2**32 - 1))
 def test_an_epoch_takes_every_digit_once_in_an_order_of_its_own(digits, size, seed):
     shuffle = Source(digits, size, seed)
@@ -128,9 +125,6 @@ def test_context_and_samples_of_a_step_come_from_different_random_numbers(views)
     assert not torch.equal(lowest, drawn["context"])
 
 
-# The optimiser
-
-
 def test_learning_rates_warm_up_and_follow_a_cosine(views):
     steps = 3 * math.ceil(12 / 5)
     run = trainer(config(learning_rate=0.01, warmup=3, schedule="cosine"), views)
@@ -169,9 +163,6 @@ def test_gradients_are_clipped(views):
     assert norms[1] == pytest.approx(0.5, rel=1e-3)
 
 
-# The same config gives the same weights, however it gets there
-
-
 @pytest.mark.parametrize("objective", ["elbo", "geco"])
 def test_a_run_resumed_at_any_step_ends_with_the_same_weights(views, objective, tmp_path):
     setting = config(0.9, objective, schedule="cosine", context_dropout=0.5, weight_decay=0.1)
@@ -190,9 +181,6 @@ def test_a_run_resumed_at_any_step_ends_with_the_same_weights(views, objective, 
         assert same(weights(second.model), weights(whole.model))
 
 
-# What is not finite
-
-
 def test_a_loss_that_is_not_finite_stops_the_run_and_names_the_cause(views):
     images = views.images.clone()
     images[7, 0, 3, 3] = math.nan
@@ -201,9 +189,6 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_names_the_cause(views):
         list(run.steps())
     assert "last good checkpoint is kept" in str(stop.value)
     run.check_finite()  # the step was not taken
-
-
-# Settings
 
 
 CONFIGS = [NetworkConfig, DataConfig, ObjectiveConfig, TrainingConfig, RunConfig]
@@ -268,8 +253,6 @@ def test_a_batch_that_would_take_gigabytes_is_refused_before_anything_is_allocat
         presets.preset("paper", [*changes, "data.split=continuous", "data.views=512"])
     RunConfig(model=wide, training=TrainingConfig(batch=20))
 
-
-# Recognition
 
 TOLD = NetworkConfig("dense", widths=(16, 12), gated=True, harmonics=4)
 

@@ -55,11 +55,7 @@ def table(results: list[Result]) -> str:
         "plain paper": [r for r in results if r.scene.paper == "plain"],
         "ruled paper": [r for r in results if r.scene.paper == "ruled"],
         "squared paper": [r for r in results if r.scene.paper == "squared"],
-        "with a shadow": [r for r in results if r.scene.shadow != "none"],
         "pale ink": [r for r in results if r.scene.pale],
-        "pale ink, with a shadow": [
-            r for r in results if r.scene.pale and r.scene.shadow != "none"
-        ],
         "printed digits": [r for r in results if r.original is None],
     }
     lines = ["| photographs | number | refused | wrong shape |", "|---|---|---|---|"]

@@ -128,25 +128,6 @@ def flips(content: bytes, count: int, seed: int) -> Iterator[Damage]:
         yield f"flips {number}", bytes(damaged)
 
 
-def shuffles(content: bytes, count: int, seed: int) -> Iterator[Damage]:
-    """Blocks exchanged, repeated, zeroed, lost."""
-    stream = random.Random(seed)
-    for number in range(count):
-        a, b = (stream.randrange(max(len(content) - 512, 1)) for _ in "ab")
-        block, other = content[a : a + 512], content[b : b + 512]
-        damaged = bytearray(content)
-        match number % 4:
-            case 0:
-                damaged[a : a + 512], damaged[b : b + 512] = other, block
-            case 1:
-                damaged[a:a] = other
-            case 2:
-                damaged[a : a + 512] = bytes(len(block))
-            case 3:
-                del damaged[a : a + 512]
-        yield f"blocks {number}", bytes(damaged)
-
-
 def foreign(bait: Path) -> Iterator[Damage]:
     """What is no file of a run at all, among it pickles that would write a file."""
     evil = Malicious(bait)
@@ -238,7 +219,7 @@ def weights_of(place: Place, outcome: Outcome, number: int) -> None:
     def reads_the_same() -> bool:
         return same(load_model(path), place.model)
 
-    damages = [*cuts(good), *flips(good, number, 0), *shuffles(good, number // 3, 1)]
+    damages = [*cuts(good), *flips(good, number, 0)]
     damages += [*headers(good), *foreign(place.bait)]
     damages += [(f"{name} in its place", place.good[name]) for name in PARTS if name != WEIGHTS]
     for name, content in damages:
@@ -270,7 +251,7 @@ def configs_of(place: Place, outcome: Outcome, number: int) -> None:
         found[0].summary()
         return True
 
-    damages = [*cuts(good, 16), *flips(good, number, 2), *shuffles(good, 20, 3)]
+    damages = [*cuts(good, 16), *flips(good, number, 2)]
     damages += [*foreign(place.bait), ("deep", b"[" * 100_000), ("long", b"9" * 10**5)]
     values = json.loads(good)
     damages += [
@@ -312,7 +293,7 @@ def states_of(place: Place, outcome: Outcome, number: int) -> None:
             step = next(steps).step
         return step.step == expected.step and math.isclose(step.loss, expected.loss, rel_tol=1e-4)
 
-    damages = [*cuts(good), *flips(good, number, 4), *shuffles(good, number // 3, 5)]
+    damages = [*cuts(good), *flips(good, number, 4)]
     damages += foreign(place.bait)
     damages += [(f"{name} in its place", place.good[name]) for name in PARTS if name != runs.STATE]
     state = torch.load(io.BytesIO(good), weights_only=True)
@@ -370,7 +351,7 @@ def archives_of(place: Place, outcome: Outcome, number: int) -> None:
         checkpoints.load_config(path)
         return same(load_pretrained(path), place.model)
 
-    damages = [*cuts(good), *flips(good, number, 7), *shuffles(good, 30, 8), *foreign(place.bait)]
+    damages = [*cuts(good), *flips(good, number, 7), *foreign(place.bait)]
     for name, content in {
         "names with ..": {f"../{name}": part for name, part in parts.items()},
         "names from the root": {f"/{name}": part for name, part in parts.items()},

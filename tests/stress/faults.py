@@ -112,29 +112,15 @@ def one_run(
         child = forks.start("train", "--run-dir", torn, "--resume", **OFTEN)
 
 
-def strike(child: Child, torn: Path, stream: random.Random) -> bool:
-    """Kill during or after a checkpoint, or at any moment since the run goes on."""
-    if stream.random() < 0.6 or not (torn / runs.STATE).exists():
-        return kill_after_checkpoints(child, torn, stream)
-    end = time.monotonic() + stream.uniform(0, 0.4)
-    while time.monotonic() < end:
-        if finished(torn):
-            return False
-        time.sleep(0.002)
-    child.kill(signal.SIGKILL)
-    return not finished(torn)
-
-
-def kill_after_checkpoints(child: Child, directory: Path, stream: random.Random) -> bool:
+def strike(child: Child, directory: Path, stream: random.Random) -> bool:
     """SIGKILL after a few more checkpoints and a moment; False if the run has ended before."""
     state = directory / runs.STATE
-    last = version(state)
     for _ in range(stream.randrange(1, 4)):
-        child.until(lambda before=last: version(state) != before or finished(directory))
-        if finished(directory):
-            return False
         last = version(state)
+        child.until(lambda last=last: version(state) != last or finished(directory))
     time.sleep(stream.uniform(0, 0.02))
+    if finished(directory):
+        return False
     child.kill(signal.SIGKILL)
     return not finished(directory)
 

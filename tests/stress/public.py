@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import psutil
 
 from tests import browser
-from tests.stress.load import PAGES, Crowd, Record, listener
+from tests.stress.load import PAGES, Record, listener, tour
 from tests.stress.table import Row, none
 
 PART, VISITS = "public", 50
@@ -25,18 +25,14 @@ def rows() -> Iterator[Row]:
         browser.serve("app.py", FGPVAE_PUBLIC="1", FGPVAE_RUNS=f"{folder}/runs") as address,
     ):
         server = listener(address)
-        before = resident(server)
         for number in range(VISITS):
-            asyncio.run(Crowd(models=(MODELS[number % len(MODELS)],)).tour(address, record))
+            asyncio.run(tour(address, record, (MODELS[number % len(MODELS)],)))
             after.append(resident(server))
         written = os.listdir(folder)
     yield none(PART, "errors", VISITS, record.errors)
     yield none(PART, "files in the directory of runs", VISITS, written)
     tried = f"{VISITS} visits to {len(PAGES)} pages"
-    text = (
-        f"{before:.0f} MB at first, {after[0]:.0f} after one visit, {after[-1]:.0f} after all; "
-        f"{max(after):.0f} at most"
-    )
+    text = f"{after[0]:.0f} MB after one visit, {after[-1]:.0f} after all; {max(after):.0f} at most"
     met = max(after) < MEGABYTES
     yield Row(PART, "memory of the server", tried, text, f"below {MEGABYTES} MB", met)
 
