@@ -34,9 +34,6 @@ def same(a, b):
     return all(torch.equal(getattr(a, name), getattr(b, name)) for name in names)
 
 
-# Digits
-
-
 def test_embedded_digits_are_the_benchmarks():
     assert sha(data.embedded().images) == SHA_THREES
     assert sha(data.embedded(range(10)).images) == SHA_EMBEDDED
@@ -63,9 +60,6 @@ def test_trainable_leaves_out_what_stays_unseen():
 def test_bad_classes(make, classes):
     with pytest.raises(UserError):
         make(classes)
-
-
-# Rotation
 
 
 @settings(max_examples=60)
@@ -113,9 +107,6 @@ def test_fast_rotation_is_near_the_spline_and_turns_the_same_way():
 def test_rotation_of_what_cannot_be_rotated(images, angles):
     with pytest.raises(UserError):
         data.rotate(images, angles)
-
-
-# Training sets
 
 
 def test_factorized():
@@ -191,9 +182,6 @@ def test_validation_digits_are_training_digits_that_are_not_tested(make):
             data.split_validation(train, digits)
 
 
-# Tasks
-
-
 def test_interpolation():
     digits = data.embedded((3, 6))
     for make in (data.factorized, data.shuffled):
@@ -228,9 +216,6 @@ def test_extrapolation_and_one_view():
         expected = spline(digits.images[ids[p]], one.at[p, s].item())
         np.testing.assert_allclose(one.targets[p, s], expected, atol=1e-6)
     assert not set(ids) & set(data.factorized((0, 3)).ids.tolist())
-
-
-# Loaders
 
 
 def idx(items, magic=None, sizes=None):

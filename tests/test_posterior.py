@@ -74,9 +74,6 @@ def assert_same(ours, theirs, atol, rtol=0.0):
         )
 
 
-# Each closed form against something independent
-
-
 @given(*[st.floats(-5, 5), st.floats(0.01, 10)] * 2)
 @settings(max_examples=50)
 def test_density_and_kl_are_those_of_torch(mean_q, var_q, mean, var):
@@ -190,9 +187,6 @@ def test_without_any_view_the_posterior_is_the_prior(path):
         assert (log_evidence == 0).all()
 
 
-# Dense and Fourier are the same thing
-
-
 @given(
     Q=st.integers(1, 64),
     P=st.integers(1, 3),
@@ -232,9 +226,6 @@ def test_dense_and_fourier_agree_at_the_smallest_noise(Q, r, seed):
     assert_same(elsewhere, fourier, atol=1e-6)
 
 
-# Masks, batches, order
-
-
 def hidden(case, junk):
     """The same case with other values in every entry that is not observed."""
     other = Case()
@@ -269,9 +260,6 @@ def test_what_is_not_observed_may_be_anything(path, junk):
     assert by_var[~case.observed].abs().max() == 0
 
 
-# Gradients
-
-
 @paths
 def test_gradients_are_those_of_finite_differences(path):
     case = Case(P=2, Q=4, J=2, share=0.6, seed=5)
@@ -287,9 +275,6 @@ def test_gradients_are_those_of_finite_differences(path):
     logs = [torch.tensor(x).double().log() for x in (1.3, 0.8)]
     inputs = [x.requires_grad_() for x in (case.mu, case.var, *logs)]
     assert torch.autograd.gradcheck(value, inputs)
-
-
-# Samples
 
 
 @kernels_and_paths
@@ -323,9 +308,6 @@ def test_the_generator_decides_the_function_whatever_the_angles(path):
         torch.testing.assert_close(alone[:, 0], together[:, s], atol=1e-12, rtol=0)
     assert not torch.allclose(together, q.sample(case.at, generator(8)))
     assert not together.requires_grad
-
-
-# Numbers at the edge
 
 
 def test_a_factorisation_that_fails_is_an_error_not_a_number():

@@ -17,7 +17,9 @@ from fgpvae import files, runs
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAEConfig
 from fgpvae.networks.standard import NetworkConfig
-from fgpvae.runs import queue
+from fgpvae.runs import estimate, queue
+from fgpvae.training.configs import DataConfig
+from fgpvae.training.presets import PRESETS
 from tests.test_runs import same_weights, tiny, train
 from tests.waiting import eventually
 
@@ -230,3 +232,12 @@ def test_a_run_too_large_for_what_is_left_is_refused_before_it_fills_the_disk(
     monkeypatch.setattr(queue, "slots", lambda: 0)
     queue.delete(queue.find(root, "a"))
     assert queue.resume(run).state == runs.QUEUED
+
+
+def test_an_estimate_grows_with_what_is_trained():
+    small = tiny(10)
+    full = tiny(10, data=DataConfig("continuous", "openml", classes=tuple(range(10)), views=2))
+    assert estimate.training_subjects(full) > 100 * estimate.training_subjects(small)
+    assert estimate.epoch_seconds(full) > 100 * estimate.epoch_seconds(small) > 0
+    assert estimate.epoch_seconds(PRESETS["wide"]) > estimate.epoch_seconds(PRESETS["quick"])
+    assert estimate.epoch_seconds(PRESETS["cubes"]) > estimate.epoch_seconds(PRESETS["cubes-quick"])

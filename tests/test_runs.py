@@ -3,6 +3,8 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ from fgpvae import files, runs
 from fgpvae.errors import UserError
 from fgpvae.models import FGPVAEConfig
 from fgpvae.networks.standard import NetworkConfig
-from fgpvae.runs import writer
+from fgpvae.runs import memory, writer
 from fgpvae.runs.checkpoints import CONFIG, WEIGHTS, load_model
 from fgpvae.training.configs import DataConfig, RunConfig, TrainingConfig
 from fgpvae.training.objectives import ObjectiveConfig
@@ -228,3 +230,9 @@ def test_a_write_replaces_a_file_as_a_whole_or_not_at_all(tmp_path):
     files.write(path, b"new")
     assert path.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_peak_is_not_that_of_the_process_before():
+    code = f"exec(open({memory.__file__!r}).read()); print(peak_mb())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 1 < float(done.stdout) < 60 < memory.peak_mb()  # ours has PyTorch
