@@ -29,6 +29,7 @@ with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=executable_path(), args=["--no-sandbox"])
     visits = []
     for page in (browser.new_page() for _ in range(5)):
+        page.set_default_timeout(240_000)  # a busy machine is not a failure
         page.goto((Path(sys.argv[1]).resolve() / "index.html").as_uri(), wait_until="commit")
         first = page.evaluate(FIRST)
         page.wait_for_selector("body[data-ready=yes]")

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import time
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from fgpvae.evaluation import comparison
 from fgpvae.runs import checkpoints
 from tests import tiny
 from tests.pages import html, open_page
+from tests.waiting import eventually
 from ui.catalog import results
 from ui.catalog.results import Curve, Row, Spread
 from ui.compare import curve_cards, files, picture_matrix, table_cards
@@ -64,11 +64,7 @@ def test_own_runs_are_evaluated_on_demand_and_join_the_table(place):
     evaluate = next(b for b in app.button if b.label == "Evaluate")
     assert "runs/first" not in list(app.dataframe[0].value["Model"])
     fine(evaluate.click().run())
-    until = time.monotonic() + 600
-    while "runs/first" not in list(app.dataframe[0].value["Model"]):
-        assert time.monotonic() < until
-        time.sleep(0.2)
-        fine(app.run())
+    eventually(lambda: "runs/first" in list(fine(app.run()).dataframe[0].value["Model"]))
     model = checkpoints.load_model(place / "model.safetensors")
     config = checkpoints.load_config(place)
     expected = comparison.table_figures(model, config.data, config.seed)

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import weakref
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from fgpvae.training import distributed, presets, sources
 from fgpvae.training.batches import FixedViews, FreshViews, random_context
 from fgpvae.training.distributed import Workers
 from fgpvae.training.trainer import Trainer
+from tests.waiting import PATIENCE, eventually
 from tests.zygote import Child, zygote
 
 OFTEN = {"CHECKPOINT_SECONDS": 0.02, "HEARTBEAT_SECONDS": 0.01}
@@ -248,12 +248,12 @@ def test_torchrun_starts_them_and_ends_when_one_is_lost(tmp_path):
         subprocess.Popen(command, stdout=out, stderr=out) as torchrun,
     ):
         try:
-            while not (directory / runs.STATE).exists() or not (directory / runs.METRICS).exists():
-                assert torchrun.poll() is None, (tmp_path / "out").read_text()
-                time.sleep(0.05)
+            for name in (runs.STATE, runs.METRICS):
+                eventually(lambda name=name: torchrun.poll() or (directory / name).exists())
+            assert torchrun.poll() is None, (tmp_path / "out").read_text()
             first = json.loads((directory / runs.STATUS).read_text())["pid"]
             os.kill(other_worker(torchrun.pid, first), signal.SIGKILL)
-            assert torchrun.wait() != 0
+            assert torchrun.wait(PATIENCE) != 0
         finally:
             torchrun.kill()
     assert "Another worker was lost; the last checkpoint is kept" in (tmp_path / "out").read_text()

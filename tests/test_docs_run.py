@@ -135,7 +135,7 @@ def test_the_page_shown_works(tmp_path, monkeypatch):
     monkeypatch.setattr(frame, "PAGES", (*frame.PAGES, (name, title)))
     script = tmp_path / f"{name}.py"
     script.write_text(PAGE)
-    at = AppTest.from_file(str(script), default_timeout=120)
+    at = AppTest.from_file(str(script), default_timeout=240)
     at.session_state[frame.FLAG] = True
     at.run()
     assert not at.exception

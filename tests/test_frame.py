@@ -73,7 +73,7 @@ def test_elements_are_written_once_and_shown_to_everybody_where_they_belong():
             cache.elements(cache.digest("tests", text), show)
         left.caption("last")
 
-    runs = [AppTest.from_function(app, args=(text,), default_timeout=30).run() for text in "aab"]
+    runs = [AppTest.from_function(app, args=(text,), default_timeout=240).run() for text in "aab"]
     for page, text in zip(runs, "aab", strict=True):
         assert not page.exception
         caption, html = page.columns[1].children.values()
@@ -115,7 +115,7 @@ def script() -> None:
 
 
 def test_a_late_message_of_the_browser_does_not_undo_a_change():
-    app = AppTest.from_function(script).run()
+    app = AppTest.from_function(script, default_timeout=240).run()
     old = app._tree  # what the browser shows, and says with every click
     app.button(key="add").click().run()
     assert app.session_state["value"] == app.slider[0].value == 3
@@ -126,7 +126,7 @@ def test_a_late_message_of_the_browser_does_not_undo_a_change():
 
 
 def test_the_persons_own_change_keeps_the_widget():
-    app = AppTest.from_function(script).run()
+    app = AppTest.from_function(script, default_timeout=240).run()
     app.button(key="add").click().run()
     key = app.slider[0].key
     app.slider[0].set_value(7).run()
