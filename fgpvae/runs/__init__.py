@@ -53,8 +53,12 @@ def create_locked(directory: Path, config: RunConfig, objects: Objects | None = 
         )
     if objects is not None:
         files.write(directory / OBJECTS_FILE, object_files.pack(objects))
-    files.write_json(directory / STATUS, {"state": QUEUED, "queued": time.time()})
+    write_status(directory, QUEUED, queued=time.time())
     save_config(config, directory)
+
+
+def write_status(directory: Path, state: str, **rest: Any) -> None:
+    files.write_json(directory / STATUS, {"state": state, **rest})
 
 
 def check_state(directory: Path) -> None:

@@ -162,8 +162,7 @@ def resume(run: Run, epochs: int | None = None) -> Run:
                 raise UserError(f"'{run.name}' is finished; give it more epochs to continue.")
             if config != now.config:
                 save_config(config, run.path)
-            status = {"state": runs.QUEUED, "queued": time.time(), "epoch": now.epoch}
-            files.write_json(run.path / runs.STATUS, status)
+            runs.write_status(run.path, runs.QUEUED, queued=time.time(), epoch=now.epoch)
     advance_queue(folder)
     return runs.open_run(run.path)
 
@@ -175,8 +174,7 @@ def stop(run: Run) -> None:
         if now.active:
             files.write(run.path / runs.STOP, b"")
         elif now.state == runs.QUEUED:
-            status = {"state": runs.STOPPED, "epoch": now.epoch}
-            files.write_json(run.path / runs.STATUS, status)
+            runs.write_status(run.path, runs.STOPPED, epoch=now.epoch)
 
 
 def delete(run: Run) -> None:
@@ -217,7 +215,7 @@ def advance_queue(root: Path) -> list[str]:
             try:
                 _check_disk(run.path, run.config)  # earlier runs may have filled the disk
             except UserError as error:
-                _fail(run, str(error))
+                runs.write_status(run.path, runs.FAILED, message=str(error), epoch=run.epoch)
                 continue
             if _launch(run, threads(active)):
                 active += 1
@@ -259,18 +257,14 @@ def _launch(run: Run, threads: int) -> bool:
     lock = files.try_lock(run.path / runs.LOCK, runs.LOCK_SECONDS)
     if lock is None:
         return False  # trained from a terminal
-    package = Path(__file__).parents[2]
-    paths = [str(package), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {
-        "OMP_NUM_THREADS": str(threads),
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-    }
+    paths = filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")])
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
     command = [sys.executable, "-m", "fgpvae", "train", "--resume", "--json"]
     command += ["--run-dir", str(run.path.absolute()), "--lock", str(lock)]
     try:
         (run.path / runs.STOP).unlink(missing_ok=True)
-        status = {"state": runs.PREPARING, "epoch": run.epoch}
-        files.write_json(run.path / runs.STATUS, status)
+        runs.write_status(run.path, runs.PREPARING, epoch=run.epoch)
         with open(run.path / runs.LOG, "wb", opener=files.without_links) as log:
             child = subprocess.Popen(
                 command,
@@ -285,7 +279,8 @@ def _launch(run: Run, threads: int) -> bool:
         threading.Thread(target=_follow, args=(child, run.path.parent), daemon=True).start()
         return True
     except OSError as error:
-        _fail(run, f"The training process could not be started: {error.strerror}.")
+        message = f"The training process could not be started: {error.strerror}."
+        runs.write_status(run.path, runs.FAILED, message=message, epoch=run.epoch)
         return False
     finally:
         os.close(lock)
@@ -307,11 +302,6 @@ def _step_back(pid: int, nice: int) -> None:
                 break
             except BlockingIOError:  # except for root, one change per 0.1 s is allowed
                 time.sleep(0.1)
-
-
-def _fail(run: Run, message: str) -> None:
-    status = {"state": runs.FAILED, "message": message, "epoch": run.epoch}
-    files.write_json(run.path / runs.STATUS, status)
 
 
 @contextmanager
