@@ -66,9 +66,11 @@ def unpack(content: bytes, name: str) -> Archive:
         own = object_files.parse(parts[OBJECTS_FILE], f"{name}/{OBJECTS_FILE}")
         if own.shape != config.model.network.shape:
             raise UserError(f"The objects in '{name}' are not those that its model was made for.")
-    epoch = _last_epoch(parts.get(runs.METRICS), config.training.epochs)
-    done = epoch >= config.training.epochs
-    status = {"state": runs.FINISHED if done else runs.STOPPED, "epoch": epoch}
+    epoch = epochs = config.training.epochs  # weights without metrics are of the last epoch
+    if runs.METRICS in parts:
+        lines = runs.parse_metrics(parts[runs.METRICS])
+        epoch = min(max(int(lines[-1]["epoch"]), 0), epochs) if lines else 0
+    status = {"state": runs.FINISHED if epoch == epochs else runs.STOPPED, "epoch": epoch}
     parts[runs.STATUS] = json.dumps(status | {"heartbeat": time.time()}).encode()
     return Archive(config, parts)
 
@@ -82,11 +84,3 @@ def _parts(content: bytes, name: str) -> dict[str, bytes]:
         if not {CONFIG, WEIGHTS} <= set(found) or len(set(found)) != len(found):
             raise UserError(f"'{name}' must hold one {CONFIG} and one {WEIGHTS}.")
         return {each: checkpoints.extract(archive, each, LIMITS[each], name) for each in found}
-
-
-def _last_epoch(metrics: bytes | None, epochs: int) -> int:
-    """The last epoch of a run; weights without metrics count as those of its last epoch."""
-    if metrics is None:
-        return epochs
-    lines = runs.parse_metrics(metrics)
-    return min(max(int(lines[-1]["epoch"]), 0), epochs) if lines else 0
