@@ -24,7 +24,6 @@ GROUPS = {OBJECTS: "Objects"} | {split: each.group for split, each in COLLECTION
 OWN = "runs/"  # prefix of the names of runs
 MOST = 12  # models in memory
 
-
 LINES = {  # one line on each shipped model and the preset of the same name
     "best": "FGP-VAE for all ten digits; one view is enough for it.",
     "paper": "The paper's small FGP-VAE, for threes.",

@@ -15,7 +15,10 @@ def from_dial(track: Track, angle: float) -> float:
 
 
 def colour(track: Track, w: float) -> str:
-    return palette.angle_colour(w) if track.period else palette.track_colour((w + 1) / 2)
+    if not track.period:  # a line has the first colours of the circle
+        share = float(np.clip((w + 1) / 2, 0, 1))
+        w = 2 * np.pi * share * (len(palette.TRACK) - 1) / len(palette.CYCLE)
+    return palette.angle_colour(w)
 
 
 def colours(track: Track, w: np.ndarray) -> list[str]:

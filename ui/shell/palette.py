@@ -14,11 +14,6 @@ HELD_OUT = ACCENT = LOCAL  # highlights, e.g. own runs
 TRUTH = "#8b93a5"
 
 
-def track_colour(share: float) -> str:
-    """Return the colour of a place on a line, from 0 to 1."""
-    return angle_colour(math.tau * min(max(share, 0.0), 1.0) * (len(TRACK) - 1) / len(CYCLE))
-
-
 def angle_colour(w: float) -> str:
     """Return the colour of an angle in radians, as #rrggbb."""
     position = w / math.tau % 1 * len(CYCLE)

@@ -79,13 +79,12 @@ def grid(
     columns: Sequence[str],
     bars: Sequence[str] | None = None,
     marked: int | None = None,
-    cell: int = 34,
     alt: str = "pictures",
 ) -> str:
     """Rows of images [C, H, W], or [C, 3, H, W], with a name each, as HTML.
 
     Columns have a label and a colour bar. The grid fills the available width; if cells would be
-    narrower than `cell` pixels, it scrolls sideways inside its card.
+    narrower than 34 pixels, it scrolls sideways inside its card.
     """
     named = any(name for name, _ in rows)
     kind = ["marked" if index == marked else "" for index in range(len(columns))]
@@ -101,7 +100,7 @@ def grid(
         bar = f'<div class="bar" style="background:{bars[index]}"></div>' if bars else ""
         label = f'<div class="label {kind[index]}">{escape(text)}</div>'
         parts.append(f'<div style="min-width:0">{bar}{label}</div>')
-    widths = f"{'max-content ' * named}repeat({len(columns)}, minmax({cell}px, 1fr))"
+    widths = f"{'max-content ' * named}repeat({len(columns)}, minmax(34px, 1fr))"
     return (
         f'<div class="rows" role="img" tabindex="0" aria-label="{escape(alt)}">'
         f'<div style="grid-template-columns:{widths}">{"".join(parts)}</div></div>{STYLE}'

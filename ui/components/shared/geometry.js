@@ -26,15 +26,9 @@ export function within({ clientX, clientY }, element) {
   return [(clientX - left) / width, (clientY - top) / height];
 }
 
-// position of a pointer relative to the centre of an element: angle from the top, distance in sides of the element,
-// and the side in pixels
+// position of a pointer relative to the centre of a square element: angle from the top, distance in sides, and the
+// side in pixels
 export function around(event, element) {
-  const box = element.getBoundingClientRect();
-  const x = event.clientX - box.left - box.width / 2;
-  const y = event.clientY - box.top - box.height / 2;
-  return {
-    angle: (Math.atan2(-x, -y) * 180) / Math.PI,
-    radius: Math.hypot(x, y) / box.width,
-    side: box.width,
-  };
+  const [x, y] = within(event, element).map((share) => share - 0.5);
+  return { angle: (Math.atan2(-x, -y) * 180) / Math.PI, radius: Math.hypot(x, y), side: element.clientWidth };
 }
