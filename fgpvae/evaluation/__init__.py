@@ -7,7 +7,6 @@ from fgpvae.evaluation.protocol import (
     evaluate,
     evaluate_cubes,
     evaluate_objects,
-    score,
     task_mse,
     unseen_figures,
 )
@@ -20,7 +19,6 @@ __all__ = [
     "evaluate_cubes",
     "evaluate_objects",
     "gp_share",
-    "score",
     "task_mse",
     "unseen_figures",
     "verdict",

@@ -14,7 +14,7 @@ from fgpvae.data.collections import Collection, Subject
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
 from fgpvae.errors import UserError
 from fgpvae.evaluation.baselines import mean_image, rotated_view
-from fgpvae.evaluation.protocol import Progress, all_errors, benchmark_tasks, predictions, score
+from fgpvae.evaluation.protocol import Progress, all_errors, benchmark_tasks, predictions, task_mse
 from fgpvae.models import Model
 from fgpvae.training.configs import DataConfig
 
@@ -220,8 +220,11 @@ def mse_by_views(
     progress: Progress = lambda share: None,
 ) -> dict[int, float]:
     """MSE of the unseen digits at the held-out angle against the number of views given of each."""
-    tasks = {count: asked(Question(views=count, label=label)) for count in views}
-    return {count: each.mse for count, each in score(model, tasks, progress=progress).items()}
+    found = {}
+    for done, count in enumerate(views, start=1):
+        found[count] = task_mse(model, asked(Question(views=count, label=label)))
+        progress(done / len(views))
+    return found
 
 
 def reference_by_views() -> dict[str, dict[int, float]]:

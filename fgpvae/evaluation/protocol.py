@@ -3,9 +3,8 @@
 import dataclasses
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,12 +24,10 @@ from fgpvae.training.configs import CUBES, DataConfig
 from fgpvae.training.sources import training_views
 
 CHUNK = 64  # digits in a chunk
-OBLIQUE = "oblique"
 BY_VIEWS = (1, 4, 11)  # numbers of given views at which errors are compared
 SPREAD_EACH = 8  # every eighth figure suffices for the spread of samples
 
 Progress = Callable[[float], None]  # receives the share that is done
-Name = TypeVar("Name", str, int)
 
 
 def predictions(
@@ -47,7 +44,12 @@ def predictions(
 
 def task_mse(model: Model, task: Task, sample: bool = False, seed: int = 0) -> float:
     """Mean squared error of a pixel over all images of a task."""
-    return _mean(task, _squares(model, task, sample, seed))
+    if not task.asked.any():
+        raise UserError("The task has no target image.")
+    squares = 0.0
+    for part, images in predictions(model, task, sample, seed):
+        squares += float((images - part.targets)[part.asked].double().square().sum())
+    return squares / (int(task.asked.sum()) * task.targets.shape[2:].numel())
 
 
 @torch.no_grad()
@@ -65,51 +67,6 @@ def sample_spread(model: Model, task: Task, samples: int = 8) -> float:
     posterior = model.infer(views.images, views.angles, views.observed)
     drawn = sampled_images(model, posterior, task.at, samples, generator)
     return float(drawn.double().var(0).mean().sqrt())
-
-
-@dataclass(frozen=True)
-class Score:
-    """Mean squared errors of a pixel over the images of one task."""
-
-    mse: float
-    sampled: float | None  # with posterior samples instead of means
-    by_class: dict[str, float]  # by class
-
-
-def score(
-    model: Model,
-    tasks: Mapping[Name, Task],
-    sampled: Collection[Name] = (),
-    progress: Progress = lambda share: None,
-) -> dict[Name, Score]:
-    """The errors of a model on named tasks; those in `sampled` with posterior samples as well."""
-    scores = {}
-    for done, (name, task) in enumerate(tasks.items(), start=1):
-        squares, labels = _squares(model, task), task.context.labels
-        by_class = {
-            str(label): _mean(task[labels == label], squares[labels == label])
-            for label in labels[task.asked.any(-1)].unique().tolist()
-        }
-        drawn = task_mse(model, task, sample=True) if name in sampled else None
-        scores[name] = Score(_mean(task, squares), drawn, by_class)
-        progress(done / len(tasks))
-    return scores
-
-
-def _squares(model: Model, task: Task, sample: bool = False, seed: int = 0) -> Tensor:
-    """Squared errors of each digit [P], summed over the pixels of its images."""
-    parts = [torch.zeros(0, dtype=torch.float64)]
-    for part, images in predictions(model, task, sample, seed):
-        each = (images - part.targets).double().square().flatten(2).sum(-1)  # [p, S]
-        parts.append(torch.where(part.asked, each, 0.0).sum(-1))
-    return torch.cat(parts)
-
-
-def _mean(task: Task, squares: Tensor) -> float:
-    count = int(task.asked.sum())
-    if not count:
-        raise UserError("The task has no target image.")
-    return float(squares.sum()) / (count * task.targets.shape[2:].numel())
 
 
 def evaluate(
@@ -244,26 +201,26 @@ def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dic
     started = time.perf_counter()
     images = unseen_figures(model.config.network.shape[1])
     tasks = {str(given): cubes.task(images, given) for given in cubes.GIVEN}
-    tasks[OBLIQUE] = cubes.task(images, 1, cubes.ANGLES // 12)
-    scores = score(model, tasks, sampled=tasks, progress=progress)
-    oblique = scores.pop(OBLIQUE)
+    errors, sampled = {}, {}
+    for done, (name, task) in enumerate(tasks.items(), start=1):
+        errors[name], sampled[name] = task_mse(model, task), task_mse(model, task, sample=True)
+        progress(done / len(tasks))
     known = cube_references(images.shape[-1])
     simple = {"mean_image": known["mean_image"], "nearest_view": known["same_view"]}
-    compared = {
-        ONE_VIEW: scores["1"].mse,
-        "gp_share": gp_share(model, tasks[str(cubes.GIVEN[-1])].context),
-    }
+    share = gp_share(model, tasks[str(cubes.GIVEN[-1])].context)
+    compared = {ONE_VIEW: errors["1"], "gp_share": share, "references": {ONE_VIEW: simple}}
     return {
         "split": CUBES,
-        **compared,
-        "oblique_view_mse": oblique.mse,
-        "mse_by_views": {name: each.mse for name, each in scores.items()},
-        "mse_by_views_sampled": {name: each.sampled for name, each in scores.items()},
+        "one_view_mse": errors["1"],
+        "oblique_view_mse": task_mse(model, cubes.task(images, 1, cubes.ANGLES // 12)),
+        "mse_by_views": errors,
+        "mse_by_views_sampled": sampled,
         "spread_by_views": {
-            name: sample_spread(model, tasks[name][::SPREAD_EACH]) for name in scores
+            name: sample_spread(model, task[::SPREAD_EACH]) for name, task in tasks.items()
         },
+        "gp_share": share,
         "references": known,
-        "verdict": verdict(compared | {"references": {ONE_VIEW: simple}}),
+        "verdict": verdict(compared),
         "figures": len(images),
         "parameters": sum(p.numel() for p in model.parameters()),
         "seconds": time.perf_counter() - started,
@@ -289,11 +246,13 @@ def all_errors(
     """Errors, those in `sampled` of posterior samples too (None without a task); time taken."""
     started = time.perf_counter()
     found: dict[str, Any] = {}
-    scores = score(model, tasks, sampled, progress)
     for name in (TEST, EXTRAPOLATION, ONE_VIEW):
-        known = scores.get(name)
-        found[name] = known.mse if known else None
-        found[f"{name}_sampled"] = known.sampled if known else None
+        found |= {name: None, f"{name}_sampled": None}
+    for done, (name, task) in enumerate(tasks.items(), start=1):
+        found[name] = task_mse(model, task)
+        if name in sampled:
+            found[f"{name}_sampled"] = task_mse(model, task, sample=True)
+        progress(done / len(tasks))
     found["parameters"] = sum(p.numel() for p in model.parameters())
     found["seconds"] = time.perf_counter() - started
     return found
