@@ -51,12 +51,11 @@ def gp_share(model: Model, views: Views) -> float | None:
     if "local" not in model.blocks:
         return None
     if model.config.on_a_line:
-        w = torch.linspace(-1, 1, PLACES, dtype=torch.float64)
+        w = np.linspace(-1, 1, PLACES)
     else:
-        w = model.config.period / PLACES * torch.arange(PLACES, dtype=torch.float64)
-    at = w.expand(len(views), -1)  # [P, S]
+        w = model.config.period / PLACES * np.arange(PLACES)
     posterior = model.infer(views.images, views.angles, views.observed, views.ids)
-    z = _array(posterior.mean(at)[..., model.blocks["local"]])  # [P, S, J]
+    z = posterior.mean(np.tile(w, (len(views), 1)))[..., model.blocks["local"]]  # [P, S, J]
     return share_within(z.swapaxes(0, 1))
 
 
@@ -193,10 +192,8 @@ def _cosines(rows: Array) -> Array:
 @torch.no_grad()
 def about_prior_mean(model: Model, z: Array, angles: Array = ANGLES) -> Array:
     """Local channels [P, Q, J] at angles [Q] minus the prior mean m(w), if there is one."""
-    nothing = torch.zeros(1, 1, *model.image_shape)
-    prior = model.infer(nothing, torch.zeros(1, 1), torch.zeros(1, 1, dtype=torch.bool))
-    mean = _array(prior.mean(torch.as_tensor(angles)[None])[0])  # [Q, L]
-    return z - mean[:, : z.shape[-1]]
+    prior = model.infer(np.zeros((1, 1, *model.image_shape)), np.zeros((1, 1)), np.array([[False]]))
+    return z - prior.mean(angles[None])[0, :, : z.shape[-1]]
 
 
 @torch.no_grad()
