@@ -1,8 +1,9 @@
 """New digits from old: smooth deformations that turn with the digit."""
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from fgpvae.data.views import Views
 from fgpvae.gp.randomness import normal
@@ -28,8 +29,9 @@ def warp(views: Views, strength: float, generator: torch.Generator) -> Views:
         torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij"
     )
     grid = torch.stack([x, y], -1).reshape(-1, 2)  # [K, 2]
-    # to the upright frame with Rᵀ, deformed there, and back with R
-    turn = _turn(views.angles).float()  # [P, Q, 2, 2]
+    # to the upright frame with Rᵀ (x right, y down), deformed there, and back with R
+    cos, sin = views.angles.cos(), views.angles.sin()
+    turn = torch.stack([cos, -sin, sin, cos], -1).unflatten(-1, (2, 2)).float()  # [P, Q, 2, 2]
     upright = torch.einsum("pqij,kj->pqki", turn, grid)
     moved = torch.einsum("pij,pqkj->pqki", linear, upright)
     shift = F.grid_sample(knots, upright, mode="bicubic", padding_mode="border", align_corners=True)
@@ -42,10 +44,4 @@ def warp(views: Views, strength: float, generator: torch.Generator) -> Views:
         align_corners=True,
     ).reshape(P, Q, height, width)
     images = torch.where(views.observed[..., None, None], images, 0.0)
-    return Views(images, views.angles, views.observed, views.ids, views.labels, views.tested)
-
-
-def _turn(angles: Tensor) -> Tensor:
-    """Matrices [..., 2, 2] that take image coordinates (x right, y down) to the upright digit."""
-    cos, sin = angles.cos(), angles.sin()
-    return torch.stack([torch.stack([cos, -sin], -1), torch.stack([sin, cos], -1)], -2)
+    return replace(views, images=images)

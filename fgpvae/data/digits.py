@@ -34,9 +34,9 @@ class Digits:
         return Digits(self.images[index], self.labels[index])
 
 
-def embedded(classes: Iterable[int] = (3,)) -> Digits:
-    """The 400 digits of each class, class after class; the threes are the benchmark's."""
-    return _pick(_asset()[0], check_classes(classes))
+def embedded(classes: Iterable[int] = (3,), rows: slice = slice(None)) -> Digits:
+    """The 400 digits of each class, or some rows of these; the threes are the benchmark's."""
+    return _pick(_asset()[0][:, rows], check_classes(classes))
 
 
 def unseen(classes: Iterable[int] = range(10)) -> Digits:
@@ -52,8 +52,9 @@ def recipe_ids(label: int, stream: random.Random | None = None) -> list[int]:
 
 def trainable(digits: Digits) -> Digits:
     """Without the digits that stay unseen: 360..399 of each class, and all of `unseen`."""
-    pixels = _bytes(digits.images)
-    return digits[np.array([image not in _never_trained() for image in pixels], dtype=bool)]
+    pixels = np.rint(255 * digits.images).astype(np.uint8)
+    free = [image.tobytes() not in _never_trained() for image in pixels]
+    return digits[np.array(free, dtype=bool)]
 
 
 def other_than_unseen(digits: Digits, classes: Iterable[int], each: int) -> Digits:
@@ -74,19 +75,15 @@ def check_classes(classes: Iterable[int]) -> tuple[int, ...]:
     return found
 
 
-def _bytes(images: np.ndarray) -> list[bytes]:
-    return [image.tobytes() for image in np.rint(255 * images).astype(np.uint8)]
-
-
 @lru_cache(maxsize=1)
 def _never_trained() -> frozenset[bytes]:
     training_file, test_file = _asset()
-    kept = [*training_file[:, TRAIN_DIGITS:].reshape(-1, 28, 28), *test_file.reshape(-1, 28, 28)]
-    return frozenset(image.tobytes() for image in kept)
+    kept = np.concatenate([training_file[:, TRAIN_DIGITS:], test_file], axis=1)
+    return frozenset(image.tobytes() for image in kept.reshape(-1, 28, 28))
 
 
 def _pick(pixels: np.ndarray, classes: tuple[int, ...]) -> Digits:
-    images = np.concatenate([pixels[label] for label in classes])  # [P, 28, 28] uint8
+    images = pixels[list(classes)].reshape(-1, 28, 28)  # [P, 28, 28] uint8
     labels = np.repeat(np.array(classes, dtype=np.int64), pixels.shape[1])
     return Digits(images.astype(np.float32) / np.float32(255), labels)
 
@@ -100,9 +97,6 @@ def _asset() -> tuple[np.ndarray, np.ndarray]:
     except (OSError, lzma.LZMAError) as error:
         message = "The digits that belong to the package are missing or damaged; reinstall it."
         raise UserError(message) from error
-    pixels = np.frombuffer(raw, dtype=np.uint8).reshape(-1, 28, 28)
-    first = 10 * DIGITS_PER_CLASS
-    return (
-        pixels[:first].reshape(10, DIGITS_PER_CLASS, 28, 28),
-        pixels[first:].reshape(10, UNSEEN_PER_CLASS, 28, 28),
-    )
+    pixels = np.frombuffer(raw, dtype=np.uint8)
+    training_file, test_file = np.split(pixels, [10 * DIGITS_PER_CLASS * 28 * 28])
+    return training_file.reshape(10, -1, 28, 28), test_file.reshape(10, -1, 28, 28)

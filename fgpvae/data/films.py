@@ -23,7 +23,7 @@ from torch import Tensor
 from fgpvae.gp import randomness
 
 from ..errors import UserError
-from .digits import DIGITS_PER_CLASS, TRAIN_DIGITS, Digits, embedded, unseen
+from .digits import TRAIN_DIGITS, Digits, embedded, unseen
 from .views import Task
 
 FRAMES = 24
@@ -50,18 +50,12 @@ SMALLEST = 1e-12  # relative size below which an eigenvalue counts as 0 in float
 
 @dataclass(frozen=True)
 class Path:
-    """Paths f(t) = φ(t)·weights with φ(s)·φ(t) = k(s, t), mapped into the picture.
-
-    >>> from fgpvae.data import films
-    >>> path = films.film(0).path
-    >>> path(torch.tensor([-1.0, 0.25])).shape  # x to the right and y down, in pixels
-    torch.Size([2, 2])
-    """
+    """Paths f(t) = φ(t)·weights with φ(s)·φ(t) = k(s, t), mapped into the picture."""
 
     weights: Tensor  # [..., 2, M] float64, standard normal
 
     def __call__(self, t: Tensor) -> Tensor:
-        """Places [..., S, 2] in pixels at times [..., S], within 8 of the centre."""
+        """Places [..., S, 2], x right and y down in pixels, at times [..., S]: near the centre."""
         return CENTRE + REACH * torch.tanh(STEEPNESS * (features(t) @ self.weights.mT))
 
 
@@ -160,17 +154,9 @@ def _overlap(centre: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Film:
-    """A look [28, 28] that moves along a path.
+    """A look that moves along a path."""
 
-    >>> from fgpvae.data import films
-    >>> one = films.film(7)
-    >>> one.images.shape, one.label
-    (torch.Size([24, 32, 32]), 7)
-    >>> one.at(torch.tensor([0.123])).shape  # the truth at any time
-    torch.Size([1, 32, 32])
-    """
-
-    look: Tensor
+    look: Tensor  # [28, 28]
     path: Path
     label: int  # class of a digit; -1 for shapes
 
@@ -212,9 +198,8 @@ def split_digits(split: str) -> Digits:
     """The digits of the films of a split, class after class."""
     if split == "unseen":
         return unseen()
-    rows = np.arange(10 * DIGITS_PER_CLASS).reshape(10, DIGITS_PER_CLASS)
-    chosen = rows[:, :TRAIN_DIGITS] if split == "training" else rows[:, TRAIN_DIGITS:]
-    return embedded(range(10))[chosen.ravel()]
+    trained = split == "training"
+    return embedded(range(10), slice(TRAIN_DIGITS) if trained else slice(TRAIN_DIGITS, None))
 
 
 def films(count: int, split: str = "unseen") -> tuple[Tensor, Path]:

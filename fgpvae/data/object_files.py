@@ -187,17 +187,15 @@ def _checked_images(images: Array, name: str) -> Array:
     height, width = images.shape[1:3]
     if max(height, width) > LARGEST_SIDE:
         raise UserError(_too_large(height, width, f"those in '{name}' have"))
-    if images.dtype == np.uint8:
-        return np.ascontiguousarray(images)
     if images.dtype.kind not in "bfiu":
         raise UserError(f"'images' in '{name}' must be numbers.")
-    low, high = images.min(), images.max()
-    if images.dtype.kind in "iu" and low >= 0 and high <= 255:
-        return images.astype(np.uint8)
-    if images.dtype.kind in "iu" or not (low >= 0 and high <= 1):  # also refuses NaN
+    whole = images.dtype.kind in "iu"
+    if not (images.min() >= 0 and images.max() <= (255 if whole else 1)):  # also refuses NaN
         raise UserError(
             f"'images' in '{name}' must be bytes from 0 to 255, or numbers from 0 to 1."
         )
+    if whole:
+        return np.ascontiguousarray(images, dtype=np.uint8)
     return np.rint(255 * images.astype(np.float64)).astype(np.uint8)
 
 

@@ -4,7 +4,7 @@ Of the 400 digits of a class the first 360 are for training, at every angle but 
 """
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from numbers import Integral
@@ -27,25 +27,21 @@ _SEEN = [index for index in range(len(ANGLES)) if index != HELD_OUT_INDEX]
 
 def factorized(classes: Iterable[int] = (3,), seed: int = 0, views: int = 11) -> Views:
     """The training set of the paper's FGP-VAE: 360 digits a class, each at `views` angles."""
-
-    def draw(label: int) -> tuple[list[list[int]], Iterable[int]]:
-        return _draw(f"factorized {label} {seed}", TRAIN_DIGITS, views), range(TEST_DIGITS)
-
-    return _train(classes, draw)
+    classes = check_classes(classes)
+    drawn = [_draw(f"factorized {label} {seed}", TRAIN_DIGITS, views) for label in classes]
+    return _train(classes, drawn, [range(TEST_DIGITS)] * len(classes))
 
 
 def shuffled(classes: Iterable[int] = (3,), seed: int = 0) -> Views:
     """The training set of the paper's baselines: 4,050 of the 360 x 15 images of a class."""
-
-    def draw(label: int) -> tuple[list[list[int]], Iterable[int]]:
-        rows, test_ids = shuffled_rows(label, seed)
-        drawn: list[list[int]] = [[] for _ in range(TRAIN_DIGITS)]
+    classes = check_classes(classes)
+    chosen, test_ids = zip(*(shuffled_rows(label, seed) for label in classes), strict=True)
+    drawn: list[list[list[int]]] = [[[] for _ in range(TRAIN_DIGITS)] for _ in classes]
+    for own, rows in zip(drawn, chosen, strict=True):
         for row in sorted(rows):
             digit, angle = divmod(row, len(_SEEN))
-            drawn[digit].append(_SEEN[angle])
-        return drawn, test_ids
-
-    return _train(classes, draw)
+            own[digit].append(_SEEN[angle])
+    return _train(classes, drawn, test_ids)
 
 
 def shuffled_rows(label: int, seed: int = 0) -> tuple[list[int], list[int]]:
@@ -73,16 +69,16 @@ def interpolation(train: Views) -> Task:
 
 def extrapolation(classes: Iterable[int] = (3,), seed: int = 0, views: int = 11) -> Task:
     """Digits never trained on at 157.5 degrees, given `views` of their other 15 views."""
-
-    def draw(label: int) -> list[list[int]]:
-        return _draw(f"extrapolation {label} {seed}", NEW_DIGITS, views)
-
-    return _unseen_task(classes, draw, [HELD_OUT_INDEX])
+    classes = check_classes(classes)
+    drawn = [_draw(f"extrapolation {label} {seed}", NEW_DIGITS, views) for label in classes]
+    return _unseen_task(classes, drawn, [HELD_OUT_INDEX])
 
 
 def one_view(classes: Iterable[int] = (3,)) -> Task:
     """Digits never trained on at the other 15 angles, given only their upright view."""
-    return _unseen_task(classes, lambda label: [[0]] * NEW_DIGITS, range(1, len(ANGLES)))
+    classes = check_classes(classes)
+    upright = [[[0]] * NEW_DIGITS] * len(classes)
+    return _unseen_task(classes, upright, range(1, len(ANGLES)))
 
 
 def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) -> Task:
@@ -93,13 +89,11 @@ def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) ->
     One upright view: `task(unseen(), ANGLES[:1], ANGLES[1:])`. Eleven views:
     `task(unseen(), draw_angles(500), ANGLES[[HELD_OUT_INDEX]])`.
     """
-    P = len(digits)
-    context_angles, target_angles = np.asarray(context_angles), np.asarray(target_angles)
     given = torch.from_numpy(rotate(digits.images, context_angles))
     targets = torch.from_numpy(rotate(digits.images, target_angles))
-    labels = torch.as_tensor(digits.labels)
-    context = Views.complete(given, _rows(context_angles, P), labels=labels)
-    return Task(context, targets, _rows(target_angles, P))
+    w, at = (torch.tensor(np.asarray(w, np.float64)) for w in (context_angles, target_angles))
+    context = Views.complete(given, w, labels=torch.as_tensor(digits.labels))
+    return Task(context, targets, at.expand(len(digits), -1))
 
 
 def draw_angles(count: int, views: int = 11) -> np.ndarray:
@@ -137,13 +131,11 @@ def keep_views_back(train: Views, digits: int = 90) -> tuple[Views, Task]:
 
 def leave_one_out(views: Views) -> Task:
     """For each digit one of its views, drawn at random, is the target and the rest the context."""
+    if (views.observed.sum(1) < 2).any():
+        raise UserError("A digit with a single view cannot be both context and target.")
     rng = random.Random("leave one out 0")
-    chosen = torch.empty(len(views), 1, dtype=torch.int64)
-    for row, seen in enumerate(views.observed):
-        at = seen.nonzero().flatten().tolist()
-        if len(at) < 2:
-            raise UserError("A digit with a single view cannot be both context and target.")
-        chosen[row] = rng.choice(at)
+    drawn = [rng.choice(seen.nonzero().flatten().tolist()) for seen in views.observed]
+    chosen = torch.tensor(drawn, dtype=torch.int64)[:, None]
     context = replace(views, observed=views.observed.scatter(1, chosen, False))
     rows = torch.arange(len(views))[:, None]
     return Task(context, views.images[rows, chosen], views.angles[rows, chosen])
@@ -158,23 +150,21 @@ def _draw(stream: str, count: int, views: int) -> list[list[int]]:
 
 
 def _train(
-    classes: Iterable[int], draw: Callable[[int], tuple[list[list[int]], Iterable[int]]]
+    classes: Sequence[int], drawn: Sequence[list[list[int]]], test_ids: Sequence[Iterable[int]]
 ) -> Views:
-    classes = check_classes(classes)
-    parts, test_ids = zip(*map(draw, classes), strict=True)
     tested = torch.zeros(len(classes), TRAIN_DIGITS, dtype=torch.bool)
     for row, ids in zip(tested, test_ids, strict=True):
         row[list(ids)] = True
-    return replace(_gather(classes, parts, first=0), tested=tested.flatten())
+    return replace(_gather(classes, drawn, first=0), tested=tested.flatten())
 
 
 def _unseen_task(
-    classes: Iterable[int], draw: Callable[[int], list[list[int]]], target: Sequence[int]
+    classes: Sequence[int], drawn: Sequence[list[list[int]]], target: Sequence[int]
 ) -> Task:
-    classes = check_classes(classes)
-    context = _gather(classes, [draw(label) for label in classes], first=TRAIN_DIGITS)
+    context = _gather(classes, drawn, first=TRAIN_DIGITS)
     targets = np.concatenate([_turned(label)[TRAIN_DIGITS:, list(target)] for label in classes])
-    return Task(context, torch.from_numpy(targets), _rows(ANGLES[list(target)], len(context)))
+    at = torch.from_numpy(ANGLES[list(target)]).expand(len(context), -1)
+    return Task(context, torch.from_numpy(targets), at)
 
 
 def _gather(classes: Sequence[int], parts: Sequence[list[list[int]]], first: int) -> Views:
@@ -186,11 +176,6 @@ def _gather(classes: Sequence[int], parts: Sequence[list[list[int]]], first: int
     ]
     ids, labels, images, angles = zip(*digits, strict=True)
     return Views(*padded(images, angles), torch.tensor(ids), torch.tensor(labels))
-
-
-def _rows(angles: np.ndarray, P: int) -> torch.Tensor:
-    """Angles [S] or [P, S] as a tensor [P, S]."""
-    return torch.tensor(np.broadcast_to(angles, (P, angles.shape[-1])), dtype=torch.float64)
 
 
 @lru_cache(maxsize=3)

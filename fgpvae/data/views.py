@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import Self
 
 import numpy as np
 import torch
@@ -14,7 +15,22 @@ Index = slice | int | Sequence[int] | np.ndarray | Tensor
 
 
 @dataclass(frozen=True)
-class Views:
+class _Rows:
+    """Fields whose first axis is that of the digits."""
+
+    def __getitem__(self, index: Index) -> Self:
+        """Some of the digits: a slice, one or more row numbers, or a mask."""
+        if not isinstance(index, slice):  # keep the axis of the digits
+            rows = torch.atleast_1d(torch.as_tensor(index))
+            index = rows if len(rows) else rows.long()
+        return type(self)(*(getattr(self, each.name)[index] for each in fields(self)))
+
+    def to(self, device: torch.device | str) -> Self:
+        return type(self)(*(getattr(self, each.name).to(device) for each in fields(self)))
+
+
+@dataclass(frozen=True)
+class Views(_Rows):
     """P digits with up to Q views each; a digit with fewer views is padded.
 
     Objects in colour have images [P, Q, 3, H, W]; on a line an angle is a place from -1 to 1.
@@ -55,17 +71,9 @@ class Views:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, index: Index) -> "Views":
-        """Some of the digits: a slice, one or more row numbers, or a mask."""
-        rows = _rows(index)
-        return Views(*(getattr(self, each.name)[rows] for each in fields(self)))
-
-    def to(self, device: torch.device | str) -> "Views":
-        return Views(*(getattr(self, each.name).to(device) for each in fields(self)))
-
 
 @dataclass(frozen=True)
-class Task:
+class Task(_Rows):
     """Predict the targets, views of the context's digits at the angles `at`."""
 
     context: Views
@@ -90,14 +98,6 @@ class Task:
     def __len__(self) -> int:
         return len(self.context)
 
-    def __getitem__(self, index: Index) -> "Task":
-        """The task for some of the digits: a slice, one or more row numbers, or a mask."""
-        rows = _rows(index)
-        return Task(self.context[rows], self.targets[rows], self.at[rows], self.asked[rows])
-
-    def to(self, device: torch.device | str) -> "Task":
-        return Task(*(getattr(self, each.name).to(device) for each in fields(self)))
-
 
 def padded(images: Sequence[np.ndarray], w: Sequence[np.ndarray]) -> tuple[Tensor, Tensor, Tensor]:
     """Views [q, ...] at w [q] of each digit as images [P, Q, ...], w and which there are [P, Q]."""
@@ -115,11 +115,3 @@ def _check(name: str, shape: Sequence[int], expected: Sequence[int]) -> None:
         raise UserError(
             f"{name} has the shape {list(shape)} where the rest asks for {list(expected)}."
         )
-
-
-def _rows(index: Index) -> slice | Tensor:
-    """An index that keeps the axis of the digits."""
-    if isinstance(index, slice):
-        return index
-    rows = torch.atleast_1d(torch.as_tensor(index))
-    return rows if len(rows) else rows.long()

@@ -9,10 +9,9 @@
 
 from .base import MEAN, NEAREST, Collection, Subject, Words, views_of
 from .cubes import CubeFigure, Cubes
-from .digits import NAMES, ROTATION, Digit, Digits, rotated
+from .digits import NAMES, ROTATION, Digit, Digits, PictureSubject, rotated
 from .films import Films
 from .own import Own
-from .pictures import PictureSubject
 
 # by the split of a config; digits and own objects need settings
 COLLECTIONS: dict[str, type[Collection]] = {"cubes": Cubes, "films": Films}

@@ -29,23 +29,19 @@ class Words:
     bring: str  # title of the page Extrapolate: "Turn a digit of your own"
 
 
+@dataclass(eq=False)
 class Subject(ABC):
     """A digit that turns, a cube figure, an own object or a film: views along one coordinate.
 
     Subjects of one collection are equal if their ids are.
     """
 
-    def __init__(
-        self,
-        id: str,  # id in links
-        name: str,  # "three"
-        label: int | None = None,  # class, None without classes
-        new: bool | None = True,  # False: a model was trained on it; None: unknown
-        row: int = -1,  # row in the training set, for models that take no new subjects
-        held_out: Sequence[int] = (),  # indices of views that are never observed
-    ) -> None:
-        self.id, self.name, self.label, self.new = id, name, label, new
-        self.row, self.held_out = row, held_out
+    id: str  # id in links
+    name: str  # "three"
+    label: int | None = None  # class, None without classes
+    new: bool | None = True  # False: a model was trained on it; None: unknown
+    row: int = -1  # row in the training set, for models that take no new subjects
+    held_out: Sequence[int] = ()  # indices of views that are never observed
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and isinstance(other, Subject) and other.id == self.id

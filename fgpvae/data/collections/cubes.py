@@ -57,13 +57,7 @@ class CubeFigure(Subject):
 
 @dataclass(frozen=True)
 class Cubes(Collection):
-    """Shepard and Metzler's figures.
-
-    >>> from fgpvae.data.collections import Cubes
-    >>> figure = Cubes().find("x3 y2 -z2 x2")
-    >>> figure.images.shape
-    (24, 32, 32)
-    """
+    """Shepard and Metzler's figures."""
 
     name = "cubes"
     group = "Objects"

@@ -1,4 +1,4 @@
-"""Handwritten digits that turn."""
+"""Handwritten digits that turn, of MNIST and of pictures that were uploaded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from .base import MEAN, Collection, Images, Places, Subject, Words, nearest
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 PLAIN = {0: 3, 1: 2, 2: 27, 3: 2, 4: 4, 5: 18, 6: 11, 7: 30, 8: 4, 9: 8}  # easy to recognise
-# all views but the held-out one, each in a gap between earlier ones
-ORDER = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 15)
+# all views, each in a gap between earlier ones
+SPREAD = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15)
 ROTATION = "geometric rotation"
 TRACK = Track(360.0)
 QUARTERS = ANGLES[::4]  # angles of the training views to which styles are fitted
@@ -43,7 +43,7 @@ class Digit(Subject):
 
     @cached_property
     def images(self) -> Images:
-        return rotate(self.thumbnail[None], ANGLES)[0]
+        return self.truth_at(ANGLES)
 
     @property
     def thumbnail(self) -> Images:
@@ -51,21 +51,47 @@ class Digit(Subject):
 
     @property
     def order(self) -> list[int]:
-        return list(ORDER)
+        return [view for view in SPREAD if view != HELD_OUT_INDEX]
 
     def truth_at(self, w: Places) -> Images:
         return rotate(self.thumbnail[None], w)[0]
 
 
+class PictureSubject(Subject):
+    """Views [Q, 28, 28] at angles [Q] radians, and rotated copies of the first one.
+
+    View 0 is the first picture, views 1 to 15 are copies of it, each rotated by 22.5 degrees more,
+    and views from 16 on are the other pictures. So the meaning of an index does not depend on their
+    number.
+    """
+
+    def __init__(self, id: str, images: Images, angles: Places, label: int | None = None) -> None:
+        super().__init__(id, "digit" if label is None else NAMES[label], label)
+        self.own_images, self.own_angles = images, angles
+
+    @cached_property
+    def images(self) -> Images:
+        copies = rotate(self.own_images[:1], ANGLES[1:])[0]
+        parts = [self.own_images[:1], copies, self.own_images[1:]]
+        return np.concatenate(parts).astype(np.float32)
+
+    @cached_property
+    def w(self) -> Places:
+        return np.concatenate([self.own_angles[0] + ANGLES, self.own_angles[1:]]) % (2 * np.pi)
+
+    @property
+    def first_views(self) -> list[int]:
+        """The pictures themselves, without the copies."""
+        return [0, *range(len(ANGLES), len(self.w))]
+
+    @property
+    def order(self) -> list[int]:
+        return [*self.first_views, *SPREAD[1:]]
+
+
 @dataclass(frozen=True)
 class Digits(Collection):
-    """Digits of some classes, of which a model was trained on the first `trained` of each.
-
-    >>> from fgpvae.data.collections import Digits
-    >>> three = Digits((3,)).find("new-3-2")
-    >>> three.images.shape, three.new
-    ((16, 28, 28), True)
-    """
+    """Digits of some classes, of which a model was trained on the first `trained` of each."""
 
     classes: tuple[int, ...] = tuple(range(10))
     trained: int = TRAIN_DIGITS
@@ -105,8 +131,7 @@ class Digits(Collection):
     def training_views(self, label: int | None = None, count: int = TRAIN_DIGITS) -> Views:
         classes = self.classes if label not in self.classes else (label,)
         each = min(max(count // len(classes), 1), TRAIN_DIGITS)
-        rows = np.concatenate([k * DIGITS_PER_CLASS + np.arange(each) for k in range(len(classes))])
-        return task(embedded(classes)[rows], QUARTERS, QUARTERS[:1]).context
+        return task(embedded(classes, slice(each)), QUARTERS, QUARTERS[:1]).context
 
     def mean_at(self, w: Places, label: int | None = None) -> Images:
         labels = self.classes if label is None else (label,)

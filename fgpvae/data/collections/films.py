@@ -53,13 +53,7 @@ class FilmSubject(Subject):
 
 @dataclass(frozen=True)
 class Films(Collection):
-    """Films generated from their numbers.
-
-    >>> from fgpvae.data.collections import Films
-    >>> film = Films().find("12")
-    >>> film.images.shape, film.label
-    ((24, 32, 32), 2)
-    """
+    """Films generated from their numbers."""
 
     classes: tuple[int, ...] = tuple(range(10))
 

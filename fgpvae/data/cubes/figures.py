@@ -11,7 +11,7 @@ x points to the right, y away from the viewer and z up, before the figure is tur
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, permutations, product
@@ -38,7 +38,7 @@ DIRECTIONS: dict[str, Cube] = {
     "-z": (0, 0, -1),
 }
 NAMES = {step: name for name, step in DIRECTIONS.items()}
-_TOKEN = re.compile(r"-?[xyz](?P<count>[0-9]*)|[()]")
+_TOKEN = re.compile(r"(?P<axis>-?[xyz])(?P<count>[0-9]*)|[()]")
 
 UNIT = np.eye(3, dtype=np.int64)
 SIGNS, ORDERS = list(product((1, -1), repeat=3)), list(permutations(range(3)))
@@ -49,18 +49,7 @@ QUARTER_TURNS = ROTATIONS[ROTATIONS[:, 2, 2] == 1]  # 4, about the vertical axis
 
 @dataclass(frozen=True)
 class Figure:
-    """At most ten connected cubes; their position in space does not matter.
-
-    >>> figure = parse("x3 y2 -z2 x2")
-    >>> len(figure.cubes), figure.moves
-    (10, 'x3 y2 -z2 x2')
-    >>> figure.object == parse("z3 x2 -y2 z2").object  # turned in space
-    True
-    >>> figure.object == figure.mirrored().object
-    False
-    >>> figure.shape == figure.mirrored().shape
-    True
-    """
+    """At most ten connected cubes; their position in space does not matter."""
 
     cubes: tuple[Cube, ...]  # sorted, smallest coordinates 0
 
@@ -117,20 +106,11 @@ def from_cubes(places: Sequence[Cube]) -> Figure:
     for index, place in enumerate(places):
         if place in places[:index]:
             raise UserError(f"Cube {index + 1} of the figure is where another one is already.")
-    if not connected(places):
+    array = np.array(places, dtype=np.int64)
+    step = np.abs(array[:, None] - array).sum(-1) <= 1  # [n, n]: to a neighbour, or none
+    if not np.linalg.matrix_power(step.astype(np.int64), len(array)).all():
         raise UserError("The figure is in pieces; each cube must share a face with another one.")
-    return _figure(np.array(places, dtype=np.int64))
-
-
-def connected(cubes: Iterable[Cube]) -> bool:
-    """Whether all cubes are connected through shared faces."""
-    left = set(cubes)
-    reached = [left.pop()] if left else []
-    for cube in reached:  # grows during the loop
-        near = left.intersection(neighbours(cube))
-        left -= near
-        reached.extend(near)
-    return not left
+    return _figure(array)
 
 
 def neighbours(cube: Cube) -> list[Cube]:
@@ -159,18 +139,32 @@ def add(cube: Cube, step: Cube) -> Cube:
 
 def _walk(text: str) -> list[Cube]:
     """The cubes of a notation, in the order in which it adds them."""
+    if len(text) > LONGEST_TEXT:
+        raise UserError(f"The moves of a figure may have at most {LONGEST_TEXT} letters.")
+    rest = text.lower().replace("\N{MINUS SIGN}", "-").replace(",", " ").strip()
+    if not rest:
+        raise UserError("The figure is empty; write its moves, for instance x3 y2 -z2 x2.")
     here: Cube = (0, 0, 0)
     cubes, branches = [here], list[Cube]()
-    for token in _tokens(text):
-        if token[0] == "(":
+    if rest == ALONE:
+        return cubes
+    while rest:
+        token = _TOKEN.match(rest)
+        if not token:
+            raise UserError(f"'{rest.split()[0]}' is no move; write moves as in x3 y2 -z2 x2.")
+        rest = rest[token.end() :].lstrip()
+        if token.group() == "(":
             branches.append(here)
-        elif token[0] == ")":
+        elif token.group() == ")":
             if not branches:
                 raise UserError(f"A bracket in '{text}' is closed but was not opened.")
             here = branches.pop()
         else:
-            for _ in range(int(token.lstrip("-xyz") or 1)):
-                here = add(here, DIRECTIONS[token.rstrip("0123456789")])
+            count = int(token["count"] or 1)
+            if not 1 <= count <= MOST_CUBES:
+                raise UserError(f"A move must add from 1 to {MOST_CUBES} cubes, not {count}.")
+            for _ in range(count):
+                here = add(here, DIRECTIONS[token["axis"]])
                 cubes.append(here)
             if len(cubes) > MOST_CUBES:
                 raise UserError(f"'{text}' has more than {MOST_CUBES} cubes.")
@@ -179,27 +173,6 @@ def _walk(text: str) -> list[Cube]:
     if len(set(cubes)) < len(cubes):
         raise UserError(f"'{text}' comes back to a place where a cube is already.")
     return cubes
-
-
-def _tokens(text: str) -> list[str]:
-    if len(text) > LONGEST_TEXT:
-        raise UserError(f"The moves of a figure may have at most {LONGEST_TEXT} letters.")
-    rest = text.lower().replace("\N{MINUS SIGN}", "-").replace(",", " ").strip()
-    if not rest:
-        raise UserError("The figure is empty; write its moves, for instance x3 y2 -z2 x2.")
-    if rest == ALONE:
-        return []
-    tokens = []
-    while rest:
-        found = _TOKEN.match(rest)
-        if not found:
-            raise UserError(f"'{rest.split()[0]}' is no move; write moves as in x3 y2 -z2 x2.")
-        count = found["count"]
-        if count and not 1 <= int(count) <= MOST_CUBES:
-            raise UserError(f"A move must add from 1 to {MOST_CUBES} cubes, not {count}.")
-        tokens.append(found.group())
-        rest = rest[found.end() :].lstrip()
-    return tokens
 
 
 def _notation(cubes: tuple[Cube, ...]) -> str:

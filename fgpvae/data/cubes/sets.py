@@ -128,31 +128,25 @@ def grown(stream: random.Random, cubes: int = MOST_CUBES) -> Figure:
 def training_figures(more: int = 0, seed: int = 0) -> tuple[list[Figure], int]:
     """All copies of the training shapes and then additional figures; and the number of copies.
 
-    The shapes are the same for every seed: no run is trained on another run's test figures.
+    Additional ones, chains and branched figures, differ by more than quarter turns, fit into the
+    picture and have no shape of the other splits. The shapes are the same for every seed: no run
+    is trained on another run's test figures.
     """
+    if not 0 <= more <= MOST_FIGURES:
+        raise UserError(f"From 0 to {MOST_FIGURES} more figures are possible, not {more}.")
     parts = splits()
     own = all_copies(parts.training)
     kept = {figure.placed for figure in own}
-    others = more_figures(more, seed, parts.validation + parts.unseen) if more else []
-    return [*own, *(figure for figure in others if figure.placed not in kept)], len(own)
-
-
-def more_figures(count: int, seed: int = 0, excluded: Iterable[Figure] = ()) -> list[Figure]:
-    """Additional training figures, all different up to quarter turns: chains and branched figures.
-
-    None has the shape of an excluded figure, and all fit into the picture.
-    """
-    if not 0 <= count <= MOST_FIGURES:
-        raise UserError(f"From 0 to {MOST_FIGURES} more figures are possible, not {count}.")
+    tested = {figure.shape for figure in parts.validation + parts.unseen}
     stream = random.Random(f"more cubes {seed}")
-    shapes = {figure.shape for figure in excluded}
     found: dict[Key, Figure] = {}
-    while len(found) < count:
+    while len(found) < more:
         if stream.random() < CHAINS:
             cubes = stream.choice(range(6, MOST_CUBES + 1))
             figure = random_chain(stream, cubes, stream.choice(range(2, 6)))
         else:
             figure = grown(stream, stream.choice(range(2, MOST_CUBES + 1)))
-        if figure.shape not in shapes and fits(figure):
+        if figure.shape not in tested and fits(figure):
             found.setdefault(figure.placed, figure)
-    return list(found.values())
+    others = [figure for key, figure in found.items() if key not in kept]
+    return [*own, *others], len(own)
