@@ -1,6 +1,5 @@
 """Gaussians over the styles of each class of digits, for models that separate style from angle."""
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -8,9 +7,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 from torch import Tensor
+from torch.distributions import MultivariateNormal
 
 from fgpvae import data
-from fgpvae.data import DIGITS_PER_CLASS, TRAIN_DIGITS
+from fgpvae.data import TRAIN_DIGITS
 from fgpvae.models import Model
 
 CLASSES = range(10)
@@ -26,17 +26,12 @@ class ClassStyles:
     covariances: Tensor  # [C, S, S]
 
     @cached_property
-    def _factors(self) -> Tensor:
-        return torch.linalg.cholesky(self.covariances)
+    def _gaussians(self) -> MultivariateNormal:
+        return MultivariateNormal(self.means, self.covariances, validate_args=False)
 
     def log_density(self, styles: Tensor) -> Tensor:
         """log p(style | class), tempered: [..., S] -> [..., C]."""
-        S = styles.shape[-1]
-        flat = styles.reshape(-1, 1, S).to(self.means) - self.means  # [N, C, S]
-        white = torch.linalg.solve_triangular(self._factors, flat.permute(1, 2, 0), upper=False)
-        log_det = self._factors.diagonal(dim1=-2, dim2=-1).log().sum(-1)  # [C]
-        log_p = -0.5 * (white.square().sum(1).T + S * math.log(2 * math.pi)) - log_det
-        return TEMPERED * log_p.reshape(*styles.shape[:-1], -1)
+        return TEMPERED * self._gaussians.log_prob(styles[..., None, :].to(self.means))
 
 
 def fit(styles: Tensor, labels: np.ndarray) -> ClassStyles:
@@ -54,8 +49,7 @@ _FITTED: "WeakKeyDictionary[Model, ClassStyles]" = WeakKeyDictionary()
 def of_model(model: Model) -> ClassStyles:
     """Fit Gaussians to the styles of the package's upright training digits; cached per model."""
     if model not in _FITTED:
-        digits = data.embedded(CLASSES)
-        digits = digits[np.arange(len(digits)) % DIGITS_PER_CLASS < TRAIN_DIGITS]
+        digits = data.embedded(CLASSES, slice(TRAIN_DIGITS))
         views = torch.from_numpy(digits.images)[:, None]
         style, _ = model.infer(views, torch.zeros(len(digits), 1)).style()
         _FITTED[model] = fit(style, digits.labels)

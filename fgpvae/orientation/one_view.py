@@ -13,6 +13,7 @@ from fgpvae.orientation.picture_scores import PictureScores
 
 GRID = 180  # number of angles that are scored
 APART = np.deg2rad(25)  # minimum distance of two modes
+MOST = 4  # maximum number of modes, without the opposite of the first
 LEAST = 0.02  # minimum share of the posterior of a mode
 UPRIGHT = 0.8  # prior share of upright pictures
 TILT = np.deg2rad(12)  # standard deviation of their angles; all other angles are equally likely
@@ -38,11 +39,10 @@ def belief(model: Model, image: np.ndarray, label: int | None = None) -> np.ndar
     return of_scores(model, picture_scores.score(model, image, w), label)
 
 
-def upright_prior(count: int = GRID) -> np.ndarray:
-    """Prior [count] over the angle of an uploaded picture, most of which are upright."""
-    away = circular_error(np.arange(count) * (2 * np.pi / count), 0.0)
-    near = np.exp(-0.5 * (away / TILT) ** 2)
-    return UPRIGHT * near / near.sum() + (1 - UPRIGHT) / count
+def upright_prior() -> np.ndarray:
+    """Prior [GRID] over the angle of an uploaded picture, most of which are upright."""
+    near = np.exp(-0.5 * (circular_error(grid(), 0.0) / TILT) ** 2)
+    return UPRIGHT * near / near.sum() + (1 - UPRIGHT) / GRID
 
 
 def likeliest(found: np.ndarray, upright: bool) -> int:
@@ -69,7 +69,7 @@ def grid() -> np.ndarray:
     return np.arange(GRID) * (2 * np.pi / GRID)
 
 
-def modes(found: np.ndarray, most: int = 4) -> list[Mode]:
+def modes(found: np.ndarray) -> list[Mode]:
     """Peaks of a posterior [G] on an even grid over the circle, the most likely first.
 
     Each angle counts for the nearest peak. The opposite of the first peak is always included:
@@ -83,12 +83,12 @@ def modes(found: np.ndarray, most: int = 4) -> list[Mode]:
             peaks.append(float(angles[index]))
     if not peaks:
         return []
-    peaks = peaks[: 2 * most]
+    peaks = peaks[: 2 * MOST]
     distance = circular_error(angles[:, None], np.array(peaks))  # [G, peaks]
     owner = distance.argmin(1)
     listed = [Mode(peak, float(found[owner == k].sum())) for k, peak in enumerate(peaks)]
     listed.sort(key=lambda mode: -mode.share)
-    found_modes = [mode for mode in listed if mode.share >= LEAST][:most]
+    found_modes = [mode for mode in listed if mode.share >= LEAST][:MOST]
     opposite = (found_modes[0].angle + np.pi) % (2 * np.pi)
     if all(circular_error(opposite, mode.angle) >= APART for mode in found_modes):
         found_modes.append(Mode(float(opposite), 0.0))

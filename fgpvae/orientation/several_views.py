@@ -49,27 +49,26 @@ def place(
     the views at the angles of the grid, if they are known.
     """
     known = list(stated) or [None] * len(images)
-    fallback = np.array([angle or 0.0 for angle in known])
     if not (model.tells_angle and len(images)):
-        return Placement(fallback)
+        return Placement(np.array([angle or 0.0 for angle in known]))
     grid, G = torch.as_tensor(orientation.grid()), orientation.GRID
     prior = orientation.upright_prior() if upright else np.ones(G)
-    if not model.separates_style:
-        each = [orientation.belief(model, image) for image in images]
-        alone = np.stack([belief for belief in each if belief is not None])
-        alone[0] *= prior / (alone[0] @ prior)
-        best = [orientation.likeliest(found, upright and not q) for q, found in enumerate(alone)]
-        return Placement(_with_stated(grid.numpy()[best], known), alone)
-    scores = scores or [picture_scores.score(model, image, grid) for image in images]
-    beliefs = np.stack([orientation.of_scores(model, score, label) for score in scores])
-    if len(images) == 1:
-        alone = beliefs * prior / (beliefs @ prior)
-        best = [orientation.likeliest(alone[0], upright)]
-        return Placement(_with_stated(grid.numpy()[best], known), alone)
+    if model.separates_style:
+        scores = scores or [picture_scores.score(model, image, grid) for image in images]
+        each = [orientation.of_scores(model, score, label) for score in scores]
+    else:
+        alone = (orientation.belief(model, image) for image in images)
+        each = [belief for belief in alone if belief is not None]
+    beliefs = np.stack(each)
+    if len(images) == 1 or not model.separates_style:
+        beliefs[0] = beliefs[0] * prior / (beliefs[0] @ prior)
+        best = [orientation.likeliest(found, upright and not q) for q, found in enumerate(beliefs)]
+        return Placement(_with_stated(grid.numpy()[best], known), beliefs)
     log_belief = torch.as_tensor(np.log((1 - MISTAKEN) * beliefs + MISTAKEN / G))
     for view, angle in enumerate(known):
-        if angle is not None:
-            log_belief[view] = _only(angle, G)
+        if angle is not None:  # all mass at the nearest angle of the grid
+            log_belief[view] = -torch.inf
+            log_belief[view, round(angle / (2 * np.pi) * G) % G] = 0.0
     apart = _distances(torch.stack([score.styles for score in scores]).float())
     fits = -apart.clamp(max=FAR).double() / SPREAD
     first = torch.zeros_like(log_belief)
@@ -86,13 +85,6 @@ def _with_stated(angles: np.ndarray, known: Sequence[float | None]) -> np.ndarra
     """Angles [Q], replaced by the stated ones."""
     pairs = zip(angles, known, strict=True)
     return np.array([found if angle is None else angle for found, angle in pairs])
-
-
-def _only(angle: float, count: int) -> Tensor:
-    """A log posterior with all mass at the grid angle nearest to one."""
-    log_belief = torch.full((count,), -torch.inf, dtype=torch.float64)
-    log_belief[round(angle / (2 * np.pi) * count) % count] = 0.0
-    return log_belief
 
 
 def _distances(styles: Tensor) -> Tensor:
@@ -157,8 +149,6 @@ def _beliefs(log_belief: Tensor, at: Tensor, prior: Tensor) -> Tensor:
 
 def _misfits(apart: Tensor, at: Tensor) -> tuple[int, ...]:
     views = torch.arange(len(at))
-    if len(views) < 2:
-        return ()
     pairs = apart[views[:, None], views, at[:, None], at]  # [Q, Q]
     pairs = pairs[~torch.eye(len(at), dtype=torch.bool)].view(len(at), -1)
     return tuple(torch.nonzero(pairs.median(-1).values > MISFIT).flatten().tolist())
