@@ -54,10 +54,8 @@ def _in_lines(groups: list[Extent]) -> list[Extent]:
     return [group for line in lines for group in sorted(line, key=lambda one: one.left)]
 
 
-def _with_paper(
-    group: Extent, others: list[Extent], width: int, height: int
-) -> tuple[float, float, float, float]:
-    """Add a margin of paper, at most half of the distance to a neighbour."""
+def _with_paper(group: Extent, others: list[Extent], width: int, height: int) -> Box:
+    """Add a margin of paper, at most half of the distance to a neighbour; all in pixels."""
     margin = _PAPER * group.extent
     left, right = max(0.0, group.left - margin), min(width, group.right + margin)
     top, bottom = max(0.0, group.top - margin), min(height, group.bottom + margin)

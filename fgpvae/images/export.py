@@ -43,11 +43,8 @@ def to_gif(frames: np.ndarray, scale: int = 8, milliseconds: int = 60) -> bytes:
 
 def strip(images: np.ndarray, scale: int = 4, gap: int = 4) -> Image.Image:
     """[S, H, W] in 0..1 -> one row, `gap` white pixels between neighbours."""
-    pictures = [picture(image, scale) for image in images]
-    width = sum(picture.width for picture in pictures) + gap * (len(pictures) - 1)
-    row = Image.new(pictures[0].mode, (width, pictures[0].height), "white")
-    left = 0
-    for each in pictures:
-        row.paste(each, (left, 0))
-        left += each.width + gap
-    return row
+    parts: list[np.ndarray] = []
+    for image in images:
+        pixels = np.asarray(picture(image, scale))
+        parts += [np.full_like(pixels[:, :1], 255).repeat(gap, axis=1), pixels]
+    return Image.fromarray(np.concatenate(parts[1:], axis=1))

@@ -8,7 +8,7 @@ from PIL import Image
 from scipy import ndimage
 
 from fgpvae.errors import UserError
-from fgpvae.images.pieces import gaps, rim, without_hair
+from fgpvae.images.pieces import bounds, gaps, rim, without_hair
 from fgpvae.images.ruling import find_ruling
 
 WORK_SIDE = 384  # maximum side of the arrays that are processed
@@ -96,10 +96,9 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
     paper = _flat_paper(pure)
     if paper is None:
         return None
-    flat = np.full_like(pure, paper)
-    coloured = _one_shape(pure, flat, ruled=False)
+    coloured = _one_shape(pure, np.full_like(pure, paper), ruled=False)
     if coloured is None:  # coloured ruling may interfere; looking for it takes long
-        passed = find_ruling(_swallowed(pure, flat))
+        passed = find_ruling(_swallowed(pure, paper))
         coloured = None if passed is None else _one_shape(pure, passed * paper, ruled=True)
     if coloured is None or not _disagree(coloured.mask, found.mask, 3):
         return None
@@ -116,15 +115,15 @@ def _one_shape(pure: np.ndarray, paper: np.ndarray, ruled: bool) -> "_Found | No
     mask = without_hair(mask, level) if ruled else mask
     if not mask.any():
         return None
-    labels, count = ndimage.label(mask, np.ones((3, 3)))
-    main = labels == 1 + ndimage.sum_labels(mask, labels, np.arange(1, count + 1)).argmax()
+    labels, _ = ndimage.label(mask, np.ones((3, 3)))
+    main = labels == np.bincount(labels[mask]).argmax()
     if (
         np.median(contrast[mask]) < _COLOURED
         or main.sum() < 0.9 * mask.sum()
         or any(side.any() for side in (main[0], main[-1], main[:, 0], main[:, -1]))
     ):
         return None
-    return _Found(contrast, level, mask, ruled=ruled, flat=True)
+    return _Found(contrast, level, mask, True, ruled)
 
 
 def _paper_tint(colours: np.ndarray) -> np.ndarray | None:
@@ -168,8 +167,8 @@ class _Found:
     contrast: np.ndarray  # [H, W] share of the paper's light that the ink absorbs
     level: np.ndarray  # [H, W] 0 paper, 1 ink
     mask: np.ndarray  # [H, W] bool
-    ruled: bool
-    flat: bool
+    flat: bool  # whether the light is even
+    ruled: bool = False
 
 
 def _separated(light: np.ndarray, paper: float | None, widest: float | None) -> _Found:
@@ -194,21 +193,21 @@ def _without_lines(light: np.ndarray, paper: float | None, widest: float | None)
         widest = _widest_ink(light, paper, widths)
     if widest is None:
         assert paper is not None
-        contrast = _swallowed(light, np.full_like(light, paper))
+        contrast = _swallowed(light, paper)
         level, mask = _soft_threshold(contrast, np.abs(light - paper) < _FLAT)
-        return _Found(contrast, level, mask, ruled=False, flat=True)
+        return _Found(contrast, level, mask, flat=True)
     calm = _median(light)
     contrast = _swallowed(light, _uneven_paper(calm, widest))
     level, mask = _soft_threshold(contrast, np.ones(light.shape, bool))
     mask, _, _ = _sharp_pieces(mask, level, _edges(calm))
     junctions = _junctions(light, calm, mask, _MEETING * widest)
     level = np.where(junctions, 1, level)
-    return _Found(contrast, level, mask | junctions, ruled=False, flat=False)
+    return _Found(contrast, level, mask | junctions, flat=False)
 
 
 def _junctions(light: np.ndarray, calm: np.ndarray, mask: np.ndarray, width: float) -> np.ndarray:
     """[H, W] bool: where strokes meet and ink is wider than a single stroke."""
-    inner = ndimage.find_objects(mask.astype(np.uint8))[0]
+    inner = bounds(mask)
     window = tuple(slice(max(0, int(side.start - width)), int(side.stop + width)) for side in inner)
     wider = _swallowed(light[window], _uneven_paper(calm[window], width))
     usual = float(np.median(wider[mask[window]]))
@@ -252,7 +251,7 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
     if tried[-1].width is None and scores[-1] > max(scores) - 0.1:
         return None
     good = [index for index, score in enumerate(scores) if score > max(scores) - 0.03]
-    return tried[next((index for index in good if grades[index] == 2), good[0])].width
+    return tried[max(good, key=lambda index: grades[index] == 2)].width
 
 
 @dataclass(frozen=True)
@@ -274,7 +273,9 @@ class _Trial:
         share = self.contrast[self.mask] / np.maximum(wider.contrast[self.mask], 1e-3)
         full = float(np.median(share))
         away = ndimage.distance_transform_edt(~self.outline)
-        missed = self._missed(strong & (away < 1.5 * width))
+        nearby = strong & (away < 1.5 * width)
+        around = ndimage.binary_dilation(self.outline, np.ones((3, 3)), 2)
+        missed = float((nearby & ~around).sum() / max(1, nearby.sum()))
         if full > 0.85 and missed < 0.52 and not self._cut_by(wider):
             return 2
         # less contrast may be a shadow across the digit, if hardly an edge is missed
@@ -286,10 +287,6 @@ class _Trial:
         darkness = wider.contrast[wider.mask & ~self.mask] / usual
         alike = np.abs(np.log(np.maximum(darkness, 1e-3))) < _AS_DARK
         return bool(alike.sum() > _CUT_OFF * self.mask.sum())
-
-    def _missed(self, edges: np.ndarray) -> float:
-        around = ndimage.binary_dilation(self.outline, np.ones((3, 3)), 2)
-        return float((edges & ~around).sum() / max(1, edges.sum()))
 
 
 def _halved(image: np.ndarray) -> np.ndarray:
@@ -325,8 +322,9 @@ def _sharp_pieces(
     return sharp, outline, edges[outline]
 
 
-def _swallowed(light: np.ndarray, paper: np.ndarray) -> np.ndarray:
+def _swallowed(light: np.ndarray, paper: np.ndarray | float) -> np.ndarray:
     """Share of the paper's light that is missing."""
+    paper = np.full_like(light, paper)
     return np.clip((paper - light) / np.maximum(paper, 0.15), 0, 1)
 
 

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image, ImageStat
+from PIL import Image, ImageDraw, ImageOps, ImageStat
 from scipy import ndimage
 
 from fgpvae.errors import UserError
+from fgpvae.images.boxes import Box
 from fgpvae.images.ink import Ink, find_ink
-from fgpvae.images.pieces import find_digit, find_sheet, gaps, rim, stroke_width
+from fgpvae.images.pieces import bounds, find_digit, find_sheet, gaps, rim, stroke_width
 from fgpvae.images.reading import MIN_SIDE, as_picture
 
 SIDE = 28
@@ -35,7 +36,7 @@ class Options:
     """Manual corrections; by default everything is inferred from the picture."""
 
     invert: bool | None = None  # True: ink is dark, False: ink is light
-    crop: tuple[float, float, float, float] | None = None  # left, top, right, bottom, in 0..1
+    crop: Box | None = None
     thickness: float = 0.0  # -1 thinner .. 1 thicker strokes
 
 
@@ -51,9 +52,7 @@ class Normalised:
     digit: np.ndarray  # [28, 28] float32 in 0..1, white ink on black
     steps: tuple[Step, ...]
     notes: tuple[str, ...]
-    # left, top, right, bottom of what these pixels show, as shares of the sides of the picture; a
-    # digit near its edge has a square that reaches beyond
-    window: tuple[float, float, float, float]
+    window: Box  # what these pixels show; of a digit near the edge it reaches beyond the picture
 
 
 _DEFAULTS = Options()
@@ -121,12 +120,11 @@ def _unenlarged(picture: Image.Image) -> Image.Image:
 
 
 def _is_normalised(level: np.ndarray) -> bool:
-    rows, columns = _bounds(level > 0)
-    extent = max(rows.stop - rows.start, columns.stop - columns.start)
+    extent = max(level[bounds(level > 0)].shape)
     return extent == BOX and np.abs(np.array(ndimage.center_of_mass(level)) - CENTRE).max() < 0.6
 
 
-def _part(picture: Image.Image, crop: tuple[float, float, float, float] | None) -> _Pixels:
+def _part(picture: Image.Image, crop: Box | None) -> _Pixels:
     """The part of the picture that is in use."""
     width, height = picture.size
     if crop is None:
@@ -151,7 +149,7 @@ def _locate(whole: Image.Image, box: _Pixels, invert: bool | None) -> _Located:
         ink = find_ink(part)
         digit, notes = find_digit(ink.mask, ink.level)
         notes = ("A sheet was found in the picture, and the digit on it.", *ink.notes, *notes)
-    rows, columns = _bounds(digit)
+    rows, columns = bounds(digit)
     extent = max(rows.stop - rows.start, columns.stop - columns.start)
     scale = max(part.size) / max(digit.shape)
     if extent >= _FINE or scale < 1.5:
@@ -182,9 +180,7 @@ def _inside(outer: _Pixels, inner: _Pixels) -> _Pixels:
     return inner[0] + left, inner[1] + top, inner[2] + left, inner[3] + top
 
 
-def _window(
-    found: _Located, size: float, whole: tuple[int, int]
-) -> tuple[float, float, float, float]:
+def _window(found: _Located, size: float, whole: tuple[int, int]) -> Box:
     """The square around a digit of that size, with its centre of mass in the middle."""
     first, last = np.reshape(found.box, (2, 2))  # [2] x and y
     scale = (last - first) / found.digit.shape[::-1]
@@ -231,16 +227,11 @@ def _only(picture: Image.Image, region: np.ndarray) -> tuple[Image.Image, _Pixel
     return Image.composite(picture, ground, mask).crop(box), box
 
 
-def _bounds(mask: np.ndarray) -> tuple[slice, slice]:
-    return ndimage.find_objects(mask.astype(np.uint8))[0]
-
-
 def _cut_out(level: np.ndarray, digit: np.ndarray) -> np.ndarray:
     """Soft ink of the digit and its rim, without the empty margin."""
     width = 1 if max(level.shape) < 100 else 2
     soft = np.where(ndimage.binary_dilation(digit, np.ones((3, 3)), width), level, 0)
-    rows, columns = _bounds(soft > (0 if max(level.shape) < 100 else 0.1))
-    return soft[rows, columns]
+    return soft[bounds(soft > (0 if max(level.shape) < 100 else 0.1))]
 
 
 def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray, list[str]]:
@@ -324,17 +315,15 @@ def _offset(mask: np.ndarray, outwards: float, hole: float) -> np.ndarray:
         if outwards >= 0 or ndimage.label(moved > 0.5, np.ones((3, 3)))[1] == pieces:
             break
         outwards *= 0.75
-    rows, columns = _bounds(moved > 0)
-    return moved[rows, columns]
+    return moved[bounds(moved > 0)]
 
 
 def _centred(shape: np.ndarray) -> np.ndarray:
     """[h, w] tight ink -> [28, 28]: an upright box of 20, centre of mass at (14, 14)."""
+    scale = 1.0
     if not 0.95 < BOX / max(shape.shape) < 1.06:
         shape = _enlarged(shape)
         scale = min(BOX / _size(shape), (SIDE - 2) / max(shape.shape))
-    else:
-        scale = 1.0
     margin = int(np.ceil(SIDE / scale))
     picture = Image.fromarray(np.pad(shape, margin).astype(np.float32))
     corner = []
@@ -351,29 +340,26 @@ def _centred(shape: np.ndarray) -> np.ndarray:
 
 
 def _outlined(ink: Ink, digit: np.ndarray) -> np.ndarray:
-    """The ink in grey, the digit in white, its box in a thin line: [H, W, 3]."""
+    """The ink in grey, the digit in white, its box in a thin line: [H, W, 3] uint8."""
     tones = np.where(ndimage.binary_dilation(digit), ink.level, 0.35 * ink.level)
-    image = np.repeat(tones[:, :, None], 3, axis=2)
-    rows, columns = _bounds(digit)
+    picture = Image.fromarray(_bytes(np.repeat(tones[:, :, None], 3, axis=2)))
     line = max(1, max(digit.shape) // 200)
-    top, left = max(0, rows.start - 2 * line), max(0, columns.start - 2 * line)
-    bottom, right = rows.stop + 2 * line, columns.stop + 2 * line
-    frame = np.zeros(digit.shape, bool)
-    frame[top:bottom, left:right] = True
-    frame[top + line : bottom - line, left + line : right - line] = False
-    image[frame] = (0.9, 0.55, 0.2)
-    return image
+    rows, columns = bounds(digit, 2 * line)
+    frame = columns.start, rows.start, columns.stop - 1, rows.stop - 1
+    ImageDraw.Draw(picture).rectangle(frame, outline=(230, 140, 51), width=line)
+    return np.asarray(picture)
+
+
+def _bytes(image: np.ndarray) -> np.ndarray:
+    return np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
 
 
 def _shown(image: np.ndarray) -> np.ndarray:
     """uint8 and at most STEP_SIDE on a side; small pictures enlarged without smoothing."""
-    if image.dtype != np.uint8:
-        image = np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
-    longest = max(image.shape[:2])
-    picture = Image.fromarray(image)
-    if longest <= STEP_SIDE // 2:
-        factor = STEP_SIDE // longest
-        size = (picture.width * factor, picture.height * factor)
-        return np.asarray(picture.resize(size, Image.Resampling.NEAREST))
-    picture.thumbnail((STEP_SIDE, STEP_SIDE), Image.Resampling.BOX)
+    picture = Image.fromarray(image if image.dtype == np.uint8 else _bytes(image))
+    if max(picture.size) <= STEP_SIDE // 2:
+        factor = STEP_SIDE // max(picture.size)
+        picture = ImageOps.scale(picture, factor, Image.Resampling.NEAREST)
+    else:
+        picture.thumbnail((STEP_SIDE, STEP_SIDE), Image.Resampling.BOX)
     return np.asarray(picture)

@@ -33,6 +33,19 @@ class Extent:
     def extent(self) -> int:
         return max(self.bottom - self.top, self.right - self.left)
 
+    @property
+    def box(self) -> tuple[slice, slice]:
+        return np.s_[self.top : self.bottom, self.left : self.right]
+
+
+def bounds(mask: np.ndarray, margin: int = 0) -> tuple[slice, slice]:
+    """The box around a mask [H, W] with a margin, within the picture."""
+    rows, columns = (
+        slice(max(0, side.start - margin), side.stop + margin)
+        for side in ndimage.find_objects(mask.astype(np.uint8))[0]
+    )
+    return rows, columns
+
 
 def rim(mask: np.ndarray) -> np.ndarray:
     """Pixels [H, W] of a mask with a neighbour outside of it."""
@@ -41,8 +54,7 @@ def rim(mask: np.ndarray) -> np.ndarray:
 
 def stroke_width(mask: np.ndarray) -> float:
     """Mean width of strokes in pixels: a bar of width b is on average b / 4 from its edge."""
-    rows, columns = ndimage.find_objects(mask.astype(np.uint8))[0]
-    distance = ndimage.distance_transform_edt(np.pad(mask[rows, columns], 1))
+    distance = ndimage.distance_transform_edt(np.pad(mask[bounds(mask)], 1))
     return max(1.0, 4 * (float(distance[distance > 0].mean()) - 0.5))
 
 
@@ -58,39 +70,28 @@ def gaps(ink: np.ndarray, more: np.ndarray) -> np.ndarray:
 
 def without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
     """[H, W] ink without remains of ruling: long lines, thin and pale relative to the ink."""
-    window = _box(mask, 1)
-    result = mask.copy()
-    result[window] = _without_hair(mask[window], level[window])
-    return result
-
-
-def _box(mask: np.ndarray, margin: int) -> tuple[slice, ...]:
-    """The box around a mask with a margin, within the picture."""
-    box = ndimage.find_objects(mask.astype(np.uint8))[0]
-    return tuple(slice(max(0, side.start - margin), side.stop + margin) for side in box)
-
-
-def _without_hair(mask: np.ndarray, level: np.ndarray) -> np.ndarray:
-    depth = ndimage.distance_transform_edt(mask)
-    fourth = depth[mask] ** 4
+    window = bounds(mask, 1)
+    ink, level = mask[window], level[window]
+    depth = ndimage.distance_transform_edt(ink)
+    fourth = depth[ink] ** 4
     # half the width of the widest strokes: of one of half width h the two means are as 5 h to 6
-    half = 1.2 * float((fourth * depth[mask]).sum() / fourth.sum())
+    half = 1.2 * float((fourth * depth[ink]).sum() / fourth.sum())
     strokes = depth > _HAIR * half
     near_strokes = ndimage.distance_transform_edt(~strokes) <= _HAIR * half + 1
-    hairs, count = ndimage.label(mask & ~near_strokes, _EIGHT)
-    if not count or _HAIR * half < 1:  # strokes are too thin to compare
+    hairs, _ = ndimage.label(ink & ~near_strokes, _EIGHT)
+    lines = np.array([piece.label for piece in _pieces(hairs) if piece.extent > 4 * half])
+    if not len(lines) or _HAIR * half < 1:  # strokes are too thin to compare
         return mask
-    boxes = ndimage.find_objects(hairs)
-    longer = [max(rows.stop - rows.start, columns.stop - columns.start) for rows, columns in boxes]
-    pale = ndimage.mean(level, hairs, np.arange(1, count + 1)) < _PALE * level[strokes].mean()
-    return mask & ~np.concatenate([[False], pale & (np.array(longer) > 4 * half)])[hairs]
+    pale = ndimage.mean(level, hairs, lines) < _PALE * level[strokes].mean()
+    result = mask.copy()
+    result[window] &= ~np.isin(hairs, lines[pale])
+    return result
 
 
 def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
     """[H, W] ink, sure and soft -> [H, W] the digit in it, and notes on what was left out."""
     labels, _ = ndimage.label(mask, _EIGHT)
-    pieces = sorted(_pieces(labels), key=lambda piece: piece.area, reverse=True)
-    pieces, notes = _without_edges(pieces)
+    pieces, notes = _without_edges(_pieces(labels))
     main = pieces[0]
     if main.extent < max(4, 0.012 * max(mask.shape)):
         raise UserError("The picture shows only specks, no digit that is large enough to read.")
@@ -111,9 +112,7 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
         raise UserError(
             "The picture shows several digits or marks; please crop it to a single digit."
         )
-    chosen = np.zeros(labels.max() + 1, bool)
-    chosen[[piece.label for piece in joined]] = True
-    digit = chosen[labels]
+    digit = np.isin(labels, [piece.label for piece in joined])
     comparable = sum(piece.area > 0.3 * main.area for piece in joined)
     if comparable > 5 or (len(joined) > 12 and main.area < 0.5 * digit.sum()):
         raise UserError(_FULL_OF_MARKS)
@@ -126,18 +125,16 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
 
 def _is_hair(labels: np.ndarray, piece: Extent, stroke: float) -> bool:
     """Whether a mark is long and much thinner than the digit's strokes: ruling or a scratch."""
-    window = labels[piece.top : piece.bottom, piece.left : piece.right] == piece.label
-    width = piece.area / piece.extent
-    return (
-        stroke > 4 and piece.extent > 2 * stroke and min(width, stroke_width(window)) < 0.4 * stroke
-    )
+    if stroke <= 4 or piece.extent <= 2 * stroke:
+        return False
+    width = stroke_width(labels[piece.box] == piece.label)
+    return min(piece.area / piece.extent, width) < 0.4 * stroke
 
 
 def find_groups(mask: np.ndarray) -> list[Extent]:
     """[H, W] ink -> boxes of possible digits, largest first."""
     labels, _ = ndimage.label(mask, _EIGHT)
-    pieces = sorted(_pieces(labels), key=lambda piece: piece.area, reverse=True)
-    pieces, _ = _without_edges(pieces)
+    pieces, _ = _without_edges(_pieces(labels))
     pieces = [piece for piece in pieces if piece.area > 0.02 * pieces[0].area]
     if len(pieces) > _MOST_PIECES:
         raise UserError(_FULL_OF_MARKS)
@@ -162,10 +159,9 @@ def _joined(
     digit = labels == pieces[0].label
     away = ndimage.distance_transform_edt(~digit)  # distance of each pixel from the digit
     while rest:
-        gaps = {piece.label: _gap(away, labels, piece) for piece in rest}
-        piece = min(rest, key=lambda piece: gaps[piece.label])
-        rest.remove(piece)
-        gap, whole = gaps[piece.label], _union(joined)
+        gaps = [float(away[each.box][labels[each.box] == each.label].min()) for each in rest]
+        nearest = int(np.argmin(gaps))
+        piece, gap, whole = rest.pop(nearest), gaps[nearest], _union(joined)
         if _another_digit(digit, labels == piece.label, gap, stroke):
             others.append(piece)
         elif gap <= max(0.3 * whole.extent, 2 * stroke):
@@ -204,23 +200,21 @@ def _holes(shape: np.ndarray) -> int:
 def _edge_width(shape: np.ndarray, level: np.ndarray, stroke: float) -> float:
     """Typical width in pixels of the rise from paper to ink along the rim."""
     sigma = min(max(0.5, 0.1 * stroke), 10)
-    window = _box(shape, round(4 * sigma) + 1)  # region that determines the slope there
+    window = bounds(shape, round(4 * sigma) + 1)  # region that determines the slope there
     slope = ndimage.gaussian_gradient_magnitude(level[window], sigma)
     return 1 / max(float(np.median(slope[rim(shape)[window]])), 1e-3)
 
 
 def _pieces(labels: np.ndarray) -> list[Extent]:
+    """All pieces, the largest first."""
     height, width = labels.shape
-    areas = np.bincount(labels.ravel())
+    areas = np.bincount(labels.ravel()).tolist()
     found = []
-    for label, box in enumerate(ndimage.find_objects(labels), start=1):
-        rows, columns = box
-        at_edge = (
-            rows.start == 0 or columns.start == 0 or rows.stop == height or columns.stop == width
-        )
+    for label, (rows, columns) in enumerate(ndimage.find_objects(labels), start=1):
+        at_edge = 0 in (rows.start, columns.start) or rows.stop == height or columns.stop == width
         sides = rows.start, rows.stop, columns.start, columns.stop
-        found.append(Extent(label, int(areas[label]), *sides, at_edge))
-    return found
+        found.append(Extent(label, areas[label], *sides, at_edge))
+    return sorted(found, key=lambda piece: piece.area, reverse=True)
 
 
 def _without_edges(pieces: list[Extent]) -> tuple[list[Extent], list[str]]:
@@ -232,11 +226,6 @@ def _without_edges(pieces: list[Extent]) -> tuple[list[Extent], list[str]]:
     if inside[0].area < 0.1 * largest_cut.area and inside[0].extent < 0.4 * largest_cut.extent:
         return pieces, []
     return inside, ["Marks that touch the edge of the picture were left out."]
-
-
-def _gap(away: np.ndarray, labels: np.ndarray, piece: Extent) -> float:
-    window = np.s_[piece.top : piece.bottom, piece.left : piece.right]
-    return float(away[window][labels[window] == piece.label].min())
 
 
 def _union(pieces: list[Extent]) -> Extent:

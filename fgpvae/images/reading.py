@@ -9,9 +9,10 @@ import io
 import math
 import re
 import struct
+from typing import Any
 
 import numpy as np
-from PIL import ExifTags, Image, WebPImagePlugin
+from PIL import ExifTags, Image, ImageOps, WebPImagePlugin
 
 from fgpvae.errors import UserError
 
@@ -30,16 +31,6 @@ _MAX_PARTS = 20_000  # chunks or segments of one file
 _MAX_SCANS = 40  # passes of a progressive JPEG; encoders write about ten
 _MAX_READS = 100_000
 _MAX_EXIF = 65_536  # bytes, as many as a JPEG can hold
-
-_TURN = {  # EXIF orientation -> the transformation that undoes it
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
 
 
 def read_picture(data: bytes, most_pixels: int = MAX_PIXELS) -> Image.Image:
@@ -78,8 +69,9 @@ def read_picture(data: bytes, most_pixels: int = MAX_PIXELS) -> Image.Image:
         raise UserError(
             f"The {kind} picture is damaged or incomplete and cannot be read."
         ) from error
-    orientation = _exif_orientation(exif) if isinstance(exif, bytes) else 1
-    return opaque.transpose(_TURN[orientation]) if orientation in _TURN else opaque
+    opaque.info.clear()  # only the orientation that was read safely
+    opaque.getexif()[ExifTags.Base.Orientation] = _exif_orientation(exif)
+    return ImageOps.exif_transpose(opaque)
 
 
 def as_picture(picture: bytes | Image.Image | np.ndarray) -> Image.Image:
@@ -231,7 +223,7 @@ def _too_large(megapixels: str, limit: int = MAX_PIXELS) -> str:
     )
 
 
-def _exif_orientation(content: bytes) -> int:
+def _exif_orientation(content: Any) -> int:
     """The orientation, 1 if there is none; raises no error."""
     exif = Image.Exif()
     try:
@@ -254,17 +246,15 @@ def _small(image: Image.Image) -> Image.Image:
         return _plain(image, white)
     width, height = image.size
     band = factor * max(1, 1_000_000 // (width * factor))
-    small: Image.Image | None = None
+    bands = []
     for top in range(0, height, band):
         part = _plain(image.crop((0, top, width, min(height, top + band))), white)
         if part.mode == "RGBA":  # transparent pixels must not colour their neighbours
             part = part.convert("RGBa").reduce(factor).convert("RGBA")
         else:
             part = part.reduce(factor)
-        small = small or Image.new(part.mode, (part.width, -(-height // factor)))
-        small.paste(part, (0, top // factor))
-    assert small is not None
-    return small
+        bands.append(np.asarray(part))
+    return Image.fromarray(np.concatenate(bands))
 
 
 def _plain(image: Image.Image, white: float) -> Image.Image:

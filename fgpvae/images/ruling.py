@@ -1,9 +1,9 @@
 """Find and remove lines of ruled and squared paper: straight thin marks from edge to edge."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
+from numpy.polynomial.legendre import legvander
 from scipy import ndimage
 
 _SIDE = 256  # maximum side of the picture in which lines are searched
@@ -63,9 +63,9 @@ def _candidates(votes: np.ndarray) -> list[tuple[float, float]]:
     """Rows at the left and right edge of straight lines with many votes, best first."""
     height, width = votes.shape
     score, first, last = [], [], []
+    length = _lengths(height, width)  # [shift, row]
     for down in (True, False):
         sums = _sums_along_lines(votes if down else votes[::-1])  # [shift, row]
-        length = _lengths(height, width)
         shift, row = np.nonzero((sums > 0.4 * length) & (length > 0.5 * width))
         # a transform of side _SIDE reaches `shift` rows further at its last column
         end = row + shift * (width - 1) / (_SIDE - 1)
@@ -105,7 +105,6 @@ def _sums_along_lines(votes: np.ndarray) -> np.ndarray:
     return strips[0][:, :_SIDE] / np.float32(_VOTE)
 
 
-@lru_cache(maxsize=8)
 def _lengths(height: int, width: int) -> np.ndarray:
     """[shift, row]: number of columns in which a line is inside the picture."""
     shift, row = np.indices((_SIDE, _SIDE))
@@ -130,7 +129,7 @@ def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Li
         weight = sampled.max(axis=1) * inside
         middle = course + sampled.argmax(axis=1) - reach
         trusted = weight > 0.3 * np.quantile(weight[inside], 0.6, method="nearest")
-        powers = _powers(width, degree)
+        powers = legvander(np.linspace(-1, 1, width), degree)  # nearly orthogonal
         for _ in range(3):
             if trusted.sum() < 0.3 * width:
                 return None
@@ -147,12 +146,6 @@ def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Li
     if not _is_line(sampled, inside, profile):
         return None
     return _Line(np.interp(np.arange(whole), columns, course), profile)
-
-
-@lru_cache(maxsize=32)
-def _powers(width: int, degree: int) -> np.ndarray:
-    """[W, degree + 1] Legendre polynomials at each column, nearly orthogonal."""
-    return np.polynomial.legendre.legvander(np.linspace(-1, 1, width), degree)
 
 
 def _is_line(sampled: np.ndarray, inside: np.ndarray, profile: np.ndarray) -> bool:
