@@ -102,31 +102,28 @@ class _BoundedReader(io.BytesIO):
         return super().read(size)
 
 
+_KINDS = {  # how files begin
+    "PNG": rb"\x89PNG\r\n\x1a\n",
+    "JPEG": rb"\xff\xd8\xff",
+    "GIF": rb"GIF8[79]a",
+    "WEBP": rb"RIFF....WEBP",
+    "BMP": rb"BM",
+}
+_REFUSED = {
+    "a PDF document": rb"[\xef\xbb\xbf \t\r\n]*%PDF",
+    "a TIFF picture, which is not accepted": rb"II\*\0|MM\0\*",
+    "a HEIC or AVIF photo or a video, which is not accepted": rb"....ftyp",
+    "an SVG drawing": rb"(?i:.*<svg)",
+    "not a known picture": rb"",
+}
+
+
 def _kind(data: bytes) -> str:
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "PNG"
-    if data.startswith(b"\xff\xd8\xff"):
-        return "JPEG"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "GIF"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "WEBP"
-    if data.startswith(b"BM"):
-        return "BMP"
-    raise UserError(f"The file is {_other_kind(data)}; please use a {ACCEPTED} picture.")
-
-
-def _other_kind(data: bytes) -> str:
-    start = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(b"%PDF"):
-        return "a PDF document"
-    if data.startswith((b"II*\0", b"MM\0*")):
-        return "a TIFF picture, which is not accepted"
-    if data[4:8] == b"ftyp":
-        return "a HEIC or AVIF photo or a video, which is not accepted"
-    if b"<svg" in start.lower():
-        return "an SVG drawing"
-    return "not a known picture"
+    every = (_KINDS | _REFUSED).items()
+    kind = next(kind for kind, start in every if re.match(start, data[:1024], re.DOTALL))
+    if kind in _REFUSED:
+        raise UserError(f"The file is {kind}; please use a {ACCEPTED} picture.")
+    return kind
 
 
 def _png_essence(data: bytes) -> tuple[bytes, bytes]:
