@@ -106,18 +106,11 @@ def film_scores(
         scores["length_scale"] = float(kernel.length_scale)
         scores["amplitude"] = float(kernel.amplitude)
     some = films.task(images[:STATED], films.FRAMES).context
-    most, known = films.GIVEN[-1], references(looks, places)
-    share = gp_share(model, films.task(images, most).context)
-    compared: dict[str, Any] = {"gp_share": share, "references": {}}
-    for name, given in ((EXTRAPOLATION, most), (ONE_VIEW, 1)):
-        compared[name] = scores["mse"][str(given)]["predictive_mean"]
-        compared["references"][name] = {
-            "nearest_view": known["nearest_frame"][str(given)],
-            "mean_image": known["mean_image"][str(given)],
-        }
+    known = references(looks, places)
+    share = gp_share(model, films.task(images, films.GIVEN[-1]).context)
     return scores | {
         "gp_share": share,
-        "verdict": verdict(compared),
+        "verdict": _verdict(scores["mse"], known, share),
         "doubt": doubt(model, some, films.GIVEN),
         "split": split,
         "films": count,
@@ -126,6 +119,20 @@ def film_scores(
         "parameters": sum(p.numel() for p in model.parameters()),
         "seconds": time.perf_counter() - started,
     }
+
+
+def _verdict(
+    mse: dict[str, dict[str, float]], known: dict[str, dict[str, float]], share: float
+) -> str | None:
+    """Where the mean of sampled films is worse than copying or the mean image."""
+    compared: dict[str, Any] = {"gp_share": share, "references": {}}
+    for name, given in ((EXTRAPOLATION, films.GIVEN[-1]), (ONE_VIEW, 1)):
+        compared[name] = mse[str(given)]["predictive_mean"]
+        compared["references"][name] = {
+            "nearest_view": known["nearest_frame"][str(given)],
+            "mean_image": known["mean_image"][str(given)],
+        }
+    return verdict(compared)
 
 
 def _errors(model: Model, posterior: Posterior, task: Task, samples: int) -> dict[str, float]:

@@ -140,23 +140,13 @@ def dial(
     `doubt` is the expected error of a pixel at even places, the width of the ring; if None,
     the width is the remaining share of the prior variance.
     """
-    scene, subject, track, thing = seen.scene, seen.subject, collection.track, collection.words.one
+    scene, subject, thing = seen.scene, seen.subject, collection.words.one
     assert scene is not None
     record, count = _record(key), len(scene.styles)
     record.follow(Pose(_degrees(angle), _style(style, count)), (model, subject.id), count)
-    trails = seen.trails(track.grid(STEPS), TRAILS)
-    low, high = track.ends
-    turned = np.rad2deg(scene.angles).round(2) % 360
-    at = (50 * (scene.angles + 1)).round(2) if scene.line else turned
-    picture = {
-        **_decoded(scene),
-        "line": scene.line,
-        "scale": {"low": low, "high": high, "degrees": track.degrees},
-        "heldOut": list(subject.held_out),
+    picture = _views(seen, collection) | {
         "heldOutText": held_out_text,
         "editable": editable,
-        "angles": at.tolist(),
-        "observed": scene.observed.tolist(),
         "beside": beside and _beside(beside, styles),
     }
     data = picture | {
@@ -165,27 +155,12 @@ def dial(
         "subject": repr(record.subject),
         "name": model,
         "pose": {"revision": record.revision, **asdict(record.pose)},
-        "cycle": palette.TRACK if scene.line else palette.CYCLE,
-        "heldOutColour": palette.HELD_OUT,
         "size": SIZE,
-        "thing": thing,
-        "disc": collection.fills_disc,
-        "widths": rounded(_widths(scene, track, doubt)),
-        "trails": None if trails is None else _packed(trails),
+        **_track(seen, collection, doubt),
     }
     sliders = slider_data(scene.own, key, styles, morph, likely, lead, thing)
-    # streamlit.css reserves the space of a ring, whose size is known with the slider of degrees
-    room = "ring" if track.degrees else "line"
     with places[0]:
-        with st.container(key=f"{key}.{room}", gap=None):
-            _dial(
-                f"{key}.{'track' if scene.line else 'dial'}",
-                data,
-                pose=record.take_pose,
-                context=record.take_context,
-                need=lambda _: None,  # the rerun suffices: it offers the decoder again
-            )
-        below = st.container()
+        below = _mount(key, data, record)
     if sliders:
         with places[1]:
             _sliders(f"{key}.styles", sliders)
@@ -249,6 +224,38 @@ def _style(style: Sequence[float] | None, count: int) -> tuple[float, ...] | Non
     return tuple(round(float(value), 3) for value in style)
 
 
+def _views(seen: Imagined, collection: Collection) -> dict[str, Any]:
+    """Data of a subject for a model, and places of its views on the ring or the line."""
+    scene, track = seen.scene, collection.track
+    assert scene is not None
+    low, high = track.ends
+    turned = np.rad2deg(scene.angles).round(2) % 360
+    at = (50 * (scene.angles + 1)).round(2) if scene.line else turned
+    return {
+        **_decoded(scene),
+        "line": scene.line,
+        "scale": {"low": low, "high": high, "degrees": track.degrees},
+        "heldOut": list(seen.subject.held_out),
+        "angles": at.tolist(),
+        "observed": scene.observed.tolist(),
+    }
+
+
+def _track(seen: Imagined, collection: Collection, doubt: np.ndarray | None) -> dict[str, Any]:
+    """Colours and widths of the ring or the line, and what is drawn over the picture."""
+    scene, track = seen.scene, collection.track
+    assert scene is not None
+    trails = seen.trails(track.grid(STEPS), TRAILS)
+    return {
+        "cycle": palette.TRACK if scene.line else palette.CYCLE,
+        "heldOutColour": palette.HELD_OUT,
+        "thing": collection.words.one,
+        "disc": collection.fills_disc,
+        "widths": rounded(_widths(scene, track, doubt)),
+        "trails": None if trails is None else _packed(trails),
+    }
+
+
 def _widths(scene: Scene, track: Track, doubt: np.ndarray | None) -> np.ndarray:
     """The width of the ring at even places, from 0 to 1."""
     w = track.grid(WIDTHS)
@@ -257,6 +264,21 @@ def _widths(scene: Scene, track: Track, doubt: np.ndarray | None) -> np.ndarray:
         period = 2 * np.pi if track.period else None
         return np.interp(w, track.grid(len(doubt)), shares, period=period)
     return np.full(WIDTHS, NARROW) if scene.variance is None else scene.unknown(w)
+
+
+def _mount(key: str, data: dict[str, Any], record: _Record) -> DeltaGenerator:
+    """Show the component; return the space below it."""
+    # streamlit.css reserves the space of a ring, whose size is known with the slider of degrees
+    room = "ring" if data["scale"]["degrees"] else "line"
+    with st.container(key=f"{key}.{room}", gap=None):
+        _dial(
+            f"{key}.{'track' if data['line'] else 'dial'}",
+            data,
+            pose=record.take_pose,
+            context=record.take_context,
+            need=lambda _: None,  # the rerun suffices: it offers the decoder again
+        )
+    return st.container()
 
 
 def _beside(beside: Beside, styles: Sequence[Style] | None) -> dict[str, Any]:
