@@ -122,7 +122,7 @@ def film_scores(
 
 
 def _verdict(
-    mse: dict[str, dict[str, float]], known: dict[str, dict[str, float]], share: float
+    mse: dict[str, dict[str, float]], known: dict[str, dict[str, float]], share: float | None
 ) -> str | None:
     """Where the mean of sampled films is worse than copying or the mean image."""
     compared: dict[str, Any] = {"gp_share": share, "references": {}}
