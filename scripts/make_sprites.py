@@ -10,7 +10,6 @@ example: python scripts/make_sprites.py sprites.npz
 
 import argparse
 import colorsys
-import math
 from pathlib import Path
 
 import numpy as np
@@ -92,22 +91,13 @@ def main() -> None:
     parser.add_argument("--grey", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    height, _, width = options.size.partition("x")
-    arrays = make(
-        options.objects,
-        options.views,
-        int(height),
-        int(width or height),
-        options.circle,
-        options.grey,
-        options.seed,
-    )
+    sides, count = options.size.split("x"), (options.objects, options.views)
+    height, width = int(sides[0]), int(sides[-1])
+    arrays = make(*count, height, width, options.circle, options.grey, options.seed)
     np.savez_compressed(options.out, **arrays)
-    turn = f" (period {math.degrees(math.tau):g})" if options.circle else ""
-    print(
-        f"{len(arrays['view'])} images of {options.objects} sprites, "
-        f"{arrays['images'].shape[1]} x {arrays['images'].shape[2]} pixels{turn}: {options.out}"
-    )
+    turn = " (period 360)" if options.circle else ""
+    what = f"{len(arrays['view'])} images of {options.objects} sprites"
+    print(f"{what}, {height} x {width} pixels{turn}: {options.out}")
 
 
 if __name__ == "__main__":

@@ -94,9 +94,6 @@ def _read(file: str) -> str:
     return (COMPONENTS / file).read_text(encoding="utf-8")
 
 
-# --- weights ----------------------------------------------------------------------------------
-
-
 @torch.no_grad()
 def quantised(model: Model, most: int = LEVELS) -> Model:
     """Copy a model, with its weights rounded as on the page."""
@@ -140,9 +137,6 @@ def network(
     return packed, base64.b64encode(zlib.compress(b"".join(weights), 9)).decode()
 
 
-# --- subjects ---------------------------------------------------------------------------------
-
-
 @torch.no_grad()
 def _model(
     model: Model, subjects: Sequence[Subject], views: slice, first: list[int]
@@ -175,8 +169,7 @@ def _subject(model: Model, subject: Subject, views: slice) -> dict[str, str]:
     w = torch.as_tensor(subject.w[views])[None]
     mu, var = model.encode(images, w, torch.ones(w.shape, dtype=torch.bool))
     encoded = torch.cat([mu[0], var[0].log()], -1).numpy().astype("<f2")
-    file = io.BytesIO()
-    small = picture(subject.thumbnail)
+    file, small = io.BytesIO(), picture(subject.thumbnail)
     small.resize((56, 56), Image.Resampling.BICUBIC).save(file, "PNG")
     return {
         "id": subject.id,

@@ -83,9 +83,8 @@ def _picture(
     else:
         radians = math.radians(_numbers(angle)[0])
     view = as_seen(normalised.digit, radians)
-    found = {"notes": list(normalised.notes), "angle": math.degrees(radians)}
-    if angle is None:
-        found["angle_inferred"] = True
+    inferred = {"angle_inferred": True} if angle is None else {}
+    found = {"notes": list(normalised.notes), "angle": math.degrees(radians), **inferred}
     return PictureSubject(picture.name, view[None], np.array([radians])), found
 
 

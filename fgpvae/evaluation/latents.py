@@ -1,8 +1,4 @@
-"""Latent codes of digits: encodings, posteriors, projections, traversals.
-
-The FGP-VAE divides its channels into local ones, which follow the angle, and global ones, which are
-constant. Other models do not divide them; see `blocks`.
-"""
+"""Latent codes of digits: encodings, posteriors, projections, traversals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -176,8 +172,7 @@ def channel_correlation(z: Array) -> Array:
 def angle_correlation(z: Array) -> Array:
     """Correlations [Q, Q] between angles, over digits and channels [P, Q, C], about zero.
 
-    About zero, the mean of the prior: for draws from a zero-mean prior this estimates k(w, w') /
-    σ².
+    For draws from a zero-mean prior this estimates k(w, w') / σ².
     """
     return _cosines(z.swapaxes(0, 1).reshape(z.shape[1], -1))
 
