@@ -22,15 +22,7 @@ from fgpvae.evaluation import calibration
 from fgpvae.files import write_json
 from fgpvae.models import Model
 from fgpvae.orientation.novelty import features
-from fgpvae.runs.checkpoints import (
-    FORMAT,
-    PRETRAINED,
-    is_shipped,
-    load_pretrained,
-    load_run,
-    save_model,
-    shipped_config,
-)
+from fgpvae.runs.checkpoints import FORMAT, PRETRAINED, config_of, load_pretrained, save_model
 from fgpvae.training.configs import CUBES, FILMS
 from tests.photographs import angles, familiarity
 from tests.photographs.sets import TUNING
@@ -71,10 +63,7 @@ def main() -> None:
         help="what is said of people's pictures, on photographs and drawings",
     )
     options = parser.parse_args()
-    if is_shipped(options.run):
-        model, config = load_pretrained(options.run), shipped_config(options.run)
-    else:
-        model, config = load_run(options.run)
+    model, config = load_pretrained(options.run), config_of(options.run)
     if options.calibrate and config.data.split == CUBES:
         model.calibration = calibration.fit_cubes(model)
     elif options.calibrate and config.data.split == FILMS:
@@ -88,7 +77,6 @@ def main() -> None:
             model.calibration = replace(model.calibration, **pictures)
         if options.calibrate_pictures:
             calibrate_pictures(model, digits)
-    PRETRAINED.mkdir(parents=True, exist_ok=True)
     save_model(model, PRETRAINED / f"{options.name}.safetensors", options.half)
     write_json(PRETRAINED / f"{options.name}.json", {"format": FORMAT, **asdict(config)})
 
