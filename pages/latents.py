@@ -7,8 +7,9 @@ from ui.catalog import models, subjects
 from ui.shell import frame, notices, query_params
 
 CURVES = (
-    "The line is the posterior mean given the filled dots. It combines them with the prior, so it "
-    "passes between the dots rather than through them. The band shows the uncertainty."
+    "The line is the posterior mean given the filled dots: in a local channel it passes close to "
+    "dots with short bars and follows the prior where bars are long; in a global channel it is one "
+    "value for all of them. The band shows the uncertainty."
 )
 
 frame.guard()

@@ -101,7 +101,7 @@ def _local_sentence(choice: Choice, found: Codes) -> str:
         share = "less than 0.1%" if shared < 0.001 else f"{shared:.1%}"
         return (
             f"They change along the {words.place}. The curves of all {len(found.subjects)} "
-            f"{words.many} lie on each other: {share} of the variance differs. {front}"
+            f"{words.many} nearly coincide: {share} of the variance differs. {front}"
         )
     if found.processes() is not None:
         front = f"The broad grey line is the true path of the picked {words.one}."
