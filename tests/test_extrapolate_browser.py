@@ -59,7 +59,7 @@ def expect_digit(page: Page, expected: np.ndarray) -> None:
     eventually(lambda: np.abs(given_digit(page) - expected).max() < 1 / 255)
 
 
-def test_ctrl_z_takes_back_a_stroke_and_another_view_is_added(visit: Visit):
+def test_ctrl_z_takes_back_a_stroke_or_clear_and_another_view_is_added(visit: Visit):
     page = visit.open("/extrapolate?extrapolate.source=Draw", ready=False)
     paper = page.locator("canvas.paper")
     before = box(paper)
@@ -67,6 +67,10 @@ def test_ctrl_z_takes_back_a_stroke_and_another_view_is_added(visit: Visit):
     expect(paper).to_have_accessible_name("Your digit, strokes: 1")
     draw(paper, [(0.1, 0.1), (0.2, 0.1)])
     expect(paper).to_have_accessible_name("Your digit, strokes: 2")
+    page.keyboard.press("Control+z")
+    expect(paper).to_have_accessible_name("Your digit, strokes: 1")
+    button(page, "Clear").click()
+    expect(paper).to_have_accessible_name("Draw a digit here")
     page.keyboard.press("Control+z")
     expect(paper).to_have_accessible_name("Your digit, strokes: 1")
     ready(page)

@@ -8,6 +8,7 @@ const typing = "input, textarea, [contenteditable]";
 
 class Drawing {
   strokes = [];
+  past = []; // earlier strokes for undo, the newest last
   stroke = null; // the stroke that is being drawn
 
   constructor(root) {
@@ -18,7 +19,7 @@ class Drawing {
       pointerup: () => this.up(),
       pointercancel: () => this.up(),
     });
-    this.undo.addEventListener("click", () => this.change(this.strokes.slice(0, -1)));
+    this.undo.addEventListener("click", () => this.back());
     this.clear.addEventListener("click", () => this.change([]));
     this.pressed = (event) => this.key(event);
     document.addEventListener("keydown", this.pressed);
@@ -32,16 +33,16 @@ class Drawing {
   key(event) {
     const { key, ctrlKey, metaKey, shiftKey, altKey } = event;
     if (key.toLowerCase() !== "z" || !(ctrlKey || metaKey) || shiftKey || altKey) return;
-    if (event.composedPath().some((node) => node.matches?.(typing)) || !this.strokes.length) return;
+    if (event.composedPath().some((node) => node.matches?.(typing)) || this.undo.disabled) return;
     event.preventDefault();
-    this.change(this.strokes.slice(0, -1));
+    this.back();
   }
 
   update(data, _, trigger) {
     this.send = (strokes) => trigger("drawn", { strokes });
     Object.assign(this, { width: data.width, margin: data.margin, thing: data.thing });
     // from then on the browser's strokes are the current ones
-    if (data.sheet !== this.sheet) this.strokes = data.strokes;
+    if (data.sheet !== this.sheet) Object.assign(this, { strokes: data.strokes, past: [] });
     this.sheet = data.sheet;
     this.paint();
   }
@@ -77,6 +78,16 @@ class Drawing {
   }
 
   change(strokes) {
+    this.past.push(this.strokes);
+    this.show(strokes);
+  }
+
+  // undo; what was drawn before this page was opened goes stroke by stroke
+  back() {
+    this.show(this.past.pop() ?? this.strokes.slice(0, -1));
+  }
+
+  show(strokes) {
     this.strokes = strokes;
     this.paint();
     this.send(strokes);
@@ -107,7 +118,8 @@ class Drawing {
       pen.stroke();
     }
     this.paper.ariaLabel = all.length ? `Your ${this.thing}, strokes: ${all.length}` : `Draw a ${this.thing} here`;
-    this.undo.disabled = this.clear.disabled = !this.strokes.length;
+    this.clear.disabled = !this.strokes.length;
+    this.undo.disabled = this.clear.disabled && !this.past.length;
   }
 }
 
