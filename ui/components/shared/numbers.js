@@ -8,8 +8,22 @@ export function bytes(text) {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }
 
-// A buffer of half precision as float32.
-export const floats = (buffer) => new Float32Array(new Float16Array(buffer));
+// A number of half precision: a sign, five bits of exponent, ten of fraction.
+function half(bits) {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : 2 ** -24 * fraction);
+}
+
+let values; // of all 65,536; a decoder has a million weights
+
+// A buffer of half precision as float32. Float16Array is in browsers since 2025 only.
+export function floats(buffer) {
+  values ??= Float32Array.from({ length: 65536 }, (_, bits) => half(bits));
+  return Float32Array.from(new Uint16Array(buffer), (bits) => values[bits]);
+}
 
 // A standard normal number (Box-Muller).
 export function gaussian() {
