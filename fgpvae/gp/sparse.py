@@ -16,9 +16,7 @@ JITTER = 1e-6  # noise of the inducing values, a share of the mean variance: the
 
 def factor(gram: Tensor) -> Tensor:
     """C [M, M] with CCᵀ = K_MM and a little noise."""
-    M = gram.shape[-1]
-    scale = gram.diagonal().mean().clamp_min(1e-12)
-    return _cholesky(gram + JITTER * scale * torch.eye(M, dtype=gram.dtype, device=gram.device))
+    return cholesky(gram, JITTER * gram.diagonal().mean().clamp_min(1e-12))
 
 
 def features(cross: Tensor, C: Tensor) -> Tensor:
@@ -45,8 +43,8 @@ class InducingPosterior:
     @classmethod
     def given(cls, precision: Tensor, shift: Tensor) -> "InducingPosterior":
         """The posterior given an `information`: covariance (I + ΦᵀSΦ)⁻¹."""
-        identity = torch.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
-        lower = _cholesky(precision + identity)
+        lower = cholesky(precision)
+        identity = torch.eye(lower.shape[-1], dtype=lower.dtype, device=lower.device)
         root = torch.linalg.solve_triangular(lower.mT, identity.expand_as(lower), upper=True)
         mean = root @ (root.mT @ shift[..., None])
         return cls(mean[..., 0], root)
@@ -65,8 +63,10 @@ class InducingPosterior:
         return phi @ self.mean.mT, left[..., None] + known
 
 
-def _cholesky(x: Tensor) -> Tensor:
-    lower, info = torch.linalg.cholesky_ex(x)
+def cholesky(x: Tensor, noise: Tensor | float = 1.0, of: str = "inducing points") -> Tensor:
+    """The factor of X plus `noise` on its diagonal."""
+    identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    lower, info = torch.linalg.cholesky_ex(x + noise * identity)
     if bool(info.any()):
-        raise UserError("The covariance of the inducing points is not made of finite numbers.")
+        raise UserError(f"The covariance of the {of} is not made of finite numbers.")
     return lower

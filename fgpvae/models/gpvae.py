@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from fgpvae.data import Views
 from fgpvae.errors import UserError
-from fgpvae.gp import gaussian, randomness
+from fgpvae.gp import gaussian, randomness, sparse
 from fgpvae.gp.gaussian import LOG_2PI
 from fgpvae.gp.kernels import Periodic
 from fgpvae.models.base import Terms
@@ -46,6 +46,8 @@ from fgpvae.settings import setting
 
 PLAIN, GP_ONLY, JOINT = range(3)  # the phases of training
 MOST_FEATURES = 50_000_000  # numbers of V [N, R] and of VᵀV [R, R], 0.4 GB each
+
+cholesky = partial(sparse.cholesky, of="joint GP")  # the factor of I + X
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,12 +354,3 @@ class AmortisedGPVAE(RepresentedVectors, JointGP):
 
     def _infer(self, views: Views) -> JointPosterior:
         return JointPosterior(self, self.represent(views.images, views.observed), views)
-
-
-def cholesky(x: Tensor) -> Tensor:
-    """The factor of I + X."""
-    identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
-    factor, info = torch.linalg.cholesky_ex(x + identity)
-    if bool(info.any()):
-        raise UserError("The covariance of the joint GP is no longer made of finite numbers.")
-    return factor

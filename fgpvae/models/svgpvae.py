@@ -102,8 +102,7 @@ class SparsePosterior(Posterior):
             v = q.mean + (q.root @ noise[..., None])[..., 0]  # [..., L, M]
             left = gram - phi @ phi.mT  # [p, S, S]
             jitter = sparse.JITTER * gram.diagonal(dim1=-2, dim2=-1).mean(-1) + 1e-12
-            identity = torch.eye(left.shape[-1], dtype=w.dtype, device=w.device)
-            lower = torch.linalg.cholesky(left + jitter[:, None, None] * identity)
+            lower = sparse.cholesky(left, jitter[:, None, None])
             shape = (*left.shape[:2], q.mean.shape[-2])
             rest = lower @ randomness.normal(shape, w.dtype, generator).to(w.device)
             drawn.append(phi @ v.mT + rest)
