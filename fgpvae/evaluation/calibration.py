@@ -40,6 +40,10 @@ RISE = 0.05  # minimum relative rise of a stated error that counts
 STEEP = 1e-3  # minimum width of a band; narrower ones are background and do not test it
 INKED = 0.05  # minimum ink, true or predicted, of pixels that test a band
 
+Weights = tuple[float, float, float]  # of the scores of an angle
+Errors = tuple[np.ndarray, np.ndarray]  # with variances over samples
+Pictures = tuple[Tensor, Tensor]  # images [P, H, W], or their scores [P, G, 3], and angles [P]
+
 
 def kept_back(classes: Sequence[int]) -> Digits:
     """Digits 360..399 of each class: of the training file, and never trained on."""
@@ -66,9 +70,7 @@ def doubted(digits: Digits) -> Views:
     return data.task(some(digits, DOUBTED), ANGLES, ANGLES[:1]).context
 
 
-def fit_pictures(
-    model: Model, digits: Digits, taken: tuple[Tensor, Tensor]
-) -> tuple[float, float, float]:
+def fit_pictures(model: Model, digits: Digits, taken: Pictures) -> Weights:
     """Fit the angle posterior of uploaded pictures to upright digits new to a model.
 
     Its confidence is also lowered as needed on `taken`: photographs and drawings [P, H, W] and
@@ -121,15 +123,13 @@ def fit_doubt(model: Model, views: Views, counts: Sequence[int]) -> tuple[float,
 
 
 @torch.no_grad()
-def picture_doubt(
-    model: Model, views: Views, count: int, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def picture_doubt(model: Model, views: Views, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Variance over samples and squared error of pictures, means over their pixels, [P, Q] each.
 
     The first `count` views of each subject in a random order of its own are given, so smaller sets
     are subsets of larger ones. NaN where a view is given or missing.
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(0)
     order = torch.rand(views.observed.shape, generator=generator).masked_fill(~views.observed, 2.0)
     rank = order.argsort(-1).argsort(-1)  # [P, Q]
     found = []
@@ -168,9 +168,7 @@ def doubt(model: Model, views: Views, counts: Sequence[int]) -> dict[int, dict[s
     return found
 
 
-def coverage(
-    model: Model, residuals: tuple[np.ndarray, np.ndarray], views: int
-) -> dict[str, float]:
+def coverage(model: Model, residuals: Errors, views: int) -> dict[str, float]:
     """Share of true pixels inside the central 50 % and 90 % bands, by number of views.
 
     Residuals are the errors of pixels and their variance over posterior samples. `latent` bands
@@ -190,7 +188,7 @@ def coverage(
     return shares
 
 
-def cube_residuals(model: Model, images: Tensor, given: int) -> tuple[np.ndarray, np.ndarray]:
+def cube_residuals(model: Model, images: Tensor, given: int) -> Errors:
     """`residuals` of figures [P, 24, H, W] from some of their views, some first at 0, 15 or 30."""
     parts = enumerate(torch.split(images, AT_ONCE))
     found = [residuals(model, cubes.task(part, given, k % 3), seed=k) for k, part in parts]
@@ -200,10 +198,10 @@ def cube_residuals(model: Model, images: Tensor, given: int) -> tuple[np.ndarray
 
 def _calibration(
     model: Model,
-    found: list[tuple[np.ndarray, np.ndarray]],
+    found: list[Errors],
     views: Views,
     counts: tuple[int, ...],
-    angle: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    angle: Weights = (0.0, 0.0, 0.0),
 ) -> Calibration:
     """Bands from the residuals at each number of views, and the doubt of pictures of `views`."""
     # noise of a pixel beyond its variance over samples, from many views
@@ -217,7 +215,7 @@ def _calibration(
     return Calibration(noise, counts, half, most, angle, fit_doubt(model, views, counts))
 
 
-def residuals(model: Model, task: Task, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def residuals(model: Model, task: Task, seed: int = 0) -> Errors:
     """Error and variance over posterior samples of every pixel that has ink, [N] each."""
     generator = torch.Generator().manual_seed(seed)
     context = task.context
@@ -229,7 +227,7 @@ def residuals(model: Model, task: Task, seed: int = 0) -> tuple[np.ndarray, np.n
     return error, variance[inked].double().numpy()
 
 
-def turned(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+def turned(digits: Digits, seed: int) -> Pictures:
     """Rotate each digit by its own angle: images [P, H, W] and angles [P]."""
     generator = torch.Generator().manual_seed(seed)
     true = 2 * math.pi * torch.rand(len(digits), 1, dtype=torch.float64, generator=generator)
@@ -244,7 +242,7 @@ def stated(belief: Tensor, grid: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
     return (belief * torch.as_tensor(near)).sum(-1), torch.as_tensor(right)
 
 
-def pictures(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+def pictures(digits: Digits, seed: int) -> Pictures:
     """Each digit as an uploaded picture: rotated, and read by `images.normalise`.
 
     Images [P, H, W] and angles [P]; pictures that are refused are left out.
@@ -266,7 +264,7 @@ def pictures(digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
     return torch.stack(read), torch.tensor(angles, dtype=torch.float64)
 
 
-def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tensor]:
+def _angle_scores(model: Model, digits: Digits, seed: int) -> Pictures:
     """Scores [2 P, STEPS, 3] of turned digits, and their angles [2 P].
 
     Each digit in MNIST's position, and centred like an uploaded picture.
@@ -277,14 +275,12 @@ def _angle_scores(model: Model, digits: Digits, seed: int) -> tuple[Tensor, Tens
     return torch.stack(model.angle_scores(views, GRID), -1), true
 
 
-def _picture_scores(model: Model, images: Tensor, true: Tensor) -> tuple[Tensor, Tensor]:
+def _picture_scores(model: Model, images: Tensor, true: Tensor) -> Pictures:
     """Scores [P, STEPS, 3] of pictures of digits, and their angles [P]."""
     return torch.stack([score(model, image, GRID).stacked() for image in images]), true
 
 
-def _fit_weights(
-    first: tuple[Tensor, Tensor], again: tuple[Tensor, Tensor]
-) -> tuple[float, float, float]:
+def _fit_weights(first: Pictures, again: Pictures) -> Weights:
     """Fit the weights of three scores to maximise the likelihood of the true angles.
 
     Then scale them down until 95 % of the angles stated as sure are right on the same digits at new

@@ -1,12 +1,11 @@
 """Speed on this machine, in one run: what `python -m fgpvae bench` prints."""
 
-import json
-import subprocess
-import sys
 import time
 import timeit
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from statistics import median
 from typing import Any
 
@@ -73,14 +72,12 @@ def peak_memory_by_views(views: tuple[int, ...] = VIEWS) -> dict[int, float]:
 
     Runs in one process whose peak is read after each Q, so they have to ascend.
     """
-    program = f"from fgpvae.experiments import bench; bench._print_peaks({views})"
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    before, *peaks = json.loads(done.stdout)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        before, *peaks = pool.submit(_peaks, views).result()
     return {Q: peak - before for Q, peak in zip(views, peaks, strict=True)}
 
 
-def _print_peaks(views: tuple[int, ...]) -> None:
+def _peaks(views: tuple[int, ...]) -> list[float]:
     peaks = []
     for Q in (views[0], *views):  # the first one twice, to exclude what is loaded
         mu = torch.zeros(20, Q, 8, requires_grad=True)
@@ -90,7 +87,7 @@ def _print_peaks(views: tuple[int, ...]) -> None:
         mean, v, kl = FourierPosterior(Periodic(), w, mu, var, observed).at_views()
         (mean.sum() + v.sum() + kl.sum()).backward()
         peaks.append(peak_mb())
-    print(json.dumps(peaks))
+    return peaks
 
 
 def bench(
