@@ -57,8 +57,7 @@ def style_directions(model: Model, views: Views, own: Array) -> list[Style]:
     [P, G] are the styles of these digits.
     """
     some = views[latents.evenly(len(views), TRIED)]
-    codes = model.infer(some.images, some.angles, some.observed).mean(some.angles[:, :1])
-    codes = torch.as_tensor(codes)[:, 0]
+    codes = model.infer(some.images, some.angles, some.observed).mean(some.angles[:, :1])[:, 0]
     measured = properties(views.images[:, 0]).numpy()
     natural = _within(measured, views.labels.numpy()).std(0)
     named = []

@@ -41,11 +41,8 @@ def class_means(upright: Digits, labels: Tensor, at: Tensor) -> Tensor:
 def mean_view(train: Views, at: Tensor, track: Track) -> Tensor:
     """For each w of `at` [N], the mean over training objects of their view nearest to w."""
     rows = torch.arange(len(train))
-    means = [
-        train.images[rows, _nearest(train, w.expand(len(train), 1), track)[:, 0]].mean(0)
-        for w in at
-    ]
-    return torch.stack(means)
+    nearest = (_nearest(train, w.expand(len(train), 1), track)[:, 0] for w in at)
+    return torch.stack([train.images[rows, views].mean(0) for views in nearest])
 
 
 def nearest_view(task: Task, track: Track) -> Tensor:

@@ -146,9 +146,9 @@ def _source(config: DataConfig) -> str:
     return f" --data DIR --set data.views={config.views}"  # a directory on the reader's machine
 
 
-def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[str, Any]]:
+def orientation(model: Model, digits: Digits) -> dict[str, dict[str, Any]]:
     """Error of the inferred angle of unseen digits, each rotated by its own angle."""
-    images, true = calibration.turned(digits, seed)
+    images, true = calibration.turned(digits, seed=0)
     grid = torch.arange(GRID, dtype=torch.float64) * (2 * math.pi / GRID)
     belief = model.orientation(images, grid)  # [P, G]
     scores: dict[str, dict[str, Any]] = {"all": _angle_errors(belief, grid, true)}
@@ -161,9 +161,9 @@ def orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, dict[s
     return scores
 
 
-def picture_orientation(model: Model, digits: Digits, seed: int = 0) -> dict[str, Any]:
+def picture_orientation(model: Model, digits: Digits) -> dict[str, Any]:
     """Error of the angle of uploaded pictures of digits, read as on the pages."""
-    images, true = calibration.pictures(digits, seed)
+    images, true = calibration.pictures(digits, seed=0)
     grid = torch.as_tensor(one_view.grid())
     read = [one_view.belief(model, image) for image in images.numpy()]
     belief = torch.as_tensor(np.stack([each for each in read if each is not None]))
