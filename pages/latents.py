@@ -32,6 +32,7 @@ with st.container(
             "Local channels by",
             ["angle", "PCA"],
             "latents.plane",
+            default="PCA" if choice.config.data.own else "angle",  # few own objects share a plane
             help="The plane in which the angle is read best, or the directions of largest "
             "variance, which may fold the curve.",
         )
