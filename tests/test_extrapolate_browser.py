@@ -322,6 +322,10 @@ def test_on_a_phone_the_dial_is_in_sight_and_a_random_digit_is_one(tabs: Tabs, a
     expect(digit).to_be_in_viewport(ratio=0.9)
     expect(page.get_by_test_id("stFileUploader")).to_be_hidden()  # it is folded
     ready(page)
+    page.set_input_files("input[type=file]", file(pair()))
+    button(page, "Digit 2").tap()
+    ready(page)  # by now what is above the dial has grown
+    expect(digit).to_be_in_viewport(ratio=0.9)
     source.get_by_text("Draw", exact=True).tap()
     expect(page.locator(".st-key-extrapolate-canvas .paper")).to_be_in_viewport(ratio=0.9)
     settle(page)

@@ -156,8 +156,15 @@ def slug(text: str) -> str:
 
 
 IN_SIGHT = """<script>/* %s */
-if (matchMedia("(max-width: 640px)").matches)
-  document.querySelector(".st-key-%s").scrollIntoView({ block: "start" });
+if (matchMedia("(max-width: 640px)").matches) {
+  const target = document.querySelector(".st-key-%s");
+  // again while the page grows: what comes later makes room for it, or moves it
+  const watch = new ResizeObserver(() => target.scrollIntoView({ block: "start" }));
+  const done = () => watch.disconnect();
+  watch.observe(document.querySelector(".stMainBlockContainer"));
+  addEventListener("pointerdown", done, { once: true });
+  setTimeout(done, 3000);
+}
 </script>"""
 HERE = """
 .st-key-shell-menu > :nth-child(%d) a[data-testid="stPageLink-NavLink"] {
