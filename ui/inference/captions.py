@@ -64,6 +64,8 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
     checked = model.calibration is not None
     unchecked = "" if checked else f" The width of the {band} was not checked against real errors."
     if collection.ambiguous:
+        if seen.observed.sum() == len(seen.subject.order):
+            return f"The model sees all {words.views}, so little is left open.{unchecked}"
         return (
             f"The {words.views} that the model sees leave something open. Show it one more, and "
             f"the possible {words.many} become more alike.{unchecked}"
