@@ -23,8 +23,7 @@ class Sample:
 
 def training_digits() -> data.Digits:
     """3,600 digits of MNIST's training file: the first 360 of each class."""
-    digits = data.embedded(range(10))
-    return digits[np.arange(len(digits)) % data.DIGITS_PER_CLASS < data.TRAIN_DIGITS]
+    return data.embedded(range(10), slice(data.TRAIN_DIGITS))
 
 
 def samples(which: str, count: int, largest: int | None = None) -> Iterator[Sample]:
