@@ -71,8 +71,6 @@ def said(children: list[Child]) -> list[str]:
     return [child.out.read_text() for child in children]
 
 
-# The same gradients
-
 MODELS = {
     "FGP-VAE, ELBO": (
         2,
@@ -137,9 +135,6 @@ def flat(state, path="") -> dict[str, torch.Tensor]:
     return {k: v for name, value in items for k, v in flat(value, f"{path}.{name}").items()}
 
 
-# The same random numbers
-
-
 @pytest.mark.parametrize("kind", ["warped", "turned and warped"])
 def test_the_parts_of_a_batch_make_the_whole_batch(kind):
     digits = data.embedded()[:14]
@@ -164,9 +159,6 @@ def test_the_parts_of_a_batch_make_the_whole_batch(kind):
             drawn.manual_seed(step)
             drawn.part = part
             assert torch.equal(random_context(own.observed, 0.5, drawn), part.of(context))
-
-
-# Runs
 
 
 COMMAND = ["train", "--preset", "quick", "--seed", 3, "--json"]
@@ -267,9 +259,6 @@ def other_worker(parent: int, first: int) -> int:
 
     (other,) = (child.pid for child in psutil.Process(parent).children() if child.pid != first)
     return other
-
-
-# Devices and precision
 
 
 def test_a_device_is_chosen_or_refused(monkeypatch):

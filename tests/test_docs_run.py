@@ -92,8 +92,6 @@ def test_notebooks_run(tmp_path, monkeypatch):
     NotebookClient(whole, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
 
 
-# --- CONTRIBUTING: a model, a page and a collection, as they are shown there ---
-
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 MODEL, MODEL_LINE, PAGE, COLLECTION, *_ = blocks(CONTRIBUTING, "python")
 
