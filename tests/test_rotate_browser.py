@@ -187,7 +187,9 @@ def test_sliders_change_the_picture_and_weights_come_once(visit: Visit):
     expect(page).not_to_have_url(re.compile("style="))
     same(page, own)
     for name in ("Random style", "From the paper's prior"):
+        before = page.url
         button(page, name).click()
+        expect(page).not_to_have_url(before)  # what is not committed cannot be taken back
         in_link(page, "style=")
         moved(page, own)
     for _ in range(3):
