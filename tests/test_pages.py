@@ -79,6 +79,10 @@ def test_links_to_compare_have_the_group_and_what_can_be_compared():
     at.query_params.clear()  # as the menu opens it
     fine(at.run())
     assert linked(at, "model") == "films"
+    assert linked(at, "compare.films") == "films"  # so that Back finds it
+    at = open_page("compare", model="runs/gone", **{"compare.objects": ["runs/gone", "cubes"]})
+    assert at.multiselect(key="compare.objects").value == ["cubes"]
+    assert html(at, "There is no run")
 
 
 @pytest.mark.parametrize("name", ["turning", "vae", "cvae", "gpvae", "gpvae-amortised"])

@@ -26,7 +26,9 @@ def switch(key: str) -> str:
     groups = {choice.name: choice.group for choice in models.available()}
     offered = [group for group in GROUPS if group in groups.values()]
     now = st.query_params.get("model") or st.session_state.get("model")
-    here = groups.get(str(now), offered[0] if offered else GROUPS[0])
+    # the models of a link to Compare may be gone
+    linked = [group for group in offered if f"{key}.{group.lower()}" in st.query_params]
+    here = groups.get(str(now), [*linked, *offered, GROUPS[0]][0])
     last: dict[str, str] = st.session_state.setdefault("catalog.last", {})
     if now in groups:
         last[here] = str(now)

@@ -139,7 +139,9 @@ def choose(group: str) -> list[Choice]:
     if key not in st.session_state and key not in st.query_params:
         held = every.get(st.session_state.get("model", ""))  # the model of the previous page
         default = models.baselines(group)
-        st.session_state[key] = models.beside(held) if held and held.own else default
+        names = models.beside(held) if held and held.own else default
+        # also in the address: Back to one without names would empty the widget
+        st.session_state[key] = st.query_params[key] = names
     left, middle, right = st.columns([6, 1, 1.4], vertical_alignment="bottom")
     names = left.multiselect(
         "Models",
