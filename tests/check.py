@@ -9,8 +9,9 @@ from pathlib import Path
 from tests.browser import executable_path
 
 ROOT = Path(__file__).parent.parent
-# three groups at a time on two cores, as browsers wait much, in the order of tests/conftest.py
-TESTS = ["-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder", "--durations", "15"]
+# three files at a time on two cores, as browsers wait much, in the order of tests/conftest.py;
+# not `loadgroup`, which pytest 9.2 and pytest-xdist 3.8 together ignore
+TESTS = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "15"]
 
 
 def install_chromium() -> None:

@@ -36,29 +36,20 @@ SLOW_FILES = {  # pages, processes, servers, packages, whole commands
     "test_train",
     "test_train_browser",
 }
-SECOND_SERVER = {"test_extrapolate_browser", "test_rotate_browser"}  # half of the visits
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what needs a browser, and files of pages and processes.
+    """Mark as slow what needs a browser, and files of pages and processes; their files come first.
 
-    Workers take one group after the other. What visits the app is two groups, so that there are two
-    servers, which become warm once; what is forked from one process is a group, and so is the walk;
-    of the rest each file is. Browsers wait much, so they come first and the others fill the cores.
+    Workers take one file after the other. Browsers wait much, so their files are begun before the
+    others, which fill the cores; the short ones at the end fill what is uneven.
     """
-    browsers = {item for item in items if "browser" in getattr(item, "fixturenames", ())}
+    browsers = {item.path for item in items if "browser" in getattr(item, "fixturenames", ())}
     for item in items:
-        needed = getattr(item, "fixturenames", ())
-        if item in browsers or item.path.stem in SLOW_FILES:
+        if "browser" in getattr(item, "fixturenames", ()) or item.path.stem in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
-        group = "forks" if "forks" in needed else item.path.stem
-        if "address" in needed:
-            group = f"visits {item.path.stem in SECOND_SERVER}"
-        elif "browser" in needed:
-            group = f"browser {group}"
-        item.add_marker(pytest.mark.xdist_group(group))
     long = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item not in browsers, item.path not in long))
+    items.sort(key=lambda item: (item.path not in browsers, item.path not in long))
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +86,7 @@ def every_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(every_kind: Path) -> Iterator[str]:
-    """The app with these runs: one server for all files that bring no runs of their own."""
+    """The app with these runs: one server a worker, for files that bring no runs."""
     with serve(ROOT / "app.py", FGPVAE_RUNS=str(every_kind), **LIMITS) as started:
         yield started
 
