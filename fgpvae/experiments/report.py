@@ -233,8 +233,10 @@ def _films(result: dict[str, Any]) -> list[tuple[str, Rows]]:
 
 
 def _ball(result: dict[str, Any]) -> list[tuple[str, Rows]]:
-    rows = [["model", "error of the path (all: 60)"]]
-    rows += [[row["model"], cell(row["path_error"], 2)] for row in result["rows"]]
+    rows = [["model", "error of the path (a constant: 60)", "each seed"]]
+    for row in result["rows"]:
+        seeds = ", ".join(f"{value:.2f}" for value in row["path_error"]["values"])
+        rows.append([row["model"], cell(row["path_error"], 2), seeds])
     return [(f"{result['epochs']} epochs of 35 new films.", rows)]
 
 
