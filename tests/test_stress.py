@@ -70,6 +70,6 @@ def test_nothing_on_a_phone_moves_while_a_page_comes(browser: Browser, address: 
 def test_a_person_who_tries_everything_for_a_moment_breaks_nothing(
     browser: Browser, tmp_path: Path
 ) -> None:
-    person, finding = walk.trial(browser, tmp_path, minutes=1, seed=32)
+    person, finding = walk.trial(browser, tmp_path, minutes=1, seed=32, seconds=30)
     assert finding == ""
     assert person.steps > person.missed

@@ -15,7 +15,7 @@ from tests.browser import PATIENCE, ROOT, Watch
 from tests.stress import pictures
 
 PAGES = ("rotate", "extrapolate", "train", "compare", "latents", "how")
-REST = 30.0  # seconds within which a page comes to rest
+REST = 10.0  # seconds within which a page comes to rest
 REACH = 3000  # milliseconds to get hold of what was visible; it may be gone since
 LAST = 25  # steps that are repeated with a finding
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -74,8 +74,8 @@ class Tab:
 class Person:
     """Tabs at a desk and on a phone, and hands that use what is visible in one of them."""
 
-    def __init__(self, chrome: Browser, address: str, seed: int) -> None:
-        self.address, self.seed = address, seed
+    def __init__(self, chrome: Browser, address: str, seed: int, seconds: float) -> None:
+        self.address, self.seed, self.seconds = address, seed, seconds
         self.desk, self.phone = chrome.new_context(**DESK), chrome.new_context(**PHONE)
         self.desk.grant_permissions(["clipboard-read", "clipboard-write"])
         self.tabs: list[Tab] = []
@@ -110,7 +110,7 @@ class Person:
     @property
     def rest(self) -> float:
         """Milliseconds within which a page comes to rest."""
-        return 1000 * REST * max(1.0, os.getloadavg()[0] / (psutil.cpu_count() or 1))
+        return 1000 * self.seconds * max(1.0, os.getloadavg()[0] / (psutil.cpu_count() or 1))
 
     @property
     def page(self) -> Page:

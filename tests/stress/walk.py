@@ -6,7 +6,7 @@ as far as the pages show the same again.
 
 A page is at rest when Streamlit says so for an instant. Parts that run by themselves, such as the
 curves of a training run, leave such instants between two of their runs, so they count as rest; a
-script that hangs leaves none. It has half a minute for that, and on a machine that is busy with
+script that hangs leaves none. It has ten seconds for that, and on a machine that is busy with
 other work as many times longer as its load is higher than its cores. A page that the server shows
 for the first time has as long as it takes: a cold server is timed elsewhere.
 """
@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Error, TimeoutError
 
 from tests import tiny
 from tests.browser import IDLE, LIMITS, PATIENCE, ROOT, chromium, serve
-from tests.stress.person import Person
+from tests.stress.person import REST, Person
 from tests.stress.table import Row
 
 MISSES = 12  # in a row: nothing on the page can be reached
@@ -35,8 +35,8 @@ CONNECTED = "[data-testid=stApp][data-test-connection-state=CONNECTED]"
 class Walk(Person):
     """Steps at random, and a look after each of them at all that must not be."""
 
-    def __init__(self, chrome: Browser, address: str, log: Path, seed: int) -> None:
-        super().__init__(chrome, address, seed)
+    def __init__(self, chrome: Browser, address: str, log: Path, seed: int, seconds: float) -> None:
+        super().__init__(chrome, address, seed, seconds)
         self.log, self.misses, self.missed = log, 0, 0
         self.warm: set[str] = set()  # pages that the server has shown
 
@@ -106,13 +106,18 @@ def end_training(root: Path) -> None:
             continue
 
 
-def trial(chrome: Browser, folder: Path, minutes: float, seed: int) -> tuple[Walk, str]:
-    """Walk on a server of its own; gives what was done and the finding, if there is one."""
+def trial(
+    chrome: Browser, folder: Path, minutes: float, seed: int, seconds: float = REST
+) -> tuple[Walk, str]:
+    """Walk on a server of its own; gives what was done and the finding, if there is one.
+
+    A page has `seconds` to come to rest.
+    """
     root, log = folder / "runs", folder / "log"
     tiny.train(root, "seedling", "data.views=2")
     try:
         with serve(ROOT / "app.py", log=log, FGPVAE_RUNS=str(root), **LIMITS) as address:
-            walk = Walk(chrome, address, log, seed)
+            walk = Walk(chrome, address, log, seed, seconds)
             return walk, finding_of(walk, minutes)
     finally:
         end_training(root)
