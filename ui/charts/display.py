@@ -34,7 +34,7 @@ def show(
     """Reserve `height` pixels and draw the chart that `make` returns.
 
     `make` is a `functools.partial` of a function of a module, so that the chart can be cached for
-    all sessions; with `picked` or `live` it is not cached. `alt` describes the chart in words.
+    all sessions; with `picked` it is not cached. `alt` describes the chart in words.
     `picked` is called with the customdata of clicked or lassoed points. While `live` stays the
     same, a new figure replaces the old one in the same chart, which keeps its zoom.
     """
@@ -52,17 +52,23 @@ def show(
             options["on_select"] = lambda: picked(_customdata(key))
             st.plotly_chart(figure(), alt=alt, selection_mode=("points", "lasso"), **options)
         elif live:
-            made = figure()
+            made, newest = _newest(cache.digest(make, height, still), figure)
             # Streamlit redraws a chart whenever it or its texts change
             first, named = st.session_state.setdefault(f"{key}.{live}", (made, alt))
             st.plotly_chart(first, alt=named, **options)
-            newest = go.Figure(made).update_layout(template=None).to_json()
         else:
             cache.elements(
                 cache.digest(make, alt, options, still),
                 lambda: st.plotly_chart(figure(), alt=alt, **options),
             )
         plot_tools.show(f"{key}.tools", f"fgpvae-{frame.slug(key)}", alt, newest)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _newest(key: bytes, _figure: Callable[[], go.Figure]) -> tuple[go.Figure, str]:
+    """A figure, and its JSON without the template; made once for all who watch a run."""
+    made = _figure()
+    return made, go.Figure(made).update_layout(template=None).to_json()
 
 
 def table(make: partial[Any], key: str, rows: int, alt: str, **options: Any) -> None:

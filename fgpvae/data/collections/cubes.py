@@ -68,12 +68,7 @@ class Cubes(Collection):
     )
 
     def subjects(self, new: bool, label: int | None = None) -> Sequence[CubeFigure]:
-        shapes = cubes.splits().unseen if new else cubes.splits().training
-        found = []
-        for number in range(LISTED):
-            copies = shapes[number * STEP % len(shapes)].copies()
-            found.append(CubeFigure(copies[number % len(copies)].moves, new))
-        return found
+        return _listed(new)
 
     def find(self, text: str) -> CubeFigure | None:
         try:
@@ -95,6 +90,16 @@ class Cubes(Collection):
         step = 2 * np.pi / cubes.ANGLES
         nearest = np.rint(np.asarray(w) / step).astype(int) % cubes.ANGLES
         return _mean()[nearest]
+
+
+@cache
+def _listed(new: bool) -> tuple[CubeFigure, ...]:
+    shapes = cubes.splits().unseen if new else cubes.splits().training
+    found = []
+    for number in range(LISTED):
+        copies = shapes[number * STEP % len(shapes)].copies()
+        found.append(CubeFigure(copies[number % len(copies)].moves, new))
+    return tuple(found)
 
 
 @cache
