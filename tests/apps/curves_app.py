@@ -1,5 +1,7 @@
 """Curves of a run that gets a new epoch at every press, in a card as on Train."""
 
+from functools import partial
+
 import streamlit as st
 
 from ui import charts
@@ -19,7 +21,7 @@ def watched() -> None:
     ]
     records = [curves.Record("one", lines, 20), curves.Record("two", lines[:2], 20)]
     charts.show(
-        lambda: curves.chart(records),
+        partial(curves.chart, records),
         "train.curves",
         curves.HEIGHT,
         curves.alt(records),
