@@ -14,7 +14,7 @@ with side:
     group = subjects.switch("compare")
 chosen = compare.choose(group)
 if group == "Digits":
-    compare.table(chosen)
+    compare.paper_table(chosen)
     compare.pictures(chosen)
     compare.one_view()
     compare.digits_by_views(chosen)

@@ -53,8 +53,8 @@ with head:
 notices.attempt(lambda: latents.codes(choice))
 above = st.container()
 with frame.card(f"This {words.one}", "The picked one: true, and as the model redraws it."):
-    found, row, view, given = latents.subject_card.controls(choice)
-    latents.subject_card.show(choice, found, row, view, given)
+    found, row, view, given = latents.spaces.controls(choice)
+    latents.spaces.subject(choice, found, row, view, given)
 with above:
     latents.spaces.show(choice, found, row, view)
 latents.spaces.before_after(choice)

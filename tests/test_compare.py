@@ -12,9 +12,8 @@ from fgpvae.runs import checkpoints
 from tests import tiny
 from tests.pages import html, open_page
 from tests.waiting import eventually
-from ui.catalog import results
-from ui.catalog.results import Curve, Row, Spread
-from ui.compare import curve_cards, files, picture_matrix, table_cards
+from ui.compare import curve_cards, files, pictures_card, table_cards
+from ui.compare.results import Row, Spread
 
 
 def spread(values):
@@ -69,7 +68,7 @@ def test_own_runs_are_evaluated_on_demand_and_join_the_table(place):
     config = checkpoints.load_config(place)
     expected = comparison.table_figures(model, config.data, config.seed)
     shown = app.dataframe[0].value.set_index("Model").loc["runs/first"]
-    for name, title in results.METRICS.items():
+    for name, title in table_cards.METRICS.items():
         assert shown[title] == pytest.approx(expected[name])
     assert next(b for b in app.button if b.label == "Evaluate").disabled
 
@@ -101,12 +100,12 @@ def read_csv(text):
 
 def test_files_hold_every_figure():
     truth, first = answer(0)
-    columns = [picture_matrix.Column("a", first)]
-    matrix = picture_matrix.Matrix(truth, "digit", [7, 8, 9, 10], [3, 1, 0, 2], columns)
+    matrix = pictures_card.Matrix(truth, "digit", [7, 8, 9, 10], [3, 1, 0, 2], {"a": first}, {})
     lines = read_csv(matrix.csv())
     assert [line["digit"] for line in lines] == ["10", "8", "7", "9"]
     assert float(lines[0]["a"]) == first.errors[3]
-    row = Row("run", "FGP-VAE", True, {n: Spread((0.1, 0.3)) for n in comparison.TABLE})
+    scores = dict.fromkeys((*comparison.TABLE, "seconds_an_epoch"), Spread((0.1, 0.3)))
+    row = Row("run", "FGP-VAE", True, scores)
     lines = read_csv(files.columns_csv(table_cards.models_table([row])))
     assert float(lines[0]["Held-out angle"]) == pytest.approx(0.2)
     spread_of = lines[0]["New digits, one view, sd"]
@@ -116,8 +115,8 @@ def test_files_hold_every_figure():
     lines = read_csv(curve_cards.scaling_csv(scaling))
     assert [line["value"] for line in lines] == ["1.5", "0.5", "1.0"]
     assert float(lines[0]["sd"]) == pytest.approx(np.std([1, 2], ddof=1))
-    curve = Curve("run", "#000000", {1: Spread((0.5,)), 15: Spread()})
-    lines = read_csv(files.curves_csv([curve]))
+    row = Row("run", "FGP-VAE", by_views={1: Spread((0.5,)), 15: Spread()})
+    lines = read_csv(files.curves_csv([row]))
     assert [(line["views"], line["mse"], line["sd"]) for line in lines] == [
         ("1", "0.5", ""),
         ("15", "", ""),

@@ -1,6 +1,6 @@
-"""Which models, subjects and results there are; cached loaders."""
+"""Which models and subjects there are; cached loaders."""
 
-from ui.catalog import models, results, subjects
+from ui.catalog import models, subjects
 from ui.catalog.models import Choice
 
-__all__ = ["Choice", "models", "results", "subjects"]
+__all__ = ["Choice", "models", "subjects"]

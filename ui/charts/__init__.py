@@ -6,7 +6,7 @@ when the theme changes. So no colour of text or background is set here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -26,6 +26,7 @@ CLASSES = (
 )
 CLEAR = "rgba(0,0,0,0)"
 TURN: dict[str, Any] = {"range": [0, 360], "dtick": 90, "ticksuffix": "°"}  # an axis
+POWERS = {"type": "log", "exponentformat": "power"}  # the same, logarithmic
 TOP = 30  # pixels above the axes, where the mode bar is
 
 
@@ -35,12 +36,20 @@ def faded(colour: str, alpha: float) -> str:
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 
-def figure(x: str = "", y: str = "") -> go.Figure:
-    """An empty chart of one pair of axes with their titles."""
-    made = _styled(go.Figure(), TOP)
-    made.update_xaxes(title_text=x)
-    made.update_yaxes(title_text=y, title_standoff=15)
-    return made
+def figure(
+    x: str = "",
+    y: str = "",
+    traces: Iterable[Any] = (),
+    *,
+    xaxis: dict[str, Any] | None = None,
+    yaxis: dict[str, Any] | None = None,
+    legend: bool = False,
+) -> go.Figure:
+    """Traces on one pair of axes with their titles and options."""
+    made = _styled(go.Figure(list(traces)), TOP)
+    made.update_xaxes(xaxis, title_text=x)
+    made.update_yaxes(yaxis, title_text=y, title_standoff=15)
+    return made.update_layout(showlegend=legend)
 
 
 def panels(
@@ -78,7 +87,7 @@ def _styled(made: go.Figure, top: int) -> go.Figure:
 
 def line(
     x: Sequence[float] | np.ndarray,
-    y: Sequence[float] | np.ndarray,
+    y: Sequence[float | None] | np.ndarray,
     name: str,
     colour: str,
     hover: str,
@@ -151,10 +160,15 @@ def heatmap(values: np.ndarray, names: Sequence[str], colour: str, axis: str = "
     return made
 
 
+def sizes_axis(sizes: Sequence[int]) -> dict[str, Any]:
+    """A logarithmic axis that names these sizes."""
+    return {"type": "log", "tickvals": list(sizes), "ticktext": [f"{size:,}" for size in sizes]}
+
+
 def log_axis(values: Sequence[float]) -> dict[str, Any]:
     """A logarithmic axis with plain numbers, or powers of ten if some are very large or small."""
     plain = min(values) >= 1e-4 and max(values) < 1e5
-    return {"type": "log", "tickformat": "~g" if plain else None, "exponentformat": "power"}
+    return POWERS | ({"tickformat": "~g"} if plain else {})
 
 
 def words(text: object) -> str:
@@ -168,6 +182,7 @@ __all__ = [
     "BEST",
     "CLASSES",
     "GREY",
+    "POWERS",
     "TURN",
     "band",
     "dot",
@@ -180,6 +195,7 @@ __all__ = [
     "phone",
     "scatter",
     "show",
+    "sizes_axis",
     "table",
     "words",
 ]

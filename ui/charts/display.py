@@ -71,15 +71,16 @@ def _newest(key: bytes, _figure: Callable[[], go.Figure]) -> tuple[go.Figure, st
     return made, go.Figure(made).update_layout(template=None).to_json()
 
 
-def table(make: partial[Any], key: str, rows: int, alt: str, **options: Any) -> None:
-    """Reserve the space of `rows` rows and show the data that `make` returns, with dashes for None.
+def table(make: partial[Any], key: str, rows: int, alt: str, pinned: str) -> None:
+    """Reserve the space of `rows` rows and show the data that `make` returns, a column pinned.
 
     `make` is a `functools.partial` of a function of a module. The elements are cached for all
     sessions, because a styled table takes Streamlit ten milliseconds.
     """
-    options |= {"hide_index": True, "placeholder": "–"}
-    options["height"] = ROW * (min(rows, MOST_ROWS) + 1) + 3  # the header row and the border
-    with _reserved(key, options["height"]):
+    height = ROW * (min(rows, MOST_ROWS) + 1) + 3  # the header row and the border
+    options: dict[str, Any] = {"hide_index": True, "height": height, "placeholder": "–"}
+    options["column_config"] = {pinned: st.column_config.TextColumn(pinned=True)}
+    with _reserved(key, height):
         cache.elements(
             cache.digest(make, key, alt, options),
             lambda: st.dataframe(make(), key=key, alt=alt, **options),

@@ -20,7 +20,7 @@ SYMBOLS += ["triangle-up", "triangle-down", "pentagon", "star", "hourglass"]
 
 @dataclass(frozen=True)
 class Cloud:
-    """Q views each of P subjects, projected from some channels."""
+    """Q views each of P subjects, projected from some channels, with a view of those picked."""
 
     projection: Projection
     colours: Sequence[str]  # colours of the P Q points, subject after subject
@@ -32,10 +32,12 @@ class Cloud:
     dot_colours: Sequence[str] = ()
     axis: str = "component"
     truth: np.ndarray | None = None  # the line [S, 3] that the picked subject should follow
+    picked: Sequence[int] = ()  # at most one subject
+    view: int = 0  # of the picked subject
 
 
-def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool) -> go.Figure:
-    """The points, and the loops of the subjects that were picked; the first has its view marked.
+def cloud(space: Cloud, spatial: bool) -> go.Figure:
+    """The points, and the loop of the subject that was picked with its view marked.
 
     The customdata of a point is [subject].
     """
@@ -47,7 +49,7 @@ def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool) -> go.F
         members = [p for p, name in enumerate(groups) if name == group]
         marker = {
             "size": (3 if spatial else 4) * (2 if Q == 1 else 1),
-            "opacity": 0.12 if space.truth is not None else 0.45 if picked else 0.9,
+            "opacity": 0.12 if space.truth is not None else 0.45 if space.picked else 0.9,
             "symbol": symbols[index % len(symbols)],
         }
         points = _trace(space, members, range(Q), spatial, marker, mode="markers")
@@ -60,17 +62,16 @@ def cloud(space: Cloud, picked: Sequence[int], view: int, spatial: bool) -> go.F
         path = _scatter(space.truth, spatial, mode="lines", line=line, hoverinfo="skip")
         made.add_trace(path.update(opacity=0.4))
     order = [*range(Q), *([0] if space.closed and Q > 1 else [])]
-    for p in picked:
+    for p in space.picked:
         marker = {"size": 5 if spatial else 8, "line": {"color": GREY, "width": 1}}
         line = {"color": GREY, "width": 2}
         loop = _trace(space, [p], order, spatial, marker, mode="lines+markers", line=line)
         made.add_trace(loop)
-    if picked:
-        dots = space.projection.points[picked[0]] if space.dots is None else space.dots
+        dots = space.projection.points[p] if space.dots is None else space.dots
         size = 5 if spatial else 10
         if space.dots is not None:
             made.add_trace(_circles(dots, space.dot_colours, size, 1, spatial))
-        made.add_trace(_circles(dots[[view]], [GREY], 2 * size, 3, spatial))
+        made.add_trace(_circles(dots[[space.view]], [GREY], 2 * size, 3, spatial))
     # side by side, not stacked as in the order of groups
     legend = {"itemsizing": "constant", "traceorder": "normal"}
     return made.update_layout(showlegend=len(set(groups)) > 1, legend=legend)

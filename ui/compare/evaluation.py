@@ -13,26 +13,11 @@ from fgpvae.evaluation import comparison
 from fgpvae.experiments.common import seconds_an_epoch, title
 from fgpvae.training import sources
 from ui.catalog import Choice, models
-from ui.catalog.results import Curve, Row, Spread
+from ui.compare.results import HUNDREDTHS, SECONDS, WHOLE, Row, Spread
 from ui.shell import frame, notices
 from ui.shell.query_params import KEEP
 
 TICK = 0.7  # seconds between two looks at a test
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Results of a tested model."""
-
-    row: Row
-    by_views: dict[int, float]  # error against the number of context views
-    digits: int | None = None  # number P of training digits, if known
-    label: int = 3  # class of the test digits
-
-    @property
-    def curve(self) -> Curve:
-        points = {views: Spread((error,)) for views, error in self.by_views.items()}
-        return Curve(self.row.name, self.row.colour, points)
 
 
 @dataclass
@@ -43,7 +28,7 @@ class Test:
     share: float = 0.0  # share that is done
     began: float = 0.0
     error: str = ""
-    found: Measured | None = None
+    found: Row | None = None
 
     @property
     def going(self) -> bool:
@@ -83,44 +68,46 @@ def tests(choices: Collection[Choice]) -> list[Test]:
     return [each for each in list(_queue()[1].values()) if each.choice in choices]
 
 
-def measured(choices: Collection[Choice]) -> list[Measured]:
+def measured(choices: Collection[Choice]) -> list[Row]:
     """The results of these models, if tested."""
     return [each.found for each in tests(choices) if each.found]
 
 
-def measure(choice: Choice, progress: Callable[[float], None]) -> Measured:
+def measure(choice: Choice, progress: Callable[[float], None]) -> Row:
     """Test a model; `progress` receives the share that is done."""
     model, config = choice.load(), choice.config
     if not choice.classes:  # no table is made of what is no digit
-        by_views = comparison.subject_mse_by_views(model, choice.collection, progress=progress)
-        return Measured(Row(choice.name, choice.title, True, {}), by_views)
+        found = comparison.subject_mse_by_views(model, choice.collection, progress=progress)
+        by_views = {views: Spread.of(error) for views, error in found.items()}
+        return Row(choice.name, choice.title, True, by_views=by_views)
     parts = 2 if model.takes_new_digits else 1
-    errors = comparison.table_figures(
+    scores = comparison.table_figures(
         model, config.data, config.seed, lambda share: progress(share / parts)
     )
-    label = comparison.table_label(choice.classes)
-    by_views = {}
+    label, found = comparison.table_label(choice.classes), {}
     if model.takes_new_digits:
-        by_views = comparison.mse_by_views(
+        found = comparison.mse_by_views(
             model, label, progress=lambda share: progress((1 + share) / parts)
         )
-    seconds, processor, digits, epochs = Spread(), Spread(), None, config.training.epochs
+    seconds, processor, digits, epochs = None, None, None, config.training.epochs
     if choice.own and (lines := (run := runs.open_run(choice.path.parent)).metrics()):
-        seconds, epochs = Spread((seconds_an_epoch(run),)), int(lines[-1]["epoch"])
-        processor = Spread.of(lines[-1].get("cpu_seconds"))
+        seconds, epochs = seconds_an_epoch(run), int(lines[-1]["epoch"])
+        processor = lines[-1].get("cpu_seconds")
         if config.data.source == "embedded":
             digits = sources.build_source(config)[0].digits
-    row = Row(
+    return Row(
         choice.name,
         title(model),
         True,
-        {name: Spread.of(value) for name, value in errors.items()},
-        seconds,
-        parameters=sum(p.numel() for p in model.parameters()),
-        epochs=epochs,
-        processor=processor,
+        scores={name: Spread.of(value) for name, value in scores.items()}
+        | {SECONDS: Spread.of(seconds, HUNDREDTHS)},
+        by_views={views: Spread.of(error) for views, error in found.items()},
+        processor=Spread.of(processor, WHOLE),
+        epochs=Spread.of(epochs, WHOLE),
+        parameters=Spread.of(sum(p.numel() for p in model.parameters()), WHOLE),
+        digits=digits,
+        label=label,
     )
-    return Measured(row, by_views, digits, label)
 
 
 def choose(group: str) -> list[Choice]:
@@ -138,8 +125,7 @@ def choose(group: str) -> list[Choice]:
             notices.problem(models.missing(name))
     if key not in st.session_state and key not in st.query_params:
         held = every.get(st.session_state.get("model", ""))  # the model of the previous page
-        default = models.baselines(group)
-        names = models.beside(held) if held and held.own else default
+        names = models.beside(held) if held and held.own else models.baselines(group)
         # also in the address: Back to one without names would empty the widget
         st.session_state[key] = st.query_params[key] = names
     left, middle, right = st.columns([6, 1, 1.4], vertical_alignment="bottom")
@@ -153,39 +139,35 @@ def choose(group: str) -> list[Choice]:
         **KEEP,
     )
     shipped = [name for name, choice in every.items() if not choice.own]
+
+    def add() -> None:
+        st.session_state[key] = list(dict.fromkeys([*st.session_state[key], *shipped]))
+
     middle.button(
         "All",
         disabled=set(shipped) <= set(names),
         width="stretch",
         help="Add every model that comes with the app.",
-        on_click=_add,
-        args=(key, shipped),
+        on_click=add,
         key=f"compare.all.{key}",
     )
     chosen = [every[name] for name in names]
-    known = [each.choice for each in tests(chosen) if not each.error]
-    missing = [choice for choice in chosen if choice not in known]
     right.button(
         "Evaluate",
-        disabled=not missing,
+        disabled=set(chosen) <= {each.choice for each in tests(chosen) if not each.error},
         width="stretch",
         help="Run the benchmark on the chosen models; their results then appear beside ours.",
         on_click=test,
-        args=(missing,),
+        args=(chosen,),
         key=f"compare.evaluate.{key}",
     )
     with st.container():
-        _state(group, chosen)
+        _state(group, tests(chosen))
     return chosen
 
 
-def _add(key: str, names: list[str]) -> None:
-    st.session_state[key] = list(dict.fromkeys([*st.session_state[key], *names]))
-
-
-def _state(group: str, chosen: list[Choice]) -> None:
+def _state(group: str, known: list[Test]) -> None:
     """Say which models were evaluated and which failed."""
-    known = tests(chosen)
     for each in known:
         if each.error:
             st.error(frame.plain(f"{each.choice.name} could not be tested: {each.error}"))
@@ -194,7 +176,7 @@ def _state(group: str, chosen: list[Choice]) -> None:
         place = where if group == "Digits" else "in the chart below"
         st.caption(f"Evaluated: {', '.join(ready)}. The results are {place}.")
     if going := sum(each.going for each in known):
-        st.fragment(progress, run_every=TICK)(chosen, going)
+        st.fragment(progress, run_every=TICK)([each.choice for each in known], going)
 
 
 def progress(chosen: list[Choice], expected: int) -> None:

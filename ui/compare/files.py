@@ -4,35 +4,41 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from ui import charts
-from ui.catalog import results
-from ui.catalog.results import Curve, Spread
+from ui.compare import results
+from ui.compare.results import Row, Spread
 from ui.shell import frame
 from ui.shell.query_params import segments
 
-Number = tuple[float | None, str]  # sorted values and shown texts
-Columns = dict[str, Sequence[str | Spread | Number]]  # columns of a table, by title
+EQUAL, PUBLISHED = "equal", "published"  # blocks of results
+BLOCKS = {EQUAL: "Equal budgets", PUBLISHED: "Each with its own settings"}
+Columns = dict[str, Sequence[str | Spread]]  # columns of a table, by title
 
 
-def choose_block(known: Sequence[str], key: str) -> str:
-    """Choose one of the available blocks of results."""
-    if len(known) < 2:
-        return known[0] if known else results.PUBLISHED
-    titles = {block: results.BLOCKS[block] for block in known}
-    return segments("Settings", titles, key, label_visibility="collapsed")
+def choose_block(
+    table: dict[str, Any], published: Sequence[dict[str, Any]], key: str
+) -> tuple[str, list[Row]]:
+    """Choose one of the blocks that have entries: equal budgets in the table, or published."""
+    blocks = {EQUAL: table.get("equal", {}).get("rows"), PUBLISHED: published}
+    known = {block: BLOCKS[block] for block, entries in blocks.items() if entries}
+    if not known:
+        return "", []
+    block = segments("Settings", known, key, label_visibility="collapsed")
+    return block, [results.row(entry) for entry in blocks[block]]
 
 
-def command(experiment: str, key: str, sentence: str) -> None:
+def command(experiment: str) -> None:
     """A card for a result that has not been computed."""
-    with frame.empty("Not measured yet", sentence, key=key):
+    with frame.empty("Not measured yet", "An experiment makes these results.", key=experiment):
         st.markdown(f"`python -m fgpvae experiment {experiment} --seeds 5`")
 
 
-def foot(result: dict[str, Any] | None, content: Callable[[], str], name: str) -> None:
+def foot(result: dict[str, Any], content: Callable[[], str], name: str) -> None:
     """Below a chart: its file, and the command, seeds, date and machine behind the numbers."""
     with st.container(horizontal=True, vertical_alignment="center"):
         download(content, name)
@@ -54,46 +60,43 @@ def to_csv(heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
 
 
 def columns_csv(columns: Columns) -> str:
-    """A table as CSV, with mean and standard deviation of values over seeds."""
+    """A table as CSV, with the standard deviations of columns that have some."""
     flat: dict[str, list[Any]] = {}
     for title, cells in columns.items():
-        flat[title] = [_value(cell) for cell in cells]
-        if isinstance(cells[0], Spread):
-            flat[f"{title}, sd"] = [cell.sd for cell in cells if isinstance(cell, Spread)]
+        flat[title] = [cell.mean if isinstance(cell, Spread) else cell for cell in cells]
+        sds = [cell.sd for cell in cells if isinstance(cell, Spread)]
+        if any(sd is not None for sd in sds):
+            flat[f"{title}, sd"] = sds
     return to_csv(list(flat), zip(*flat.values(), strict=True))
 
 
-def curves_csv(curves: Sequence[Curve]) -> str:
+def curves_csv(rows: Sequence[Row]) -> str:
     lines = [
-        (curve.name, views, point.mean, point.sd, len(point.values))
-        for curve in curves
-        for views, point in curve.points.items()
+        (row.name, views, found.mean, found.sd, len(found.values))
+        for row in rows
+        for views, found in row.by_views.items()
     ]
     return to_csv(["model", "views", "mse", "sd", "seeds"], lines)
 
 
-def number(value: float | None, digits: int = 0) -> Number:
-    return value, "–" if value is None else f"{value:,.{digits}f}"
+def table(key: str, columns: Columns, marked: Iterable[str], alt: str) -> None:
+    """A sortable table with the lowest values of `marked` columns highlighted."""
+    first, *_ = columns
+    charts.table(partial(_styled, columns, [*marked]), key, len(columns[first]), alt, first)
 
 
-def styled(columns: Columns, marked: Sequence[str]) -> Any:
-    """Numbers sort and are shown as their texts; the lowest of the `marked` columns stand out."""
+def _styled(columns: Columns, marked: Sequence[str]) -> Any:
+    """Numbers sort by their means and are shown as texts with standard deviations."""
     import pandas as pd
 
-    made = pd.DataFrame({title: list(map(_value, each)) for title, each in columns.items()}).style
-    for title, cells in columns.items():
-        for row, text in enumerate(map(_text, cells)):
-            made = made.format(lambda _, text=text: text, subset=([row], [title]))
-    return made.highlight_min(subset=list(marked), props=charts.BEST)
-
-
-def _text(cell: str | Spread | Number) -> str:
-    if isinstance(cell, Spread):
-        return cell.text()
-    return cell if isinstance(cell, str) else cell[1]
-
-
-def _value(cell: str | Spread | Number) -> str | float | None:
-    if isinstance(cell, Spread):
+    def number(cell: str | Spread) -> str | float:
+        if isinstance(cell, str):
+            return cell
         return math.nan if cell.mean is None else cell.mean
-    return cell if isinstance(cell, str) else cell[0]
+
+    data = {title: [number(cell) for cell in cells] for title, cells in columns.items()}
+    made = pd.DataFrame(data).style
+    for title, cells in columns.items():
+        for row, cell in enumerate(cells):
+            made = made.format(lambda _, text=str(cell): text, subset=([row], [title]))
+    return made.highlight_min(subset=marked, props=charts.BEST)

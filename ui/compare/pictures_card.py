@@ -1,19 +1,23 @@
-"""The card with the same subjects through every model."""
+"""The card with the same subjects through every model: pictures, error maps and errors."""
 
+import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from html import escape
 
 import numpy as np
 import streamlit as st
+from PIL import Image, ImageDraw, ImageFont
 
-from fgpvae import UserError
+from fgpvae import UserError, images
 from fgpvae.data import ANGLES, HELD_OUT_INDEX
 from fgpvae.data.collections import Digits
 from fgpvae.evaluation import comparison
 from fgpvae.evaluation.comparison import TRAINING, UNSEEN, UPRIGHT, Answer, Question
 from ui.catalog import Choice
-from ui.compare.files import download
-from ui.compare.picture_matrix import Column, Matrix
+from ui.compare.files import download, to_csv
+from ui.components.pictures import address
 from ui.inference.places import labels
 from ui.shell import frame
 from ui.shell.query_params import KEEP, segments
@@ -23,7 +27,121 @@ ASK = {TRAINING: "Held-out angle", UNSEEN: "New digits", UPRIGHT: "One upright v
 BY_NUMBER, BY_ERROR, BY_DIFFERENCE = "digit", "error", "difference"
 SORTS = {BY_NUMBER: "Number", BY_ERROR: "Largest error", BY_DIFFERENCE: "Largest difference"}
 NAMES = {comparison.ROTATED_VIEW: "geometric rotation"}
+SCALE, GREY = 3, "#6e6e6e"  # enlargement and colour of minor words in the file
+GAP, HEAD, FOOT = 10, 46, 30  # pixels in the file
+STYLE = """<style>
+.scroll { overflow-x: auto; }
+.matrix { display: grid; gap: 0.75rem 1rem; font-size: 0.8rem; padding-bottom: 0.4rem; }
+.matrix > div { text-align: center; }
+.matrix .head { line-height: 1.35; overflow: hidden; text-overflow: ellipsis; align-self: end; }
+.matrix .quiet, .matrix .first .text { opacity: 0.7; font-weight: 400; }
+.matrix .first, .matrix .head:first-child {
+  position: sticky; left: 0; z-index: 1; padding-right: 0.5rem;
+  background: light-dark(#ffffff, #171b24);
+}
+.matrix .pair { display: flex; gap: 4px; justify-content: center; }
+.matrix img {
+  width: 60px; height: 60px; object-fit: contain; border-radius: 6px; image-rendering: pixelated;
+}
+.matrix .text { font-variant-numeric: tabular-nums; }
+</style>"""
 Asked = Question | tuple[int, int]  # of objects and films: number of given views, target
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One subject in one column: pictures by their descriptions, and the text below them."""
+
+    pictures: dict[str, np.ndarray]
+    text: str
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """One row per subject; columns for the truth, each model, and each reference without one."""
+
+    truth: np.ndarray  # [P, H, W]
+    noun: str  # names of the subjects
+    numbers: Sequence[int]  # indices of the P subjects
+    order: Sequence[int]  # order of the subjects
+    models: dict[str, Answer]
+    references: dict[str, Answer]
+
+    def columns(self, count: int) -> list[tuple[str, str, list[Cell]]]:
+        """Name, mean error and cells of each column; the best model of a row is bold."""
+        few = {p: f"{self.noun} {self.numbers[p]}" for p in self.order[:count]}
+        true = [Cell({f"{name}, truth": self.truth[p]}, name) for p, name in few.items()]
+        columns = [("truth", "", true)]
+        best = np.min([each.errors for each in self.models.values()] or [np.zeros(0)], axis=0)
+        for title, each in (self.models | self.references).items():
+            # grey for none, white for too much ink, black for too little
+            errors = np.clip(0.5 + 0.5 * each.differences, 0, 1)
+            cells = [
+                Cell(
+                    {f"{name}, {title}": each.images[p], f"{name}, {title}, error": errors[p]},
+                    f"{each.errors[p]:.4f}",
+                    title in self.models and each.errors[p] == best[p],
+                )
+                for p, name in few.items()
+            ]
+            columns.append((title, f"mean {each.mse:.4f}", cells))
+        return columns
+
+    def html(self, count: int) -> str:
+        """The first subjects."""
+        columns = self.columns(count)
+        parts = [
+            f'<div class="head"><b>{escape(name)}</b><br><span class="quiet">{mean}</span></div>'
+            for name, mean, _ in columns
+        ]
+        for row in zip(*(cells for *_, cells in columns), strict=True):
+            for place, cell in zip(["first", *[""] * len(columns)], row, strict=False):
+                images = "".join(
+                    f'<img src="{address(image)}" alt="{escape(alt)}">'
+                    for alt, image in cell.pictures.items()
+                )
+                text = f"<b>{cell.text}</b>" if cell.best else cell.text
+                parts.append(
+                    f'<div class="{place}"><div class="pair">{images}</div>'
+                    f'<div class="text">{text}</div></div>'
+                )
+        layout = f"max-content repeat({len(columns) - 1}, minmax(128px, 1fr))"
+        return (
+            f'<div class="scroll"><div class="matrix" style="grid-template-columns:{layout}">'
+            f"{''.join(parts)}</div></div>{STYLE}"
+        )
+
+    def png(self, count: int) -> bytes:
+        """The matrix as a picture, black on white."""
+        height, width = (SCALE * size for size in self.truth.shape[-2:])
+        columns, down, right = self.columns(count), height + FOOT, width + 4
+        pair = 2 * right + 2 * GAP
+        size = GAP + right + 2 * GAP + pair * (len(columns) - 1), HEAD + down * len(columns[0][-1])
+        page = Image.new("RGB", size, "white")
+        pen, font, small = ImageDraw.Draw(page), *map(ImageFont.load_default, (14, 12))
+        left = GAP
+        for name, mean, cells in columns:
+            while len(name) > 1 and pen.textlength(name, font) > pair - 2 * GAP:
+                name = name[:-2] + "…"
+            pen.text((left, 6), name, "black", font)
+            pen.text((left, 25), mean, GREY, small)
+            for row, cell in enumerate(cells):
+                top = HEAD + row * down
+                for number, image in enumerate(cell.pictures.values()):
+                    page.paste(images.picture(image, SCALE), (left + number * right, top))
+                pen.text((left, top + height + 3), cell.text, "black", small)
+            left += pair if mean else right + 2 * GAP
+        file = io.BytesIO()
+        page.save(file, "PNG")
+        return file.getvalue()
+
+    def csv(self) -> str:
+        """Every subject with its error by each model."""
+        answers = self.models | self.references
+        errors = [each.errors for each in answers.values()]
+        lines = ([self.numbers[p], *(e[p] for e in errors)] for p in self.order)
+        return to_csv([self.noun, *answers], lines)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -41,8 +159,10 @@ def answered(choice: Choice, asked: Asked) -> Answer | str:
 def references(choice: Choice, asked: Asked) -> dict[str, Answer]:
     """References without a model."""
     if isinstance(asked, Question):
-        return comparison.references(asked)
-    return comparison.subject_references(choice.collection, *asked)
+        found = comparison.references(asked)
+    else:
+        found = comparison.subject_references(choice.collection, *asked)
+    return {NAMES.get(name, name): each for name, each in found.items()}
 
 
 @st.fragment
@@ -57,10 +177,7 @@ def pictures(chosen: list[Choice]) -> None:
         key="compare.pictures",
     ):
         if not chosen:
-            frame.empty(
-                "No model chosen",
-                "Choose models above to see the same digits through each of them.",
-            )
+            frame.empty("No model chosen", "Choose models above to see digits through each.")
             return
         ask = ask_digits if chosen[0].classes else ask_subjects
         asked, truth, numbers = ask(chosen)
@@ -68,10 +185,9 @@ def pictures(chosen: list[Choice]) -> None:
         with st.spinner("Generating", show_time=True):
             found = {choice.name: answered(choice, asked) for choice in chosen}
             given = references(chosen[0], asked)
-        columns = [Column(n, each) for n, each in found.items() if isinstance(each, Answer)]
-        order = sort(columns) if columns else range(len(numbers))
-        columns += [Column(NAMES.get(n, n), each, model=False) for n, each in given.items()]
-        matrix = Matrix(truth, noun, numbers, order, columns)
+        models = {name: each for name, each in found.items() if isinstance(each, Answer)}
+        order = sort(models) if models else range(len(numbers))
+        matrix = Matrix(truth, noun, numbers, order, models, given)
         place = st.container()
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = f"{words.many.capitalize()} shown"
@@ -132,19 +248,19 @@ def ask_subjects(chosen: list[Choice]) -> tuple[Asked, np.ndarray, Sequence[int]
     return (given, view), truth, range(len(truth))
 
 
-def sort(columns: list[Column]) -> list[int]:
+def sort(answers: dict[str, Answer]) -> list[int]:
     """The order of the subjects."""
-    errors = {column.name: column.answer.errors for column in columns}
-    names = list(errors)
     left, first, second = st.columns([3, 2, 2])
     with left:
         by = segments("First comes", SORTS, "compare.sort")
+    names = list(answers)
+    large = answers[names[0]].errors
     if by == BY_NUMBER:
-        return list(range(len(errors[names[0]])))
+        return list(range(len(large)))
     one = first.selectbox("of" if by == BY_ERROR else "between", names, key="compare.one", **KEEP)
     others = [name for name in names if name != one]
-    large = errors[one]
-    if by != BY_ERROR and others:
+    large = answers[one].errors
+    if by == BY_DIFFERENCE and others:
         other = second.selectbox("and", others, key="compare.other", **KEEP)
-        large = np.abs(large - errors[other])
+        large = np.abs(large - answers[other].errors)
     return np.argsort(-large, kind="stable").tolist()

@@ -1,8 +1,7 @@
-"""The page How it works: one module a screen."""
+"""The page How it works, in six screens."""
 
-from ui.how.cost import divide_the_matrix
 from ui.how.gaussian_process import a_gaussian_process
-from ui.how.kernels import two_kernels
+from ui.how.kernels import divide_the_matrix, two_kernels
 from ui.how.learning import learning
 from ui.how.model import the_model
 from ui.how.style import many_views_one_style

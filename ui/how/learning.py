@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import fgpvae
-from fgpvae import UserError, runs
+from fgpvae import runs
 from fgpvae.data.collections import Digits
 from fgpvae.evaluation import comparison
 from fgpvae.evaluation.comparison import MEAN_IMAGE, TRAINING, Question
@@ -24,16 +24,15 @@ from ui.shell import frame, notices, palette
 from ui.shell.query_params import KEEP
 
 HEIGHT = 270  # pixels of a chart
-AIM = "%{y:.4f}, what it aims at"
-TOLD = {  # notes on the recorded runs
+NOTES = {  # on the recorded runs
     "within-reach": "κ² = 0.04 is within reach of the paper's networks. λ rises to its bound until "
-    "the error is below κ², then comes down from 10⁶ to 4,300; the KL falls with it, and the "
-    "error comes back to κ² and stays there. Dotted: the paper's κ² = 0.02, which is out of "
-    "reach. Recorded by `python -m fgpvae train --preset paper --set "
-    "objective.kappa_squared=0.04 --set training.epochs=160`.",
+    "the error is below κ², then comes down; the KL falls with it, and the error comes back to "
+    "κ². Dotted: the paper's κ² = 0.02, which is out of reach. Recorded by `python -m fgpvae train "
+    "--preset paper --set objective.kappa_squared=0.04 --set training.epochs=160`.",
     "paper": "κ² = 0.02, as the paper has it, is out of reach of its networks on this training "
     "set: λ stays at its bound to the end.",
 }
+HOVER = "epoch %{x}: %{y:.4g}"
 ERROR = "How far the reconstructed pictures are from the true ones."
 KL = "How much the model says about a digit beyond the prior, in nats."
 PLOTS = (
@@ -66,22 +65,6 @@ RECORDED = Path(fgpvae.__file__).parent / "assets" / "recorded"  # runs shipped 
 Line = dict[str, Any]  # metrics of one epoch
 
 
-def config_of(path: Path) -> RunConfig:
-    """The config of a recorded run, or of the shipped model of its name."""
-    beside = path.with_suffix(".json")
-    if beside.exists():
-        return checkpoints.parse_config(beside.read_bytes(), beside.name)
-    return checkpoints.shipped_config(path.stem)
-
-
-def curves(run: runs.Run) -> list[Line]:
-    """The metrics of one of the user's runs."""
-    lines = run.metrics()
-    if len(lines) < 2:
-        raise UserError(f"'{run.name}' has no curves: {runs.METRICS} is damaged or gone.")
-    return lines
-
-
 def learning() -> None:
     shipped = {path.stem: path for path in sorted(RECORDED.glob("*.jsonl"), reverse=True)}
     own = {models.OWN + run.name: run for run in runs.list_runs(queue.root())[0] if run.epoch >= 2}
@@ -92,19 +75,26 @@ def learning() -> None:
         name = st.selectbox("Run", [*shipped, *own], key="how.learning.run", width=220, **KEEP)
         beside: dict[str, list[Line]] = {}  # recorded runs to compare a recorded run with
         if name in own:
-            lines, config = notices.attempt(lambda: curves(own[name])), own[name].config
+            lines, config = own[name].metrics(), own[name].config
+            if len(lines) < 2:
+                notices.problem(f"'{name}' has no curves: {runs.METRICS} is damaged or gone.")
+                st.stop()
         else:
             beside = {
                 each: [json.loads(line) for line in path.read_text().splitlines()]
                 for each, path in shipped.items()
             }
-            lines, config = beside.pop(name), config_of(shipped[name])
+            lines, file = beside.pop(name), shipped[name].with_suffix(".json")
+            if file.exists():
+                config = checkpoints.parse_config(file.read_bytes(), file.name)
+            else:  # the run of the shipped model of its name
+                config = checkpoints.shipped_config(name)
         last, key = len(lines), "how.learning.epoch"
         if st.session_state.get(key, 1) > last:
             st.session_state[key] = last
         epoch = st.slider("Epoch", 1, last, min(40, last), key=key, width=420, **KEEP)
-    if name in TOLD:
-        st.caption(TOLD[name])
+    if name in NOTES:
+        st.caption(NOTES[name])
     plots(lines, epoch, config, beside)
     formulas(*FORMULAS)
 
@@ -133,13 +123,10 @@ def plots(lines: list[Line], epoch: int, config: RunConfig, beside: dict[str, li
     if config.data.collection == Digits.name and config.data.classes == (3,):
         mean_image = comparison.references(Question(TRAINING))[MEAN_IMAGE]
         shown.append((f"{mean_image.mse:.4f}", "the mean image at 157.5°"))
-    shown += [(f"{line['kl']:.0f}", "KL, nats a digit"), (multiplier(line["multiplier"]), "λ")]
+    value = line["multiplier"]  # three figures, without an exponent
+    weight = f"{float(f'{value:.3g}'):,.0f}" if value >= 1000 else f"{value:.3g}"
+    shown += [(f"{line['kl']:.0f}", "KL, nats a digit"), (weight, "λ")]
     frame.numbers(shown)
-
-
-def multiplier(value: float) -> str:
-    """λ to three figures, without an exponent."""
-    return f"{float(f'{value:.3g}'):,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def history(
@@ -154,37 +141,29 @@ def history(
 
     Runs `beside` it are dotted, up to the same epoch.
     """
-    made = charts.figure("epoch", unit)
-    last, values = lines[-1]["epoch"], [line[what] for line in lines]
-    grey: dict[str, Any] = {"colour": charts.GREY, "width": 1.5}
-    if target:
-        ends = [lines[0]["epoch"], last]
-        made.add_trace(charts.line(ends, [target] * 2, "κ²", hover=AIM, dash="dash", **grey))
-    hover = "epoch %{x}: %{y:.4g}"
+    epochs, values = [line["epoch"] for line in lines], [line[what] for line in lines]
+    grey = partial(charts.line, colour=charts.GREY, hover=HOVER, width=1.5)
+    traces = [grey(epochs[:: len(epochs) - 1], [target] * 2, "κ²", dash="dash")] if target else []
     for name, others in beside.items():
-        x, y = zip(
-            *((each["epoch"], each[what]) for each in others if each["epoch"] <= last), strict=True
-        )
-        made.add_trace(charts.line(x, y, name, hover=hover, dash="dot", **grey))
-    epochs = [line["epoch"] for line in lines]
-    made.add_trace(charts.line(epochs, values, "this run", palette.GLOBAL, hover))
-    made.add_trace(charts.dot(epochs[epoch - 1], values[epoch - 1], "", palette.GLOBAL, hover))
-    if what != "kl":
-        made.update_yaxes(**charts.log_axis([*values, target or values[0]]))
-    return made.update_layout(showlegend=bool(beside or target))
+        few = [each for each in others if each["epoch"] <= epochs[-1]]
+        x, y = [each["epoch"] for each in few], [each[what] for each in few]
+        traces.append(grey(x, y, name, dash="dot"))
+    traces.append(charts.line(epochs, values, "this run", palette.GLOBAL, HOVER))
+    at = epoch - 1
+    traces.append(charts.dot(epochs[at], values[at], "", palette.GLOBAL, HOVER))
+    yaxis = None if what == "kl" else charts.log_axis([*values, target or values[0]])
+    return charts.figure("epoch", unit, traces, yaxis=yaxis, legend=len(traces) > 2)
 
 
-def moment(line: dict[str, Any], objective: Any) -> str:
+def moment(line: Line, objective: Any) -> str:
     """One sentence on what GECO does at this epoch."""
     excess = line["mse"] - objective.kappa_squared
     where = f"At this epoch the error is {abs(excess):.4f} {'above' if excess > 0 else 'below'} κ²"
     if excess <= 0:
-        return (
-            f"{where}, which is good enough: λ falls, and the model can move closer to the prior."
-        )
+        return f"{where}: λ falls, and the model can move closer to the prior."
     if line["multiplier"] < 0.999 * objective.multiplier_max:
         return f"{where}: λ grows, and errors cost more with every step."
     return (
-        f"{where} and λ is at its upper bound, so it cannot push harder. Without the bound λ would "
-        "grow forever here, and the variances of the encoder would vanish."
+        f"{where} and λ is at its upper bound. Without the bound it would grow forever here, and "
+        "the variances of the encoder would vanish."
     )

@@ -107,25 +107,31 @@ def bells(
         *((name, mu, s, palette.angle_colour(w), {"width": 1.3}) for name, w, mu, s in views),
         ("together", mean, sd, palette.GLOBAL, {"width": 3, **fill}),
     ]
-    made = charts.figure(f"global channel {channel}", "density, peaks at one height")
+    traces = []
     for name, mu, s, colour, options in lines:
         density = np.exp(-0.5 * ((z - mu) / s) ** 2)
-        made.add_trace(charts.line(z, density, name, colour, f"{mu:+.2f} ± {s:.3f}", **options))
-    made.update_xaxes(range=[-3.2, 3.2])
-    made.update_yaxes(range=[0, 1.08], showticklabels=False)
-    return made.update_layout(showlegend=True)
+        traces.append(charts.line(z, density, name, colour, f"{mu:+.2f} ± {s:.3f}", **options))
+    return charts.figure(
+        f"global channel {channel}",
+        "density, peaks at one height",
+        traces,
+        xaxis={"range": [-3.2, 3.2]},
+        yaxis={"range": [0, 1.08], "showticklabels": False},
+        legend=True,
+    )
 
 
 def surer(mean: np.ndarray, spread: np.ndarray, count: int) -> go.Figure:
     """Mean and two standard deviations by the number of views given."""
-    steps = np.arange(len(mean))
-    made = charts.figure("views given", "value of the channel")
-    made.add_trace(charts.band(steps, mean - 2 * spread, mean + 2 * spread, palette.GLOBAL))
-    hover = "%{x} views: %{y:.2f} ± %{customdata:.3f}"
-    made.add_trace(charts.line(steps, mean, "", palette.GLOBAL, hover, customdata=spread))
-    sd = spread[[count]]
-    made.add_trace(charts.dot(count, mean[count], "", palette.GLOBAL, hover, customdata=sd))
-    return made.update_xaxes(tickvals=list(range(0, len(mean), 4)))
+    steps, hover = np.arange(len(mean)), "%{x} views: %{y:.2f} ± %{customdata:.3f}"
+    sd, colour = spread[[count]], palette.GLOBAL
+    traces = [
+        charts.band(steps, mean - 2 * spread, mean + 2 * spread, colour),
+        charts.line(steps, mean, "", colour, hover, customdata=spread),
+        charts.dot(count, mean[count], "", colour, hover, customdata=sd),
+    ]
+    ticks = {"tickvals": list(range(0, len(mean), 4))}
+    return charts.figure("views given", "value of the channel", traces, xaxis=ticks)
 
 
 def product(count: int, mean: np.ndarray, spread: np.ndarray) -> None:

@@ -1,6 +1,5 @@
 """Disentanglement of angle and style, measured for all models."""
 
-import time
 from functools import partial
 from typing import Any
 
@@ -36,25 +35,19 @@ FIGURES: dict[
     "reconstruction_error": ("Plain reconstruction", "low", 0, "{:.4f}"),
 }
 MEANING = {
-    "angle_error_local_degrees": "Average error when the angle of a new digit is read from its "
-    "local channels; 90° is chance.",
-    "angle_error_global_degrees": "The same from the global channels, which should not contain the "
-    "angle.",
-    "digit_retrieval_local": "How often the most similar view at another angle belongs to the same "
-    "digit, judged by local channels, which should not know it.",
-    "digit_retrieval_global": "The same judged by global channels, which should know it.",
+    "angle_error_local_degrees": "Mean error of the angle read from local channels; 90° is chance.",
+    "angle_error_global_degrees": "The same from global channels, which should not contain it.",
+    "digit_retrieval_local": "How often the view most similar in the local channels is of the same "
+    "digit, which they should not know.",
+    "digit_retrieval_global": "The same by global channels, which should know it.",
     CHANCE: "What guessing would achieve.",
-    "invariance_ratio_local": "The share of their variance that is within one digit: 1 if they "
-    "only change with the angle.",
-    "invariance_ratio_global": "The same for global channels: 0 if they do not change as the digit "
-    "turns.",
-    "dci_disentanglement": "1 if each part knows one thing, the angle or the digit; 0 if each "
-    "knows both equally.",
+    "invariance_ratio_local": "The share of their variance within one digit: 1 if only the angle "
+    "changes them.",
+    "invariance_ratio_global": "The same for global channels: 0 if turning does not change them.",
+    "dci_disentanglement": "1 if each part knows one thing, the angle or the digit, 0 if both.",
     "dci_completeness": "1 if each thing is known to one part only.",
-    "dci_informativeness": "How much the better informed part knows about the angle and the digit: "
-    "1 is everything.",
-    "mig": "How much more the better informed part knows than the other: 1 means everything "
-    "against nothing.",
+    "dci_informativeness": "How much the better informed part knows of each: 1 is everything.",
+    "mig": "How much more the better informed part knows than the other, from 0 to 1.",
     "swap_error": "MSE of pictures with the style of one digit and the local channels of another. "
     "If both are separated, it equals that of plain reconstruction.",
     "reconstruction_error": "MSE of the same images with the digit's own local channels.",
@@ -84,29 +77,16 @@ def card() -> None:
         asked = {"latents.measured": True}
         st.button("Measure all models", on_click=st.session_state.update, args=(asked,))
         return
-    bar, began = st.empty(), time.monotonic()
-    measured: dict[str, Scores] = {}
+    bar, measured = st.empty(), {}
     for done, choice in enumerate(choices):
-        spent = time.monotonic() - began
-        left = f", about {spent / done * (len(choices) - done):.0f} s left" if spent > 0.5 else ""
-        bar.progress(done / len(choices), f"{frame.plain(choice.name)}{left}")
+        bar.progress(done / len(choices), frame.plain(choice.name))
         try:
             measured[choice.name] = scores(choice)
         except UserError as error:
             st.caption(frame.plain(f"{choice.name}: {error}"))
     bar.empty()
-    show(measured)
-
-
-def show(measured: dict[str, Scores]) -> None:
-    """The table with its download, and a sentence on each score."""
-    charts.table(
-        partial(table, measured),
-        "latents.disentanglement",
-        len(FIGURES),
-        "Figures of disentanglement of every model",
-        column_config={"Figure": st.column_config.TextColumn(pinned=True)},
-    )
+    alt = "Figures of disentanglement of every model"
+    charts.table(partial(table, measured), "latents.disentanglement", len(FIGURES), alt, "Figure")
     frame.download(
         "CSV",
         lambda: table(measured).data.to_csv(index=False),
@@ -128,21 +108,19 @@ def table(measured: dict[str, Scores]) -> Any:
 
     data = pd.DataFrame([each[:2] for each in FIGURES.values()], columns=["Figure", "Best"])
     marks = data.astype(object).assign(Figure="", Best="")
+    best = [winners(key, measured) for key in FIGURES]
     for name, found in measured.items():
         values = [(form, found.get(key)) for key, (*_, form) in FIGURES.items()]
         data[name] = ["–" if value is None else form.format(value) for form, value in values]
-        marks[name] = [charts.BEST if name in winners(key, measured) else "" for key in FIGURES]
+        marks[name] = [charts.BEST if name in names else "" for names in best]
     return data.style.apply(lambda _: marks, axis=None)
 
 
 def winners(key: str, measured: dict[str, Scores]) -> list[str]:
     """The models whose score is nearest to the best value."""
-    best = FIGURES[key][2]
-    if best is None:
-        return []
-    apart = {
-        name: abs(value - ((found.get(best) or 0) if isinstance(best, str) else best))
-        for name, found in measured.items()
-        if (value := found.get(key)) is not None
-    }
+    best, apart = FIGURES[key][2], {}
+    for name, found in measured.items():
+        aim, value = (found.get(best) if isinstance(best, str) else best), found.get(key)
+        if aim is not None and value is not None:
+            apart[name] = abs(value - aim)
     return [name for name, each in apart.items() if each == min(apart.values())]

@@ -1,49 +1,102 @@
-"""PCA of the local curves and of the global channels, side by side."""
+"""The picked subject, and PCA of the local curves and of the global channels side by side."""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
-from fgpvae.browser.imagined import imagine
+from fgpvae.browser.imagined import imagine, remembered
+from fgpvae.data import ANGLES
 from fgpvae.data.collections import Digits, Subject
 from fgpvae.evaluation import latents
+from fgpvae.evaluation.metrics import mse
 from ui import charts
 from ui.catalog import Choice, models
 from ui.charts import scatter
 from ui.components import hover_picture, pictures
+from ui.inference import strip
 from ui.inference.places import colours, labels
-from ui.latents.codes import Codes, encodings, styles
-from ui.shell import frame, palette
+from ui.latents.codes import Codes, encodings, including, styles
+from ui.shell import frame, palette, query_params
 
 HEIGHT, SMALL = 400, 330  # pixels of charts
 DIGITS, LABEL = 10, 3  # threes, on which all shipped models of digits were trained
 BASELINES = ("vae", "cvae")
 ALIKE = 0.02  # share of the variance between subjects below which all curves count as one
-PICKED = "latents.picked"  # the id of the picked subject, in the session state
+SHARES = {"one": 1, "four": 4, "all": None}  # views given
+
+
+def _picked(choice: Choice) -> str:
+    """The key of the id of the picked subject."""
+    return f"latents.picked.{choice.collection.name}"
+
+
+def controls(choice: Choice) -> tuple[Codes, int, int, list[int]]:
+    """Choose a subject, a view and the number of given views; return codes, row, view, views."""
+    collection = choice.collection
+    words, name = collection.words, _picked(choice)
+    before, linked = st.session_state.get(name), st.query_params.get("subject")
+    wanted = linked if linked and (before is None or query_params.went_back()) else before
+    found = including(choice, wanted)
+    ids = [each.id for each in found.subjects]
+    if before is None or before != wanted or before not in ids:
+        st.session_state[name] = wanted if wanted in ids else ids[0]
+    which, where, given = st.columns(3, gap="medium")
+    id = which.selectbox(
+        words.one.capitalize(),
+        ids,
+        key=name,
+        format_func=lambda id: f"{found.subjects[ids.index(id)].name}, {id}",
+    )
+    row = ids.index(id)
+    subject = found.subjects[row]
+    places = labels(collection.track, subject.w)
+    view = where.select_slider(
+        words.place.capitalize(),
+        range(len(places)),
+        key=f"latents.view.{collection.name}.{len(places)}",
+        format_func=places.__getitem__,
+        persist_state="session",
+    )
+    with given:
+        label = f"{words.views.capitalize()} given"
+        many = query_params.segments(label, tuple(SHARES), "latents.given", default="all")
+    query_params.write(subject=id)
+    return found, row, view, subject.order[: SHARES[many]]
+
+
+def subject(choice: Choice, found: Codes, row: int, view: int, given: list[int]) -> None:
+    """The subject at its views, true and reconstructed, with errors."""
+    collection, model, one = choice.collection, choice.load(), found.subjects[row]
+    truth, place = one.images, labels(collection.track, one.w)[view]
+    seen = imagine(model, one, remembered(model, one) or given)
+    made = seen.images(one.w)
+    st.html(strip.redrawn(seen, collection, view))
+    errors = {f"MSE at {place}": mse(made[view], truth[view])}
+    errors[f"MSE of all {len(truth)}"] = mse(made, truth)
+    for name, images in collection.references(one, seen.observed, one.w).items():
+        errors[f"{name}, all"] = mse(images, truth)
+    frame.numbers([(f"{error:.4f}", name) for name, error in errors.items()])
 
 
 def show(choice: Choice, found: Codes, row: int, view: int) -> None:
     """The spaces of a model, with the picked subject highlighted and shown between them."""
-    words, picked = choice.collection.words, found.subjects[row]
+    picked = found.subjects[row]
     with st.container(key="latents.spaces"):
         left, middle, right = st.columns([5, 2, 5], gap="medium")
     if found.curves is None:
-        with left, frame.card("All channels", _joint_sentence(choice.title), height="stretch"):
+        with left:
             _joint(choice, found, row, view)
         with right:
             frame.empty(
                 "No division", "Only an FGP-VAE divides its channels into local and global ones."
             )
     else:
-        by_class = ", coloured by class" if len(choice.collection.classes) > 1 else ""
-        sentence = f"They are the same along the whole {words.one}: each {words.one} is one point"
-        with left, frame.card("Local channels", _local_sentence(choice, found), height="stretch"):
+        with left:
             _local(choice, found, row, view)
-        with right, frame.card("Global channels", f"{sentence}{by_class}.", height="stretch"):
+        with right:
             _global(choice, picked)
     with middle, frame.card("Picked", key="latents.portrait", height="stretch"):
         made = imagine(choice.load(), picked, picked.order).images(picked.w[[view]])[0]
@@ -59,32 +112,24 @@ def show(choice: Choice, found: Codes, row: int, view: int) -> None:
 
 
 def _show(
-    choice: Choice,
-    key: str,
-    what: str,
-    space: scatter.Cloud,
-    picked: list[int],
-    view: int,
-    subjects: Sequence[Subject],
-    channels: int,
+    choice: Choice, key: str, what: str, space: scatter.Cloud, subjects: Sequence[Subject]
 ) -> None:
     """A chart of subjects; in two dimensions a click or lasso picks a subject."""
 
     def pick(points: list[Any]) -> None:
         if points:
-            name = f"{PICKED}.{choice.collection.name}"
-            st.session_state[name] = subjects[points[0][0]].id
+            st.session_state[_picked(choice)] = subjects[points[0][0]].id
 
     neighbours = space.axis == "t-SNE"
     spatial = st.session_state.get("latents.space") == "3-D" and not neighbours
     charts.show(
-        partial(scatter.cloud, space, picked, view, spatial),
+        partial(scatter.cloud, space, spatial),
         key,
         HEIGHT,
         f"{what} of {len(subjects)} {choice.collection.words.many}",
         picked=None if spatial else pick,
     )
-    few = space.projection.shares[: 3 if spatial else 2]
+    few, channels = space.projection.shares[: 3 if spatial else 2], len(space.projection.mean)
     if neighbours:
         st.caption("t-SNE keeps neighbours together; its distances and axes have no meaning.")
     else:
@@ -94,28 +139,20 @@ def _show(
         )
 
 
-def _local_sentence(choice: Choice, found: Codes) -> str:
-    words, shared = choice.collection.words, found.shared()
-    front = f"Rings are the encodings of single {words.views} of the picked {words.one}."
-    if shared < ALIKE:
-        share = "less than 0.1%" if shared < 0.001 else f"{shared:.1%}"
-        return (
-            f"They change along the {words.place}. The curves of all {len(found.subjects)} "
-            f"{words.many} nearly coincide: {share} of the variance differs. {front}"
-        )
-    if found.processes() is not None:
-        front = f"The broad grey line is the true path of the picked {words.one}."
-    return (
-        f"They change along the {words.place}: each {words.one} is a curve, and "
-        f"{shared:.0%} of the variance differs between {words.many}. {front}"
-    )
-
-
 def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
     track, z, subject = choice.collection.track, found.local(), found.subjects[row]
+    words, shared, paths = choice.collection.words, found.shared(), found.processes()
+    one = f"the picked {words.one}"
+    if shared < ALIKE:
+        share = "less than 0.1%" if shared < 0.001 else f"{shared:.1%}"
+        said = f"The curves of all {len(z)} {words.many} nearly coincide: {share}"
+    else:
+        said = f"Each {words.one} is a curve: {shared:.0%}"
+    rings = f"Rings are the encodings of single {words.views} of {one}."
+    front = rings if paths is None else f"The broad grey line is the true path of {one}."
+    sentence = f"They change along the {words.place}. {said} of the variance differs. {front}"
     by_angle = bool(track.period) and st.session_state.get("latents.plane") == "angle"
     projection = latents.project(z, angles=found.grid if by_angle else None)
-    paths = found.processes()
     space = scatter.Cloud(
         projection,
         colours(track, found.grid) * len(z),
@@ -124,25 +161,48 @@ def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
         dot_colours=colours(track, subject.w),
         axis="direction" if by_angle else "component",
         truth=None if paths is None else latents.laid_over(paths, projection.points)[row],
+        picked=[row],
+        view=view,
     )
-    what, channels = "Curves in the local channels", z.shape[-1]
-    _show(choice, "latents.local", what, space, [row], view, found.subjects, channels)
+    with frame.card("Local channels", sentence, height="stretch"):
+        _show(choice, "latents.local", "Curves in the local channels", space, found.subjects)
 
 
 def _global(choice: Choice, picked: Subject) -> None:
     subjects, z = styles(choice)
+    one, classes = choice.collection.words.one, [each.label for each in subjects]
+    by_class = ", coloured by class" if len(choice.collection.classes) > 1 else ""
     neighbours = st.session_state.get("latents.projection") == "t-SNE"
-    projection = neighbourhoods(choice) if neighbours else latents.project(z[:, None])
-    classes = [each.label for each in subjects]
     space = scatter.Cloud(
-        projection,
+        neighbourhoods(choice) if neighbours else latents.project(z[:, None]),
         [palette.GLOBAL if label is None else charts.CLASSES[label] for label in classes],
         ["all" if label is None else str(label) for label in classes],
         [f"{each.name}, {each.id}" for each in subjects],
         axis="t-SNE" if neighbours else "component",
+        picked=[row for row, each in enumerate(subjects) if each.id == picked.id],
     )
-    here = [row for row, each in enumerate(subjects) if each.id == picked.id]
-    _show(choice, "latents.global", "Styles", space, here, 0, subjects, z.shape[-1])
+    sentence = f"They are the same along the whole {one}: each {one} is one point{by_class}."
+    with frame.card("Global channels", sentence, height="stretch"):
+        _show(choice, "latents.global", "Styles", space, subjects)
+
+
+def _joint(choice: Choice, found: Codes, row: int, view: int) -> None:
+    z = np.stack(found.mu)  # [P, Q, L]
+    track, w = choice.collection.track, found.subjects[row].w
+    space = scatter.Cloud(
+        latents.project(z),
+        colours(track, w) * len(z),
+        names=[each.name for each in found.subjects],
+        views=labels(track, w),
+        closed=bool(track.period),
+        picked=[row],
+        view=view,
+    )
+    sentence = (
+        f"Nothing in the training of a {choice.title} divides its channels by angle and style."
+    )
+    with frame.card("All channels", sentence, height="stretch"):
+        _show(choice, "latents.joint", "Views in all channels", space, found.subjects)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Arranging styles by their neighbours")
@@ -154,29 +214,6 @@ def neighbourhoods(choice: Choice) -> latents.Projection:
     plane = TSNE(2, perplexity=min(30, len(z) / 4), init="pca", random_state=0).fit_transform(z)
     points = np.pad(plane, ((0, 0), (0, 1)))[:, None]
     return latents.Projection(points, np.zeros(3), np.zeros(0), np.zeros((0, 3)))
-
-
-def _joint_sentence(title: str) -> str:
-    if title == "CVAE":
-        return (
-            "A CVAE gets the angle as input. Its channels should hold only the style, but nothing "
-            "in its training ensures that."
-        )
-    return f"The {title} does not divide its channels: angle and style are in the same channels."
-
-
-def _joint(choice: Choice, found: Codes, row: int, view: int) -> None:
-    z = np.stack(found.mu)  # [P, Q, L]
-    projection, track, w = latents.project(z), choice.collection.track, found.subjects[row].w
-    space = scatter.Cloud(
-        projection,
-        colours(track, w) * len(z),
-        names=[each.name for each in found.subjects],
-        views=labels(track, w),
-        closed=bool(track.period),
-    )
-    what, channels = "Views in all channels", z.shape[-1]
-    _show(choice, "latents.joint", what, space, [row], view, found.subjects, channels)
 
 
 def before_after(choice: Choice) -> None:
@@ -197,26 +234,17 @@ def before_after(choice: Choice) -> None:
         part = "global" if "global" in blocks else "all"
         channels = blocks.get(part, slice(None))
         z = np.stack([encodings(each, digit)[0][:, channels] for digit in digits])  # [P, Q, C]
+        space = scatter.Cloud(
+            latents.project(z),
+            [charts.CLASSES[p] for p in range(DIGITS) for _ in ANGLES],
+            names=[f"digit {p + 1}" for p in range(DIGITS)],
+            views=labels(choice.collection.track, ANGLES),
+        )
         with column:
             st.markdown(f"**{frame.plain(each.name)}**, {part} channels")
-            charts.show(
-                partial(_single_views, z),
-                f"latents.before.{number}",
-                SMALL,
-                f"Single views of {DIGITS} digits as {each.name} places them",
-            )
+            alt = f"Single views of {DIGITS} digits as {each.name} places them"
+            key = f"latents.before.{number}"
+            charts.show(partial(scatter.cloud, space, False), key, SMALL, alt)
             st.caption(
                 f"{latents.share_within(z):.0%} of the variance is within a digit (0 % is best)."
             )
-
-
-def _single_views(z: np.ndarray) -> go.Figure:
-    """The principal components of codes [P, Q, C], a colour for each digit."""
-    projection, (P, Q, _) = latents.project(z), z.shape
-    space = scatter.Cloud(
-        projection,
-        [charts.CLASSES[p] for p in range(P) for _ in range(Q)],
-        names=[f"digit {p + 1}" for p in range(P)],
-        views=[f"{22.5 * q:g}°" for q in range(Q)],
-    )
-    return scatter.cloud(space, [], 0, False)
