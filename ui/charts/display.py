@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
+import plotly.io
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -34,41 +35,50 @@ def show(
     """Reserve `height` pixels and draw the chart that `make` returns.
 
     `make` is a `functools.partial` of a function of a module, so that the chart can be cached for
-    all sessions; with `picked` it is not cached. `alt` describes the chart in words.
-    `picked` is called with the customdata of clicked or lassoed points. While `live` stays the
-    same, a new figure replaces the old one in the same chart, which keeps its zoom.
+    all sessions. `alt` describes the chart in words. `picked` is called with the customdata of
+    clicked or lassoed points. While `live` stays the same, a new figure replaces the old one in the
+    same chart, which keeps its zoom.
     """
     options: dict[str, Any] = {"key": key, "config": CONFIG, "height": height}
     still = phone() and picked is None  # on touch screens dragging scrolls the page
-
-    def figure() -> go.Figure:
-        import pandas  # noqa: F401 (Plotly uses a pandas that another thread is still loading)
-
-        return go.Figure(make()).update_layout(height=height, dragmode=False if still else None)
-
-    newest = ""
+    draw, newest = partial(_draw, make, height, still), ""
+    digest = cache.digest(draw)
     with _reserved(key, height):
         if picked is not None:
             options["on_select"] = lambda: picked(_customdata(key))
-            st.plotly_chart(figure(), alt=alt, selection_mode=("points", "lasso"), **options)
+            made = _figure(digest, draw)
+            st.plotly_chart(made, alt=alt, selection_mode=("points", "lasso"), **options)
         elif live:
-            made, newest = _newest(cache.digest(make, height, still), figure)
+            made = _figure(digest, draw)
+            newest = _without_template(digest, made)
             # Streamlit redraws a chart whenever it or its texts change
             first, named = st.session_state.setdefault(f"{key}.{live}", (made, alt))
             st.plotly_chart(first, alt=named, **options)
         else:
             cache.elements(
-                cache.digest(make, alt, options, still),
-                lambda: st.plotly_chart(figure(), alt=alt, **options),
+                cache.digest(digest, alt, options),
+                lambda: st.plotly_chart(draw(), alt=alt, **options),
             )
         plot_tools.show(f"{key}.tools", f"fgpvae-{frame.slug(key)}", alt, newest)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _newest(key: bytes, _figure: Callable[[], go.Figure]) -> tuple[go.Figure, str]:
-    """A figure, and its JSON without the template; made once for all who watch a run."""
-    made = _figure()
-    return made, go.Figure(made).update_layout(template=None).to_json()
+def _draw(make: Callable[[], go.Figure], height: int, still: bool) -> go.Figure:
+    import pandas  # noqa: F401 (Plotly uses a pandas that another thread is still loading)
+
+    return make().update_layout(height=height, dragmode=False if still else None)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _figure(key: bytes, _draw: Callable[[], go.Figure]) -> go.Figure:
+    return _draw()
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _without_template(key: bytes, _figure: go.Figure) -> str:
+    """JSON that replaces the figure of a chart, which keeps its theme."""
+    spec = _figure.to_plotly_json()
+    del spec["layout"]["template"]
+    return plotly.io.to_json(spec, validate=False)
 
 
 def table(make: partial[Any], key: str, rows: int, alt: str, pinned: str) -> None:
