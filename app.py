@@ -18,10 +18,12 @@ if __name__ == "__main__":
 else:
     from starlette.middleware import Middleware
 
-    from ui.components import shared
     from ui.shell import index, server
 
-    server.prepare()
+    server.prepare()  # before anything loads torch
+
+    from ui.components import shared
+
     app = st.App(
         __file__,
         routes=shared.routes(),

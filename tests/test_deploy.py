@@ -1,6 +1,7 @@
 """What a server that is started as the README says does and does not do for a stranger."""
 
 import json
+import os
 import subprocess
 import sys
 import urllib.error
@@ -40,6 +41,19 @@ def test_the_options_in_effect_are_safe() -> None:
     command = [sys.executable, "-c", code, json.dumps(list(SAFE))]
     said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert json.loads(said) == SAFE
+
+
+def test_pages_compute_with_one_thread(tmp_path) -> None:
+    """Threads that wait for each other made a page of a busy server ten times as slow."""
+    code = (
+        "import streamlit, app, threadpoolctl\n"
+        "print({each['num_threads'] for each in threadpoolctl.threadpool_info()})"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    environment["FGPVAE_RUNS"] = str(tmp_path / "runs")
+    command = [sys.executable, "-c", code]
+    said = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
+    assert said.stdout.split() == [b"{1}"]
 
 
 def test_the_server_listens_on_this_machine_only(address: str) -> None:

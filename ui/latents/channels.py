@@ -10,11 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from fgpvae.browser.imagined import imagine
 from fgpvae.evaluation import latents
 from ui import charts
 from ui.catalog import Choice
 from ui.components import pictures
+from ui.inference.cached import imagined
 from ui.inference.places import colours, labels
 from ui.latents.codes import CHANNELS, Codes, codes, strongest
 from ui.shell import frame, palette
@@ -34,7 +34,7 @@ def along(choice: Choice, found: Codes, row: int, given: Sequence[int]) -> None:
     curves = None
     if found.curves is not None:
         fine = np.append(track.grid(FINE), 2 * np.pi) if track.period else track.grid(FINE)
-        mean, sd = imagine(choice.load(), subject, given).channels(fine)
+        mean, sd = imagined(choice, subject, given).channels(fine)
         curves = np.linspace(*track.ends, len(fine)), mean, sd
     shown: dict[str, list[int]] = {}  # channels of each block
     for block, part in found.blocks.items():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from fgpvae.browser.imagined import imagine, remembered
+from fgpvae.browser.imagined import remembered
 from fgpvae.data import ANGLES
 from fgpvae.data.collections import Digits, Subject
 from fgpvae.evaluation import latents
@@ -17,6 +17,7 @@ from ui.catalog import Choice, models
 from ui.charts import scatter
 from ui.components import hover_picture, pictures
 from ui.inference import strip
+from ui.inference.cached import imagined
 from ui.inference.places import colours, labels
 from ui.latents.codes import Codes, encodings, including, styles
 from ui.shell import frame, palette, query_params
@@ -71,7 +72,7 @@ def subject(choice: Choice, found: Codes, row: int, view: int, given: list[int])
     """The subject at its views, true and reconstructed, with errors."""
     collection, model, one = choice.collection, choice.load(), found.subjects[row]
     truth, place = one.images, labels(collection.track, one.w)[view]
-    seen = imagine(model, one, remembered(model, one) or given)
+    seen = imagined(choice, one, remembered(model, one) or given)
     made = seen.images(one.w)
     st.html(strip.redrawn(seen, collection, view))
     errors = {f"MSE at {place}": mse(made[view], truth[view])}
@@ -99,7 +100,7 @@ def show(choice: Choice, found: Codes, row: int, view: int) -> None:
         with right:
             _global(choice, picked)
     with middle, frame.card("Picked", key="latents.portrait", height="stretch"):
-        made = imagine(choice.load(), picked, picked.order).images(picked.w[[view]])[0]
+        made = imagined(choice, picked, picked.order).images(picked.w[[view]])[0]
         name = f"{picked.name}, {labels(choice.collection.track, picked.w)[view]}"
         true = pictures.framed(picked.images[view], f"{name}, true")
         redrawn = pictures.framed(made, f"{name}, redrawn")
