@@ -19,7 +19,7 @@ from fgpvae import data, evaluation, files, runs
 from fgpvae.browser import site, strip
 from fgpvae.data.collections import COLLECTIONS
 from fgpvae.errors import UserError
-from fgpvae.evaluation import card_pages, cards, comparison
+from fgpvae.evaluation import cards, comparison
 from fgpvae.evaluation.film_scores import film_scores
 from fgpvae.experiments import EXPERIMENTS, MODELS, Experiment, report
 from fgpvae.experiments.bench import bench
@@ -206,23 +206,13 @@ def run_experiment(options: argparse.Namespace) -> dict[str, Any]:
 
 def card(options: argparse.Namespace) -> dict[str, Any]:
     model, config = load_pretrained(options.model), config_of(options.model)
-    if config.data.split == OBJECTS:
-        raise UserError("Cards are not written for models of own objects.")
-    if config.data.split == CUBES:
-        measured, markdown = cards.measure_cubes(model), card_pages.cubes
-    elif config.data.split == FILMS:
-        if not model.divides_channels:
-            raise UserError("Cards of films are for models with local and global channels.")
-        measured, markdown = film_scores(model), card_pages.films
-    else:
-        others = None
-        if options.data:
-            file = data.load_idx(options.data, train=False)
-            others = data.other_than_unseen(file, config.data.classes, OTHERS)
-        measured, markdown = cards.measure(model, config, others), card_pages.digits
+    others = None
+    if options.data:
+        file = data.load_idx(options.data, train=False)
+        others = data.other_than_unseen(file, config.data.classes, OTHERS)
+    measured = cards.measure(model, config, others)
     if options.out:
-        text = markdown(options.model, cards.about(model, config), measured)
-        files.write(options.out, text.encode())
+        files.write(options.out, cards.page(options.model, model, config, measured).encode())
     return measured
 
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from fgpvae import evaluation, load_pretrained  # noqa: E402
-from fgpvae.evaluation.card_pages import table  # noqa: E402
+from fgpvae.evaluation.cards import table  # noqa: E402
 from fgpvae.runs import checkpoints  # noqa: E402
 
 SHIPPED = ("paper", "wide", "best")

@@ -14,7 +14,7 @@ from fgpvae import data, evaluation, models
 from fgpvae.__main__ import main
 from fgpvae.data import cubes
 from fgpvae.errors import UserError
-from fgpvae.experiments.objects import VARIANTS
+from fgpvae.experiments.subjects import CUBES
 from fgpvae.runs import writer
 from fgpvae.runs.checkpoints import load_pretrained, load_run
 from fgpvae.training import presets, sources
@@ -72,7 +72,7 @@ def test_an_epoch_has_the_training_copies_four_times_and_others_once(few):
     assert often == len(cubes.all_copies(few.training))
 
 
-@pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("changes", CUBES.values(), ids=CUBES)
 def test_every_model_of_the_experiment_takes_a_few_steps(few, changes):
     config = small("training.batch=32", "training.epochs=6", "training.warmup=0", *changes)
     trainer = Trainer(config, sources.build_source(config)[0])

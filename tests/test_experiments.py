@@ -13,9 +13,8 @@ from fgpvae import runs
 from fgpvae.__main__ import main
 from fgpvae.errors import UserError
 from fgpvae.experiments import Experiment, common, report
-from fgpvae.experiments.extrapolation import extrapolation
-from fgpvae.experiments.rates import choose
-from fgpvae.experiments.table1 import table1
+from fgpvae.experiments.digits import extrapolation
+from fgpvae.experiments.table1 import choose, table1
 from fgpvae.runs import open_run
 
 

@@ -228,7 +228,7 @@ def test_the_shipped_model_states_its_error():
 def test_experiments_write_their_tables(tmp_path, monkeypatch):
     train_here(monkeypatch)
     few = partial(film_scores.film_scores, count=4, samples=2)
-    module = sys.modules["fgpvae.experiments.films"]
+    module = sys.modules["fgpvae.experiments.subjects"]
     monkeypatch.setattr(module, "film_scores", few)
     changes = ("training.epochs=1", "training.batch=400", "model.network.widths=[8]")
     where = {"seeds": 1, "runs": tmp_path / "runs", "results": tmp_path}

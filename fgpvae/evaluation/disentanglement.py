@@ -6,15 +6,19 @@ Latents are the encoder's estimates, view by view and before any pooling over a 
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import entr, logsumexp
 
-from fgpvae.data import circular_error
+from fgpvae.data import Views, circular_error
+from fgpvae.evaluation.latents import encodings
+from fgpvae.evaluation.metrics import mse
+from fgpvae.models import Model
 
 CHANCE_DEGREES = 90.0
 ANGLE_BINS = 16
@@ -39,11 +43,26 @@ SCORES = (
 Array = NDArray[np.float64]
 
 
-class Retrieval(NamedTuple):
-    """Share of right answers, and the share expected by chance."""
+@torch.no_grad()
+def model_scores(model: Model, views: Views, seed: int = 0) -> dict[str, float | None]:
+    """All scores of a model on the encodings of single views, and its swap error."""
+    z = encodings(model, views)[0]  # [P, Q, L]
+    J = model.blocks.get("local", slice(0, 0)).stop  # without local channels all are global
+    scores = disentanglement_scores(z[..., :J], z[..., J:], views.angles.numpy(), seed)
+    return scores | {"swap_error": swap_error(model, views) if "local" in model.blocks else None}
 
-    share: float
-    chance: float
+
+@torch.no_grad()
+def swap_error(model: Model, views: Views) -> float:
+    """MSE of the style of one digit at the angles of another, against the truth.
+
+    The local channels are digit B's, the global ones digit A's; the truth is A at those angles.
+    With perfect disentanglement it is the error of plain reconstruction.
+    """
+    z = model.infer(views.images, views.angles, views.observed, views.ids).mean(views.angles)
+    styles = list(model.styles)
+    z[..., styles] = z[..., styles].roll(1, 0)
+    return mse(model.decode(z).numpy(), views.images.roll(1, 0).numpy())
 
 
 def angle_probe(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> float:
@@ -60,11 +79,11 @@ def angle_probe(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> float:
     fold = (rng.permutation(P) % FOLDS)[digit]  # [N]
     known = [rng.permutation(np.flatnonzero(fold != k))[:PROBE_ROWS] for k in range(FOLDS)]
     target = np.stack([np.cos(w), np.sin(w)], axis=1)  # [N, 2]
-    cos, sin = _probe(rows, target, fold, known, _squared_errors).T
+    cos, sin = _probe(rows, target, fold, known, lambda read, y: ((read - y) ** 2).sum(axis=1)).T
     return float(np.degrees(circular_error(np.arctan2(sin, cos), w).mean()))
 
 
-def digit_retrieval(z: ArrayLike, angles: ArrayLike) -> Retrieval:
+def digit_retrieval(z: ArrayLike, angles: ArrayLike) -> tuple[float, float]:
     """How well the digit can be read from z: nearest-neighbour retrieval across angles.
 
     For each view, the nearest (Euclidean) of all views of all digits at *other* angles: is it of
@@ -80,7 +99,7 @@ def digit_retrieval(z: ArrayLike, angles: ArrayLike) -> Retrieval:
         same = digit[chunk, None] == digit
         right.append((nearest & same).sum(axis=1) / nearest.sum(axis=1))
         chance.append((other_angle & same).sum(axis=1) / other_angle.sum(axis=1))
-    return Retrieval(float(np.concatenate(right).mean()), float(np.concatenate(chance).mean()))
+    return float(np.concatenate(right).mean()), float(np.concatenate(chance).mean())
 
 
 def invariance_ratio(z: ArrayLike) -> float:
@@ -100,21 +119,11 @@ def invariance_ratio(z: ArrayLike) -> float:
     return float(min(within / total, 1.0))
 
 
-def importance(angle_error_degrees: float, retrieval: Retrieval) -> Array:
-    """Information of one block alone on (angle, digit): [2], each from 0 (chance) to 1 (perfect).
-
-    Angle: 1 - e / 90 with e the error of `angle_probe`. Digit: (s - c) / (1 - c) with share s
-    and chance c of `digit_retrieval`. Below zero counts as zero.
-    """
-    angle = 1 - angle_error_degrees / CHANCE_DEGREES
-    digit = (retrieval.share - retrieval.chance) / (1 - retrieval.chance)
-    return np.clip([angle, digit], 0.0, 1.0)
-
-
 def dci(importances: ArrayLike, views: int) -> dict[str, float]:
     """Block-wise disentanglement, completeness, informativeness (after Eastwood & Williams 2018).
 
-    `importances` R is [block, factor] = [(local, global), (angle, digit)], see `importance`.
+    `importances` R is [block, factor] = [(local, global), (angle, digit)]: what one block alone
+    knows of a factor, from 0 (chance) to 1.
     Entropies of noise would look like structure, so R becomes S = max(0, R - c) / (1 - c) with
     c = 4 / sqrt(3 N) for N views: four standard errors of 1 - e / 90 when each angle is guessed
     (about three of the probe's own on a random code).
@@ -125,7 +134,7 @@ def dci(importances: ArrayLike, views: int) -> dict[str, float]:
     original, swapping the two blocks does not change the score; the importances do.
     """
     R = np.asarray(importances, dtype=np.float64)
-    # a guess errs uniformly between 0 and 180 degrees: sd(e / 90) = 2 / sqrt(12) = 1 / sqrt(3)
+    # a guess errs uniformly between 0 and 180 degrees: sd(e / 90) = 1 / sqrt(3)
     c = 4 / np.sqrt(3 * views)
     S = np.maximum(0, R - c) / (1 - c)  # [block, factor]
     weights = S.sum(axis=1) / max(S.sum(), 1e-12)
@@ -136,7 +145,7 @@ def dci(importances: ArrayLike, views: int) -> dict[str, float]:
     }
 
 
-def information(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> Array:
+def information(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> list[float]:
     """Mutual information of a block with (angle, digit), as shares of the factor's entropy: [2].
 
     I(z; f) >= H(f) - CE for the cross-entropy CE of any classifier p(f | z) on views that it was
@@ -163,7 +172,7 @@ def information(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> Array:
         logits = _probe(rows, classes, fold, known, _log_losses, TEMPERATURES)
         entropy = max(entr(classes.mean(axis=0)).sum(), 1e-12)
         shares.append(max(0.0, 1 - _log_losses(logits, classes).mean() / entropy))
-    return np.array(shares)
+    return shares
 
 
 def mig(informations: ArrayLike) -> dict[str, float]:
@@ -187,23 +196,21 @@ def disentanglement_scores(
     for its figures, and so do DCI's disentanglement and completeness and the MIG, which compare
     two blocks. Takes a few seconds for 270 digits with 16 views. The keys are SCORES.
     """
-    blocks = dict(zip(BLOCKS, map(np.asarray, (z_local, z_global)), strict=True))
-    present = {block: z for block, z in blocks.items() if z.shape[-1] > 0}
     scores: dict[str, float] = {"angle_error_chance_degrees": CHANCE_DEGREES}
-    for block, z in present.items():
-        scores |= _block_scores(block, z, angles, seed)
+    blocks = dict(zip(BLOCKS, map(np.asarray, (z_local, z_global)), strict=True))
+    present = [block for block in BLOCKS if blocks[block].shape[-1]]
+    for block in present:
+        scores |= _block_scores(block, blocks[block], angles, seed)
     importances, informations = (
         [[scores[f"{kind}_{block}_{factor}"] for factor in FACTORS] for block in present]
         for kind in ("importance", "information")
     )
-    scores |= dci(importances, views=z.shape[0] * z.shape[1])
+    indices = dci(importances, views=blocks["local"].shape[0] * blocks["local"].shape[1])
     if len(present) == 2:
-        scores |= mig(informations)
-    else:
-        del scores["dci_disentanglement"], scores["dci_completeness"]
-    return {
-        name: scores[name] if np.isfinite(scores.get(name, np.nan)) else None for name in SCORES
-    }
+        scores |= indices | mig(informations)
+    scores["dci_informativeness"] = indices["dci_informativeness"]
+    found = {name: scores.get(name, np.nan) for name in SCORES}
+    return {name: score if np.isfinite(score) else None for name, score in found.items()}
 
 
 def _views(z: ArrayLike, angles: ArrayLike) -> tuple[Array, NDArray[np.int64], Array, int]:
@@ -216,18 +223,18 @@ def _views(z: ArrayLike, angles: ArrayLike) -> tuple[Array, NDArray[np.int64], A
 
 def _block_scores(block: str, z: Array, angles: ArrayLike, seed: int) -> dict[str, float]:
     """The figures of one block, and the chance of retrieval, which is the same for both."""
-    error, retrieval = angle_probe(z, angles, seed), digit_retrieval(z, angles)
-    scores = {
+    error, (share, chance) = angle_probe(z, angles, seed), digit_retrieval(z, angles)
+    by_angle, by_digit = information(z, angles, seed)
+    return {
         f"angle_error_{block}_degrees": error,
-        f"digit_retrieval_{block}": retrieval.share,
-        "digit_retrieval_chance": retrieval.chance,
+        f"digit_retrieval_{block}": share,
+        "digit_retrieval_chance": chance,
         f"invariance_ratio_{block}": invariance_ratio(z),
+        f"importance_{block}_angle": max(0.0, 1 - error / CHANCE_DEGREES),
+        f"importance_{block}_digit": max(0.0, (share - chance) / (1 - chance)),
+        f"information_{block}_angle": by_angle,
+        f"information_{block}_digit": by_digit,
     }
-    known = importance(error, retrieval), information(z, angles, seed)
-    for kind, values in zip(("importance", "information"), known, strict=True):
-        for factor, value in zip(FACTORS, values.tolist(), strict=True):
-            scores[f"{kind}_{block}_{factor}"] = value
-    return scores
 
 
 def _probe(
@@ -278,10 +285,6 @@ def _purity(weights: Array) -> float:
     if weights.sum() == 0:
         return 0.0
     return float(1 - entr(weights / weights.sum()).sum() / np.log(2))
-
-
-def _squared_errors(read: Array, target: Array) -> Array:
-    return ((read - target) ** 2).sum(axis=1)
 
 
 def _log_losses(logits: Array, classes: Array) -> Array:

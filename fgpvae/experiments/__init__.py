@@ -10,14 +10,10 @@ from typing import Any
 from fgpvae.experiments import report
 from fgpvae.experiments.ball import ball
 from fgpvae.experiments.common import MODELS, Experiment
-from fgpvae.experiments.disentanglement import disentanglement
-from fgpvae.experiments.extrapolation import extrapolation
-from fgpvae.experiments.films import films
-from fgpvae.experiments.objects import objects
-from fgpvae.experiments.one_view import one_view
-from fgpvae.experiments.rates import rates
+from fgpvae.experiments.digits import disentanglement, extrapolation, one_view
 from fgpvae.experiments.scaling import scaling
-from fgpvae.experiments.table1 import table1
+from fgpvae.experiments.subjects import films, objects
+from fgpvae.experiments.table1 import rates, table1
 
 EXPERIMENTS: dict[str, Callable[[Experiment], dict[str, Any]]] = {
     "table1": table1,

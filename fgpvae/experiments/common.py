@@ -33,15 +33,7 @@ MODELS = (
     "paper",
     "quick",
 )
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A row of a table: a preset with changes, under its own name."""
-
-    name: str
-    preset: str
-    changes: tuple[str, ...] = ()
+PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,20 +57,16 @@ class Experiment:
         """
         directory = self.runs / f"{preset}{tag}-{seed}"
         changes = (*changes, *self.changes)
-        wanted = presets.preset(preset, changes, seed=seed)
+        arguments = ["--preset", preset, "--seed", str(seed), *_options(changes)]
         if (directory / CONFIG).exists():
             run = open_run(directory)
-            if run.config != wanted:
+            if run.config != presets.preset(preset, changes, seed=seed):
                 raise UserError(
                     f"'{run.name}' was trained with other settings; choose another --runs."
                 )
             if run.state == "finished":
                 return run
             arguments = ["--resume"]
-        else:
-            arguments = ["--preset", preset, "--seed", str(seed)]
-            for change in changes:
-                arguments += ["--set", change]
         self.progress(f"training {directory.name}")
         command = [sys.executable, "-m", "fgpvae", "train", "--json", "--run-dir", str(directory)]
         environment = os.environ | {"OMP_NUM_THREADS": str(self.threads)}
@@ -94,6 +82,7 @@ class Experiment:
     ) -> tuple[list[Run], list[Model]]:
         """The finished run of each seed, and their models."""
         runs = [self.run(preset, seed, changes, tag) for seed in range(self.seeds)]
+        self.progress(f"evaluating {preset}{tag}")
         return runs, [load_model(run.path / WEIGHTS) for run in runs]
 
     def variants(
@@ -108,44 +97,42 @@ class Experiment:
             known = ", ".join(variants)
             raise UserError(f"'{wrong.pop()}' is none of the models of this experiment: {known}.")
         for name in names:
-            trained = self.trained(preset, variants[name], "" if name == preset else f"-{name}")
-            self.progress(f"evaluating {name}")
-            yield name, *trained
+            tag = "" if name == preset else f"-{name}"
+            yield name, *self.trained(preset, variants[name], tag)
         self.progress(f"evaluating {shipped}")
         yield shipped, (), (load_pretrained(shipped),)
 
     def provenance(self, name: str) -> dict[str, Any]:
         """The command, date, machine and versions behind a result."""
-        packages = ("torch", "numpy", "scipy", "scikit-learn")
         command = ["python", "-m", "fgpvae", "experiment", name, "--seeds", str(self.seeds)]
         if self.models != MODELS:
             command += ["--models", ",".join(self.models)]
-        for change in self.changes:
-            command += ["--set", change]
         return {
             "experiment": name,
-            "command": shlex.join(command),
+            "command": shlex.join(command + _options(self.changes)),
             "seeds": self.seeds,
             "changes": list(self.changes),
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-            "commit": commit(),
+            "commit": _commit(),
             "machine": f"{os.cpu_count()} cores, {psutil.virtual_memory().total >> 30} GiB, "
             f"{platform.system()} {platform.machine()}",
             "training_threads": self.threads,
-            "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
+            "versions": {"python": platform.python_version()} | {p: version(p) for p in PACKAGES},
         }
 
 
-def commit() -> str:
+def _options(changes: Sequence[str]) -> list[str]:
+    return [word for change in changes for word in ("--set", change)]
+
+
+def _commit() -> str:
     """The commit of the package, "-" outside a checkout."""
-    command = ["git", "rev-parse", "--short", "HEAD"]
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
     try:
-        done = subprocess.run(
-            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
         return "-"
-    return done.stdout.strip()
+    return done.stdout.strip() or "-"
 
 
 def title(model: Model) -> str:
@@ -155,22 +142,13 @@ def title(model: Model) -> str:
     return ", ".join([model.title, *dense, *angle])
 
 
-def spread(values: Sequence[float | None]) -> dict[str, Any]:
-    """Mean and standard deviation over seeds, and the values."""
+def spread(values: Sequence[Any]) -> dict[str, Any]:
+    """Mean and standard deviation over seeds, and the values; of each figure if these are dicts."""
+    if values and isinstance(values[0], Mapping):
+        return {name: spread([each[name] for each in values]) for name in values[0]}
     known = [value for value in values if value is not None]
-    if not known:
-        return {"mean": None, "sd": None, "values": []}
     sd = stdev(known) if len(known) > 1 else None
-    return {"mean": mean(known), "sd": sd, "values": known}
-
-
-def spreads(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The spread of each figure over seeds, where figures may stand in dicts of their own."""
-    columns = {name: [each[name] for each in found] for name in found[0]}
-    return {
-        name: (spreads if isinstance(values[0], Mapping) else spread)(values)
-        for name, values in columns.items()
-    }
+    return {"mean": mean(known) if known else None, "sd": sd, "values": known}
 
 
 def seconds_an_epoch(run: Run) -> float:
@@ -178,8 +156,3 @@ def seconds_an_epoch(run: Run) -> float:
     seconds = [line["seconds"] for line in run.metrics()]
     last = seconds[-len(seconds) // 3 - 1 :]
     return min((b - a for a, b in pairwise(last)), default=seconds[0])
-
-
-def cpu_seconds(run: Run) -> float | None:
-    """Processor seconds of the whole training."""
-    return run.metrics()[-1].get("cpu_seconds")

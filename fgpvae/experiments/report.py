@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fgpvae import files
-from fgpvae.evaluation.card_pages import table
+from fgpvae.evaluation.cards import table
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 Rows = list[list[str]]

@@ -8,7 +8,7 @@ import streamlit as st
 from fgpvae import UserError
 from fgpvae.data.collections import views_of
 from fgpvae.evaluation import metrics
-from fgpvae.experiments.disentanglement import model_scores
+from fgpvae.evaluation.disentanglement import model_scores
 from ui import charts
 from ui.catalog import Choice, models
 from ui.catalog.subjects import some
