@@ -9,8 +9,8 @@ from fgpvae.evaluation.protocol import (
     evaluate_objects,
     task_mse,
     unseen_figures,
+    verdict,
 )
-from fgpvae.evaluation.verdicts import verdict
 
 __all__ = [
     "benchmark_tasks",

@@ -5,6 +5,7 @@ The confidence of stated bands and angles is the one observed there.
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import torch
@@ -76,16 +77,18 @@ def fit_pictures(model: Model, digits: Digits, taken: Pictures) -> Weights:
     """
     # every other digit, because reading a picture is slow
     halves = [pictures(digits[seed - 1 :: 2], seed) for seed in (1, 2)]
-    first, *again = (_picture_scores(model, *each) for each in (*halves, taken))
+    first, *again = (
+        (torch.stack([score(model, image, GRID).stacked() for image in images]), true)
+        for images, true in (*halves, taken)
+    )
     scores, true = map(torch.cat, zip(*again, strict=True))
     return _fit_weights(first, (scores, true))
 
 
 def fit_cubes(model: Model) -> Calibration:
     """Fit bands to figures of the validation shapes."""
-    size = model.config.network.shape[1]
     copies = cubes.turned_copies(cubes.splits().validation)[::FIGURES_EACH]
-    images = cubes.views_of(copies, size)
+    images = cubes.views_of(copies, model.config.network.shape[1])
     found = [cube_residuals(model, images, given) for given in cubes.GIVEN]
     return _calibration(model, found, cubes.task(images, cubes.ANGLES).context, cubes.GIVEN)
 
@@ -104,17 +107,13 @@ def fit_doubt(model: Model, views: Views, counts: Sequence[int]) -> tuple[float,
     Minimises the Gamma deviance Σ log m + e/m of errors e with means m = slope v̄ + floor, with
     equal weight for each number of views: small errors count as much as large ones.
     """
-    found = []
-    for count in counts:
-        variance, error = picture_doubt(model, views, count)
-        asked = np.isfinite(error)
-        found.append((variance[asked], error[asked]))
-    scale = np.mean([error.mean() for _, error in found])
+    found = [picture_doubt(model, views, count) for count in counts]
+    scale = np.mean([np.nanmean(error) for _, error in found])
 
     def deviance(logs: np.ndarray) -> float:
         slope, floor = np.exp(logs)
         means = [(slope * variance + scale * floor, error) for variance, error in found]
-        return sum(float((np.log(mean) + error / mean).mean()) for mean, error in means)
+        return sum(float(np.nanmean(np.log(mean) + error / mean)) for mean, error in means)
 
     slope, floor = np.exp(minimize(deviance, [0.0, 0.0], method="Nelder-Mead").x)
     return float(slope), float(scale * floor)
@@ -150,9 +149,7 @@ def doubt(model: Model, views: Views, counts: Sequence[int]) -> dict[int, dict[s
     more than RISE. Empty for a model without a calibration.
     """
     known, found, before = model.calibration, {}, None
-    if known is None:
-        return {}
-    for count in counts:
+    for count in counts if known else ():
         variance, error = picture_doubt(model, views, count)
         stated = known.picture_sd(variance)  # [P, Q], NaN where a view is given
         found[count] = {
@@ -172,18 +169,15 @@ def coverage(model: Model, residuals: Errors, views: int) -> dict[str, float]:
     Residuals are the errors of pixels and their variance over posterior samples. `latent` bands
     come from these samples alone; `calibrated` ones are those on the pages, for a calibrated model.
     """
-    error, variance = residuals
-    known, shares = model.calibration, {}
+    (error, variance), known, bands = residuals, model.calibration, {}
     for level in (50, 90):
         # |e| <= Phi^-1((1 + level) / 2) s
         normal = float(ndtri((1 + level / 100) / 2))
-        bands = {"latent": normal * np.maximum(np.sqrt(variance), STEEP)}
+        bands[f"latent_coverage_{level}"] = normal * np.maximum(np.sqrt(variance), STEEP)
         if known is not None:
             sd = np.sqrt(variance + known.pixel_variance)
-            bands["calibrated"] = known.band(level, views) * sd
-        for kind, band in bands.items():
-            shares[f"{kind}_coverage_{level}"] = float((np.abs(error) <= band).mean())
-    return shares
+            bands[f"calibrated_coverage_{level}"] = known.band(level, views) * sd
+    return {name: float((np.abs(error) <= band).mean()) for name, band in bands.items()}
 
 
 def cube_residuals(model: Model, images: Tensor, given: int) -> Errors:
@@ -205,11 +199,8 @@ def _calibration(
     # noise of a pixel beyond its variance over samples, from many views
     error, variance = found[-1]
     noise = max(float((error**2 - variance).mean()), 1e-6)
-    bands = (
-        np.quantile(np.abs(error) / np.sqrt(variance + noise), [0.5, 0.9]).tolist()
-        for error, variance in found
-    )
-    half, most = zip(*bands, strict=True)
+    scaled = [np.abs(error) / np.sqrt(variance + noise) for error, variance in found]
+    half, most = (tuple(float(np.quantile(e, level)) for e in scaled) for level in (0.5, 0.9))
     return Calibration(noise, counts, half, most, angle, fit_doubt(model, views, counts))
 
 
@@ -247,18 +238,13 @@ def pictures(digits: Digits, seed: int) -> Pictures:
     """
     turns = 2 * math.pi * np.random.default_rng(seed).random(len(digits))
     read, angles = [], []
+    smooth = Image.Resampling.BICUBIC
     for image, angle in zip(digits.images, turns, strict=True):
-        sheet = Image.fromarray(np.uint8(255 - 255 * image)).resize(
-            (PAPER, PAPER), Image.Resampling.BICUBIC
-        )
-        try:
-            picture = normalise(
-                sheet.rotate(math.degrees(angle), Image.Resampling.BICUBIC, fillcolor=255)
-            )
-        except UserError:
-            continue
-        read.append(torch.from_numpy(picture.digit))
-        angles.append(angle)
+        sheet = Image.fromarray(np.uint8(255 - 255 * image)).resize((PAPER, PAPER), smooth)
+        with suppress(UserError):
+            picture = normalise(sheet.rotate(math.degrees(angle), smooth, fillcolor=255))
+            read.append(torch.from_numpy(picture.digit))
+            angles.append(angle)
     return torch.stack(read), torch.tensor(angles, dtype=torch.float64)
 
 
@@ -271,11 +257,6 @@ def _angle_scores(model: Model, digits: Digits, seed: int) -> Pictures:
     images, true = torch.cat([images, centred(images)]), torch.cat([true, true])
     views = model.given(images[:, None], torch.zeros(len(true), 1))
     return torch.stack(model.angle_scores(views, GRID), -1), true
-
-
-def _picture_scores(model: Model, images: Tensor, true: Tensor) -> Pictures:
-    """Scores [P, STEPS, 3] of pictures of digits, and their angles [P]."""
-    return torch.stack([score(model, image, GRID).stacked() for image in images]), true
 
 
 def _fit_weights(first: Pictures, again: Pictures) -> Weights:
@@ -298,9 +279,8 @@ def _fit_weights(first: Pictures, again: Pictures) -> Weights:
 
     optimizer.step(loss)
     weights = log_weights.detach().exp()
-    scores, true = again
     for _ in range(MOST_SCALINGS):
-        share, right = stated((scores @ weights).softmax(-1), GRID, true)
+        share, right = stated((again[0] @ weights).softmax(-1), GRID, again[1])
         right = right[share >= SURE]
         # Laplace's rule of succession, because a few right ones are weak evidence
         if not len(right) or (int(right.sum()) + 1) / (len(right) + 2) >= MARGIN:

@@ -95,15 +95,13 @@ def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> A
     if question.kind != TRAINING and not model.takes_new_digits:
         raise UserError(f"The {model.title} knows its training digits only.")
     task = asked(question)
+    ids = torch.full_like(task.context.ids, -1)
     if question.label in classes:
         # ids are numbered over all classes of a training set
-        first = DIGITS_PER_CLASS * list(classes).index(question.label)
-        task = replace(task, context=replace(task.context, ids=task.context.ids + first))
+        ids = task.context.ids + DIGITS_PER_CLASS * list(classes).index(question.label)
     elif not model.takes_new_digits:
         raise UserError(f"The {model.title} was not trained on class {question.label}.")
-    else:
-        nobody = torch.full_like(task.context.ids, -1)
-        task = replace(task, context=replace(task.context, ids=nobody))
+    task = replace(task, context=replace(task.context, ids=ids))
     images = torch.cat([part for _, part in predictions(model, task)])
     return Answer(images[:, 0].numpy(), truth(question))
 
@@ -209,7 +207,7 @@ def table_figures(
     if model.takes_new_digits:
         tasks[EXTRAPOLATION] = data.extrapolation(classes, seed)
         tasks[ONE_VIEW] = data.one_view(classes)
-    found = all_errors(model, tasks, (TEST,), progress)
+    found = all_errors(model, tasks, progress)
     return {name: found[name] for name in TABLE}
 
 
@@ -229,8 +227,7 @@ def mse_by_views(
 
 def reference_by_views() -> dict[str, dict[int, float]]:
     """The same without a model."""
-    answers = {count: references(Question(views=count)) for count in VIEWS}
     return {
-        name: {count: each[name].mse for count, each in answers.items()}
+        name: {count: references(Question(views=count))[name].mse for count in VIEWS}
         for name in (MEAN_IMAGE, ROTATED_VIEW)
     }

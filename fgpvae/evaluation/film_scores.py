@@ -14,7 +14,7 @@ from fgpvae.data.collections import Films
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW
 from fgpvae.evaluation.calibration import doubt
 from fgpvae.evaluation.latents import gp_share
-from fgpvae.evaluation.verdicts import verdict
+from fgpvae.evaluation.protocol import verdict
 from fgpvae.gp.kernels import SquaredExponential
 from fgpvae.models import Model, Posterior
 from fgpvae.networks.moving import MovingDecoder
@@ -37,11 +37,10 @@ class PlaceMap:
     residual: Tensor  # [2, 2] pixels²
 
     @classmethod
-    @torch.no_grad()
-    def fit(cls, model: Model, count: int = FITTED) -> "PlaceMap":
+    def fit(cls, model: Model) -> "PlaceMap":
         """Fit on validation films, of digits that no model learns from, with all frames given."""
-        looks, path = films.films(count, "validation")
-        t = films.times().expand(count, -1)
+        looks, path = films.films(FITTED, "validation")
+        t = films.times().expand(FITTED, -1)
         posterior = model.infer(films.draw(looks, path(t)), t)
         known = _features(model, posterior.mean(t)).flatten(0, 1)
         places = path(t).flatten(0, 1)
@@ -49,7 +48,6 @@ class PlaceMap:
         left = places - known @ weights
         return cls(model, weights, left.mT @ left / len(left))
 
-    @torch.no_grad()
     def __call__(self, codes: Tensor) -> Tensor:
         """Codes [..., L] -> places [..., 2] in pixels."""
         return _features(self.model, codes) @ self.weights
@@ -68,7 +66,6 @@ def _features(model: Model, codes: Tensor) -> Tensor:
 def film_scores(
     model: Model,
     count: int = FILMS,
-    split: str = "unseen",
     samples: int = SAMPLES,
     progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
@@ -84,7 +81,7 @@ def film_scores(
     sampled films is worse than the nearest frame given or the mean image.
     """
     started = time.perf_counter()
-    looks, path = films.films(count, split)
+    looks, path = films.films(count)
     places = path(films.times())
     images = films.draw(looks, places)
     reader = PlaceMap.fit(model) if "local" in model.blocks else None
@@ -101,18 +98,21 @@ def film_scores(
         for name, value in found.items():
             scores.setdefault(name, {})[str(given)] = value
         progress(done / len(GIVEN))
-    kernel = getattr(model, "kernel", None)
-    if reader is not None and isinstance(kernel, SquaredExponential):
-        scores["length_scale"] = float(kernel.length_scale)
-        scores["amplitude"] = float(kernel.amplitude)
-    some = films.task(images[:STATED], films.FRAMES).context
+    if reader is not None and isinstance(model.kernel, SquaredExponential):
+        scores["length_scale"] = float(model.kernel.length_scale)
+        scores["amplitude"] = float(model.kernel.amplitude)
     known = references(looks, places)
     share = gp_share(model, films.task(images, films.GIVEN[-1]).context)
+    compared: dict[str, Any] = {"gp_share": share, "references": {}}
+    for name, n in ((EXTRAPOLATION, str(films.GIVEN[-1])), (ONE_VIEW, "1")):
+        compared[name] = scores["mse"][n]["predictive_mean"]
+        simple = {"nearest_view": known["nearest_frame"][n], "mean_image": known["mean_image"][n]}
+        compared["references"][name] = simple
     return scores | {
         "gp_share": share,
-        "verdict": _verdict(scores["mse"], known, share),
-        "doubt": doubt(model, some, films.GIVEN),
-        "split": split,
+        "verdict": verdict(compared),
+        "doubt": doubt(model, films.task(images[:STATED], films.FRAMES).context, films.GIVEN),
+        "split": "unseen",
         "films": count,
         "samples": samples,
         "references": known,
@@ -121,23 +121,8 @@ def film_scores(
     }
 
 
-def _verdict(
-    mse: dict[str, dict[str, float]], known: dict[str, dict[str, float]], share: float | None
-) -> str | None:
-    """Where the mean of sampled films is worse than copying or the mean image."""
-    compared: dict[str, Any] = {"gp_share": share, "references": {}}
-    for name, given in ((EXTRAPOLATION, films.GIVEN[-1]), (ONE_VIEW, 1)):
-        compared[name] = mse[str(given)]["predictive_mean"]
-        compared["references"][name] = {
-            "nearest_view": known["nearest_frame"][str(given)],
-            "mean_image": known["mean_image"][str(given)],
-        }
-    return verdict(compared)
-
-
 def _errors(model: Model, posterior: Posterior, task: Task, samples: int) -> dict[str, float]:
-    generator = torch.Generator().manual_seed(0)
-    shares = model.divides_channels
+    generator, shares = torch.Generator().manual_seed(0), model.divides_channels
     total, sampled = torch.zeros_like(task.targets), 0.0
     mean, sd = posterior.mean(task.at), posterior.variance(task.at).sqrt()  # [P, S, L]
     for _ in range(samples):
@@ -145,9 +130,8 @@ def _errors(model: Model, posterior: Posterior, task: Task, samples: int) -> dic
         film = model.decode(mean + sd * torch.randn(mean.shape, generator=generator), shares)
         total += film
         sampled += _mse(film, task.targets) / samples
-    at_mean = model.decode(mean, shares)
     return {
-        "posterior_mean": _mse(at_mean, task.targets),
+        "posterior_mean": _mse(model.decode(mean, shares), task.targets),
         "predictive_mean": _mse(total / samples, task.targets),
         "sample": sampled,
     }
@@ -163,8 +147,7 @@ def _paths(reader: PlaceMap, posterior: Posterior, at: Tensor, true: Tensor) -> 
     drawn = drawn + torch.randn(drawn.shape, dtype=drawn.dtype, generator=generator) @ root.mT
     centre = drawn.mean(0)  # [P, S, 2]
     apart = drawn - centre
-    covariance = torch.einsum("npsi,npsj->psij", apart, apart) / PLACES
-    inverse = torch.linalg.inv(covariance)
+    inverse = torch.linalg.inv(torch.einsum("npsi,npsj->psij", apart, apart) / PLACES)
 
     def distance(x: Tensor) -> Tensor:
         return torch.einsum("...psi,psij,...psj->...ps", x, inverse, x)

@@ -4,20 +4,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fgpvae.data.rotation import circular_error
-from fgpvae.errors import UserError
 
 Array = NDArray[np.float64]
 
 
 def mse(predicted: ArrayLike, truth: ArrayLike) -> float:
     """Squared error averaged over everything: digits, views and pixels."""
-    predicted, truth = _pair(predicted, truth)
-    return float(((predicted - truth) ** 2).mean())
+    difference = np.asarray(predicted, dtype=np.float64) - np.asarray(truth, dtype=np.float64)
+    return float(np.square(difference).mean())
 
 
 def orientation_scores(estimated: ArrayLike, true: ArrayLike) -> dict[str, float]:
     """Median circular error in degrees, and the share of angles within 15 degrees of the truth."""
-    degrees = np.degrees(circular_error(*_pair(estimated, true)))
+    degrees = np.degrees(circular_error(estimated, true))
     return {
         "median_error_degrees": float(np.median(degrees)),
         "within_15_degrees": float((degrees <= 15 + 1e-9).mean()),
@@ -26,15 +25,7 @@ def orientation_scores(estimated: ArrayLike, true: ArrayLike) -> dict[str, float
 
 def fitted_exponent(x: ArrayLike, seconds: ArrayLike) -> float:
     """The a of seconds = c x^a: slope of the least-squares line through (log x, log seconds)."""
-    x, seconds = _pair(x, seconds)
     return float(np.polyfit(np.log(x), np.log(seconds), 1)[0])
-
-
-def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if a.shape != b.shape or a.size == 0:
-        raise UserError(f"Two arrays of one shape are needed, not {a.shape} and {b.shape}.")
-    return a, b
 
 
 def principal_components(rows: Array, count: int) -> Array:

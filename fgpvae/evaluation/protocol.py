@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,6 @@ from fgpvae.errors import UserError
 from fgpvae.evaluation import metrics
 from fgpvae.evaluation.baselines import class_means, mean_view, nearest_view
 from fgpvae.evaluation.latents import gp_share
-from fgpvae.evaluation.verdicts import verdict
 from fgpvae.gp.kernels import TWO_PI
 from fgpvae.models import Model, Posterior
 from fgpvae.training.configs import CUBES, DataConfig
@@ -26,6 +25,25 @@ from fgpvae.training.sources import training_views
 CHUNK = 64  # digits in a chunk
 BY_VIEWS = (1, 4, 11)  # numbers of given views at which errors are compared
 SPREAD_EACH = 8  # every eighth figure suffices for the spread of samples
+
+ANSWERS = {"nearest_view": "copying the nearest given view", "mean_image": "the mean image"}
+# what is predicted, and what to try if a prediction without a model is better
+OTHER_MODEL = "take a model that keeps view and style apart, such as the FGP-VAE"
+QUESTIONS = {
+    "test_mse": (
+        "held-out views of training subjects",
+        "train it longer, or with a larger amplitude, more local channels and a shorter length "
+        "scale",
+    ),
+    "extrapolation_mse": (
+        "subjects that it was not trained on",
+        "train on more subjects, which is what it needs to know new ones",
+    ),
+    "one_view_mse": (
+        "a subject from a single view",
+        "train on more subjects or with a mean function, or give it more views",
+    ),
+}
 
 Progress = Callable[[float], None]  # receives the share that is done
 
@@ -94,7 +112,7 @@ def evaluate(
     figures = {
         "split": config.split,
         "classes": list(config.classes),
-        **all_errors(model, tasks, tasks, progress),
+        **all_errors(model, tasks, progress),
         "mse_by_views": None,
         "gp_share": None,
         "references": digit_references(tasks, config.classes),
@@ -178,7 +196,7 @@ def evaluate_objects(
     figures = {
         "split": config.split,
         "track": dataclasses.asdict(track),
-        **all_errors(model, split.tasks, split.tasks, progress),
+        **all_errors(model, split.tasks, progress),
         "mse_by_views": {str(n): task_mse(model, task) for n, task in by_views.items()},
         "gp_share": gp_share(model, split.train),
         "references": references,
@@ -240,19 +258,39 @@ def cube_references(size: int = cubes.SIZE) -> dict[str, float]:
     return cubes.references(training, unseen_figures(size))
 
 
-def all_errors(
-    model: Model, tasks: Mapping[str, Task], sampled: Collection[str], progress: Progress
-) -> dict[str, Any]:
-    """Errors, those in `sampled` of posterior samples too (None without a task); time taken."""
+def all_errors(model: Model, tasks: Mapping[str, Task], progress: Progress) -> dict[str, Any]:
+    """Errors of posterior means and samples (None without a task), parameters, time taken."""
     started = time.perf_counter()
     found: dict[str, Any] = {}
     for name in (TEST, EXTRAPOLATION, ONE_VIEW):
         found |= {name: None, f"{name}_sampled": None}
     for done, (name, task) in enumerate(tasks.items(), start=1):
         found[name] = task_mse(model, task)
-        if name in sampled:
-            found[f"{name}_sampled"] = task_mse(model, task, sample=True)
+        found[f"{name}_sampled"] = task_mse(model, task, sample=True)
         progress(done / len(tasks))
     found["parameters"] = sum(p.numel() for p in model.parameters())
     found["seconds"] = time.perf_counter() - started
     return found
+
+
+def verdict(figures: Mapping[str, Any]) -> str | None:
+    """Say at what a model is worse than copying or the mean image, and what to try.
+
+    `figures` are those of `evaluate`, `evaluate_objects` or `evaluate_cubes`, with their
+    `references`. None if it is better at everything.
+
+    >>> from fgpvae import evaluation
+    >>> known = {"test_mse": {"nearest_view": 0.01, "mean_image": 0.03}}
+    >>> evaluation.verdict({"test_mse": 0.005, "references": known}) is None
+    True
+    """
+    for name, (what, remedy) in QUESTIONS.items():
+        error, known = figures.get(name), figures.get("references", {}).get(name)
+        if error is None or not isinstance(known, Mapping):
+            continue
+        better = {answer: known[answer] for answer in ANSWERS if known.get(answer, error) < error}
+        if better:
+            beaten = " and ".join(f"{ANSWERS[each]} ({better[each]:.4f})" for each in better)
+            advice = remedy if figures.get("gp_share") is not None else OTHER_MODEL
+            return f"For {what} this model is worse ({error:.4f}) than {beaten}: {advice}."
+    return None
