@@ -22,8 +22,7 @@ train.questions()
 # Messages have a place of their own. Without it they would move what is below, and Streamlit
 # drops a click on a part of a page that is no longer where it was.
 with st.container():
-    if message := st.session_state.pop("train.said", None):
-        st.error(frame.plain(message))
+    train.say()
 train.fill()
 train.new_run()
 training = train.live(runs.list_runs(queue.root())[0])

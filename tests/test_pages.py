@@ -8,7 +8,7 @@ from tests.pages import html, linked, open_page, sent
 from ui.catalog import models
 from ui.catalog.subjects import some
 from ui.shell import query_params
-from ui.train.run_detail import uses
+from ui.train.run_cards import uses
 
 MODELS = {
     "digits": "best",

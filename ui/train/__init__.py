@@ -2,7 +2,7 @@
 
 from ui.train.dialogs import questions
 from ui.train.new_run import fill, new_run
-from ui.train.run_list import watch
-from ui.train.run_state import live
+from ui.train.run_cards import watch
+from ui.train.run_state import live, say
 
-__all__ = ["fill", "live", "new_run", "questions", "watch"]
+__all__ = ["fill", "live", "new_run", "questions", "say", "watch"]

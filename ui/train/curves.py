@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from fgpvae.training.configs import DataConfig
 from ui import charts
 from ui.shell import palette
 
@@ -43,13 +42,6 @@ PANELS = (
 BEFORE = "The curves begin with the first epoch."
 
 
-def no_validation(data: DataConfig) -> str:
-    """Say why there is no validation curve."""
-    if data.can_validate:
-        return "No digits were set aside: choose validation digits to see the error on new ones."
-    return "With this training set there is no validation while it trains; Compare tests it."
-
-
 def chart(records: Sequence[Record]) -> go.Figure:
     """Draw all curves of the first run, and those of the second in grey."""
     panels = [p for p in PANELS if any(points(r.lines, p) for r in records)] or PANELS[:-1]
@@ -63,7 +55,9 @@ def chart(records: Sequence[Record]) -> go.Figure:
         place = {"row": index // COLUMNS + 1, "col": index % COLUMNS + 1}
         settled: list[float] = []
         for record, (colour, dash) in zip(records, STYLES, strict=False):
-            found = thinned(points(record.lines, panel))
+            found = points(record.lines, panel)
+            step = math.ceil(len(found) / MOST_POINTS) or 1
+            found = found[:-1:step] + found[-1:]  # the last point is always shown
             settled += [value for _, value in found[int(SETTLED * len(found)) :]]
             line = charts.line(
                 [epoch for epoch, _ in found],
@@ -76,7 +70,8 @@ def chart(records: Sequence[Record]) -> go.Figure:
                 showlegend=index == 0,
             )
             made.add_trace(line, **place)
-        shown = axis(settled, panel.logarithmic) if settled else NO_NUMBERS
+        empty = {"showticklabels": False, "showgrid": False}
+        shown = axis(settled, panel.logarithmic) if settled else empty
         made.update_yaxes(shown, title_text=panel.unit, nticks=4, **place)
     if not any(record.lines for record in records):
         # in the first panel, because an axis is in the middle of the chart
@@ -86,19 +81,13 @@ def chart(records: Sequence[Record]) -> go.Figure:
     return made.update_layout(showlegend=len(records) > 1)
 
 
-NO_NUMBERS = {"showticklabels": False, "showgrid": False}
-
-
 def alt(records: Sequence[Record]) -> str:
     """Describe the newest numbers in words."""
     said = []
-    for record in records:
-        newest = [
-            f"{panel.title} {found[-1][1]:.4g}"
-            for panel in PANELS
-            if (found := points(record.lines, panel))
-        ]
-        said.append(f"{record.name}: {', '.join(newest) or 'no epoch yet'}")
+    for name, lines, _ in records:
+        found = {panel.title: points(lines, panel) for panel in PANELS}
+        newest = [f"{title} {line[-1][1]:.4g}" for title, line in found.items() if line]
+        said.append(f"{name}: {', '.join(newest) or 'no epoch yet'}")
     return "Curves over the epochs. " + "; ".join(said)
 
 
@@ -113,18 +102,9 @@ def points(lines: Sequence[dict[str, Any]], panel: Panel) -> list[tuple[float, f
     ]
 
 
-def thinned(found: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return some of the points, the first and the last among them."""
-    step = max(math.ceil(len(found) / MOST_POINTS), 1)
-    return found[:-1:step] + found[-1:]
-
-
 def axis(values: Sequence[float], logarithmic: bool) -> dict[str, Any]:
     """Return an axis a little wider than the values."""
-    low, high = min(values), max(values)
-    if not logarithmic:
-        margin = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-        return {"range": [low - margin, high + margin]}
-    margin = 0.08 * max(math.log10(high / low), math.log10(1.2))
-    ends = [math.log10(low) - margin, math.log10(high) + margin]
-    return charts.log_axis(values) | {"range": ends}
+    low, high = (math.log10(v) if logarithmic else v for v in (min(values), max(values)))
+    margin = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
+    scale = charts.log_axis(values) if logarithmic else {}
+    return scale | {"range": [low - margin, high + margin]}

@@ -1,12 +1,17 @@
-"""The card that starts a run: preset, settings, name, time."""
+"""The card that starts a run: preset, settings, name, time; uploads of runs and own objects."""
 
+import re
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 import streamlit as st
 
 from fgpvae import UserError, runs
-from fgpvae.runs import queue
+from fgpvae.data import object_files
+from fgpvae.data.objects import Objects
+from fgpvae.gp.kernels import ON_A_LINE
+from fgpvae.runs import archives, queue
 from fgpvae.runs.estimate import epoch_seconds
 from fgpvae.training import presets
 from fgpvae.training.configs import OBJECTS, RunConfig
@@ -14,9 +19,12 @@ from fgpvae.training.presets import FIRST, PRESETS
 from ui.catalog import models
 from ui.shell import frame
 from ui.shell.query_params import segments
-from ui.train import form, uploads
-from ui.train.run_state import duration, redraw, redrawn, say, select
+from ui.train import form
+from ui.train.run_state import act, duration, redrawn, select
 
+LARGEST_MB = archives.LARGEST >> 20
+OWN = "train.own"  # in the session state: the uploaded objects
+LINE, CIRCLE = "On a line", "On a circle"
 NAMES = {"quick": "Quick", "paper": "The paper's", OBJECTS: "Your own data"}
 # descriptions of presets, beside those in `models.LINES`
 LINES = {
@@ -61,10 +69,16 @@ def new_run() -> None:
         "A new run", "Training continues in the background when you close the page.", "train.new"
     ):
         with st.container():  # keeps its place, so that nothing below moves
-            preset = choose_preset()
+            groups = presets.grouped()
+            titles = {name: NAMES.get(name, name.capitalize()) for name in (*FIRST, *groups)}
+            hidden: dict[str, Any] = {"label_visibility": "collapsed"}
+            preset = segments("Preset", titles, "train.preset", **hidden)
+            if group := groups.get(preset):
+                key = f"train.preset.{preset}"
+                preset = segments(preset.capitalize(), group, key, **hidden)
         st.caption((models.LINES | LINES)[preset])
         with st.container():
-            own = uploads.own_objects() if preset == OBJECTS else None
+            own = own_objects() if preset == OBJECTS else None
         if st.session_state.get("train.filled") != (preset, own):
             form.fill(own or PRESETS[preset])
             st.session_state["train.filled"] = preset, own
@@ -78,18 +92,7 @@ def new_run() -> None:
             with place:
                 start(preset)
         with st.expander("Upload a run that was downloaded", key="train.bring"):
-            uploads.archive()
-
-
-def choose_preset() -> str:
-    """Ask for a preset: three common ones, then groups."""
-    groups = presets.grouped()
-    titles = {name: NAMES.get(name, name.capitalize()) for name in (*FIRST, *groups)}
-    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
-    chosen = segments("Preset", titles, "train.preset", **hidden)
-    if chosen not in groups:
-        return chosen
-    return segments(chosen.capitalize(), groups[chosen], f"train.preset.{chosen}", **hidden)
+            upload_run()
 
 
 def start(preset: str) -> None:
@@ -109,36 +112,102 @@ def start(preset: str) -> None:
             config = form.build()
             if name:
                 queue.check_free(root, queue.check_name(name))
-            takes = estimate(config)
+            own = len(st.session_state[OWN].names) if config.data.own else None
+            seconds = config.training.epochs * epoch_seconds(config, own)
             if name != typed:
                 st.caption(f"It will be called {frame.plain(name)}.")
-            st.caption(takes)
+            active = sum(run.active for run in runs.list_runs(root)[0])
+            wait = " It starts when the run before it is done." if active >= queue.slots() else ""
+            st.caption(f"Takes roughly {duration(seconds)}.{wait}")
         except UserError as error:
             wrong = True
             st.error(frame.plain(error))
-    right.button("Start", type="primary", width="stretch", disabled=wrong, on_click=begin)
-
-
-def estimate(config: RunConfig) -> str:
-    """Say how long a run takes, and whether it has to wait for another."""
-    subjects = len(st.session_state[uploads.OWN].names) if config.data.own else None
-    seconds = config.training.epochs * epoch_seconds(config, subjects)
-    active = sum(run.active for run in runs.list_runs(queue.root())[0])
-    wait = " It starts when the run before it is done." if active >= queue.slots() else ""
-    return f"Takes roughly {duration(seconds)}.{wait}"
+    right.button(
+        "Start", type="primary", width="stretch", disabled=wrong, on_click=act, args=(begin,)
+    )
 
 
 def begin(config: RunConfig | None = None) -> None:
     """Start a run with a config, or with the form as it is at the click."""
     root, name = queue.root(), ""
+    if config is None:
+        config = form.build()
+        name = queue.tidy_name(st.session_state.get("train.name", ""))
+    own = st.session_state[OWN] if config.data.own else None
+    name = name or queue.free_name(root, config.preset)
+    select(queue.start(root, name, config, own).name)
+    st.session_state["train.begun"] = True
+
+
+def upload_run() -> None:
+    """Ask for the archive of a run."""
+    turn = st.session_state.setdefault("train.archives", 0)  # a new key empties the uploader
+    key = f"train.archive.{turn}"
+
+    def add() -> None:
+        if (file := st.session_state.get(key)) is None:
+            return
+        st.session_state["train.archives"] = turn + 1
+        root, found = queue.root(), archives.unpack(file.getvalue(), file.name)
+        words = re.findall(r"[A-Za-z0-9_-]+", PurePath(file.name).stem)
+        name = queue.free_name(root, "-".join(words)[:50] or "uploaded")
+        select(queue.add(root, name, found).name)
+
+    st.file_uploader(
+        "A run that was downloaded here or elsewhere (.zip)",
+        type="zip",
+        key=key,
+        max_upload_size=LARGEST_MB,
+        on_change=act,
+        args=(add,),
+        help="It is checked and listed with the others. It can be used, but not trained further.",
+    )
+
+
+def own_objects() -> RunConfig | None:
+    """Ask for own objects and the kind of their views; return a config for them.
+
+    None until all is valid; the objects themselves are in the session state.
+    """
+    file = st.file_uploader(
+        "Images of objects, each from several views: a NumPy archive (.npz) with the arrays "
+        "images, object and view",
+        type="npz",
+        key="train.data",
+        max_upload_size=LARGEST_MB,
+        help="Up to 64 x 64 pixels, grey or colour; docs/own-data.md says more. It is copied "
+        "into the run; nothing in it is ever executed.",
+    )
+    st.session_state.pop(OWN, None)
+    if file is None:
+        return None
+    left, right = st.columns(2)
+    with left:
+        kind = segments("Views are", [LINE, CIRCLE], "train.track", linked=False)
+    period, kernel = 0.0, None
+    if kind == CIRCLE:
+        period = right.number_input(
+            "They repeat after", 1e-6, 1e9, 360.0, key="train.period", help="360 for degrees."
+        )
+    else:
+        kernel = right.selectbox("How they change", list(ON_A_LINE), key="train.kernel")
     try:
-        if config is None:
-            config = form.build()
-            name = queue.tidy_name(st.session_state.get("train.name", ""))
-        own = st.session_state[uploads.OWN] if config.data.own else None
-        name = name or queue.free_name(root, config.preset)
-        select(queue.start(root, name, config, own).name)
-        st.session_state["train.begun"] = True
+        found = _parsed(file.getvalue(), file.name)
+        config = presets.for_objects(found, file.name[:60], period, kernel)
     except UserError as error:
-        say(error)
-    redraw()
+        st.error(frame.plain(error))
+        return None
+    channels, height, width = found.shape
+    st.caption(
+        f"{len(found.names):,} objects in {len(found.images):,} images of {height} x {width} "
+        f"pixels in {'colour' if channels == 3 else 'grey'}. One in ten is set aside for testing."
+    )
+    st.session_state[OWN] = found
+    return config
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the objects")
+def _parsed(content: bytes, name: str) -> Objects:
+    if len(content) > archives.LARGEST:
+        raise UserError(f"'{name}' is too large: at most {LARGEST_MB} MB are read.")
+    return object_files.parse(content, name)

@@ -1,12 +1,13 @@
-"""The chosen run, and texts on the progress of runs."""
+"""The chosen run, actions of buttons, and texts on the progress of runs."""
 
 import math
+from collections.abc import Callable
 
 import streamlit as st
 
-from fgpvae import runs
+from fgpvae import UserError, runs
 from fgpvae.runs import Run
-from ui.shell import query_params
+from ui.shell import frame, query_params
 
 STATES = {
     runs.QUEUED: "waiting for its turn",
@@ -26,26 +27,26 @@ def select(name: str | None) -> None:
     query_params.write(run=name)
 
 
-def follow_link() -> None:
-    """Choose the run that the address names; without one, put the chosen run into the address."""
-    linked = st.query_params.get("run")
-    if linked is None:
-        query_params.write(run=st.session_state.get("train.run"))
-    else:
-        st.session_state["train.run"] = linked
+def act(action: Callable[..., object], *args: object) -> None:
+    """Call `action`, which may answer a dialog, and rerun the whole page; in a callback.
 
-
-def say(error: object) -> None:
-    """Show an error on top of the page in its next run."""
-    st.session_state["train.said"] = str(error)
-
-
-def redraw() -> None:
-    """Rerun the whole page.
-
-    Buttons of this page act in callbacks: Streamlit calls these before a run, so a refresh that
-    interrupts the run cannot lose a click.
+    Streamlit calls callbacks before a run, so a refresh that interrupts the run cannot lose a
+    click. A UserError is shown in the dialog, which stays open, or on top of the page.
     """
+    try:
+        action(*args)
+        st.session_state["train.ask"] = None
+    except UserError as error:
+        st.session_state["train.said"] = str(error)
+    st.session_state["train.redraw"] = True
+
+
+def ask(question: str | None = None, run: str = "") -> None:
+    """Open a dialog about a run from the page itself, or close it; in a callback.
+
+    A rerun of the fragment would close a dialog that the fragment opens.
+    """
+    st.session_state["train.ask"] = question and (question, run)
     st.session_state["train.redraw"] = True
 
 
@@ -53,6 +54,12 @@ def redrawn() -> None:
     """In a fragment, rerun the whole page if a callback requested it."""
     if st.session_state.pop("train.redraw", False):
         st.rerun()
+
+
+def say() -> None:
+    """Show the error of the last action."""
+    if message := st.session_state.pop("train.said", None):
+        st.error(frame.plain(message))
 
 
 def live(found: list[Run]) -> bool:
