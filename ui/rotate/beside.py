@@ -19,7 +19,14 @@ NONE = "none"
 
 def pick(choice: Choice, subject: Subject) -> Choice | None:
     """Show a box to choose the second model, in the link as ?rotate.beside=name."""
-    offered = {each.name: each for each in models.available() if _fits(each, choice, subject)}
+    offered: dict[str, Choice] = {}
+    for each in models.available(choice.group):
+        if each.name == choice.name or each.config.data.own or not each.kind.knows_angles:
+            continue
+        if each.collection.name == choice.collection.name:
+            found = each.collection.find(subject.id)
+            if each.kind.takes_new_digits or (found is not None and found.row >= 0):
+                offered[each.name] = each
     if not offered:
         return None
     name = st.selectbox(
@@ -57,15 +64,4 @@ def lead(choice: Choice, styles: Sequence[Style] | None, second: Beside | None) 
     names = [first.name for first, _ in followed(styles, second)]
     if not names:
         return f"The sliders move {choice.name} only: {second.name} has none like them."
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    return f"{second.name} follows {choice.name} in {listed}."
-
-
-def _fits(each: Choice, choice: Choice, subject: Subject) -> bool:
-    """Whether `each` can show this subject beside another model of the same collection."""
-    if each.name == choice.name or each.config.data.own or not each.kind.knows_angles:
-        return False
-    if each.collection.name != choice.collection.name:
-        return False
-    found = each.collection.find(subject.id)
-    return each.kind.takes_new_digits or (found is not None and found.row >= 0)
+    return f"{second.name} follows {choice.name} in {', '.join(names)}."

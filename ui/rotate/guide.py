@@ -1,26 +1,25 @@
 """A guided first visit: five steps, each with a question first and then what happens."""
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import streamlit as st
 
 from ui.catalog import models
 from ui.shell import frame, query_params
 
-STEP, SHOWN = "rotate.guide.step", "rotate.guide.shown"
+STEP = "rotate.guide.step"  # in the session state: number of the step, and whether it is answered
 COOKIE = "fgpvae_guide"  # stored in the browser after the visit was finished or skipped
 REMEMBER = f"<script>document.cookie = '{COOKIE}=done; path=/; max-age=31536000'</script>"
 
 
-@dataclass(frozen=True)
-class Step:
-    """A question, the answer, and what each of them opens."""
+class Step(NamedTuple):
+    """A question, the answer, and the query parameters that each of them opens."""
 
     question: str
     answer: str
-    opens: dict[str, str] = field(default_factory=dict)  # query parameters
+    opens: dict[str, str]
     page: str = ""  # to link to, in place of this one
-    before: dict[str, str] = field(default_factory=dict)  # what opens with the question
+    before: dict[str, str] | None = None  # what opens with the question
 
 
 UPRIGHT = {"subject": "new-3-2", "views": "0"}
@@ -80,50 +79,37 @@ def card(style: str | None) -> None:
     """Show the current step of the visit, if there is one; `style` is that of another digit."""
     if st.session_state.get("rotate.guide.done"):
         st.html(REMEMBER, unsafe_allow_javascript=True)
-    number = st.session_state.get(STEP)
-    if number is None:
+    if (current := st.session_state.get(STEP)) is None:
         return
+    number, answered = current
     step, last = STEPS[number], number + 1 == len(STEPS)
     with frame.card(f"{number + 1} of {len(STEPS)}: {step.question}", key="rotate.guide"):
-        if st.session_state[SHOWN]:
+        if answered:
             st.markdown(step.answer)
         with st.container(horizontal=True, vertical_alignment="center"):
-            if not st.session_state[SHOWN]:
-                key, args = "rotate.guide.show", (step, style)
-                st.button("Show me", type="primary", key=key, on_click=_show, args=args)
-            else:
-                if step.page:
-                    page = frame.page(step.page)
-                    st.page_link(page, label=page.title, query_params=step.opens)
-                label, to = ("Done", None) if last else ("Next", number + 1)
-                key = "rotate.guide.next"
-                st.button(label, type="primary", key=key, on_click=_go, args=(to,))
+            if answered and step.page:
+                page = frame.page(step.page)
+                st.page_link(page, label=page.title, query_params=step.opens)
+            to: tuple[object, ...]
+            label, name, to = "Show me", "show", (number, True, style)
+            if answered:
+                label, name, to = ("Done", "next", ()) if last else ("Next", "next", (number + 1,))
+            st.button(label, type="primary", key=f"rotate.guide.{name}", on_click=_go, args=to)
             if not last:
                 st.button("Skip the visit", type="tertiary", key="rotate.guide.skip", on_click=_go)
         # on a phone scroll to the step; the dial is below it
-        frame.in_sight("shell.card.rotate-guide", f"{number} {st.session_state[SHOWN]}")
+        frame.in_sight("shell.card.rotate-guide", f"{number} {answered}")
 
 
-def _go(number: int | None = None) -> None:
-    """Go to a step; None ends the visit."""
-    st.session_state[STEP], st.session_state[SHOWN] = number, False
+def _go(number: int | None = None, answered: bool = False, style: str | None = None) -> None:
+    """Go to a step or to its answer, and open what belongs to it; None ends the visit."""
+    st.session_state[STEP] = None if number is None else (number, answered)
     if number is None:
         st.session_state["rotate.guide.done"] = True
-    elif STEPS[number].before:
-        _open({**STEPS[number].before})
-
-
-def _show(step: Step, style: str | None) -> None:
-    """Show the answer of a step, and open what belongs to it."""
-    st.session_state[SHOWN] = True
-    if step.page:
         return
-    opens: dict[str, str | None] = {**step.opens}
-    if "model" not in opens:
+    step = STEPS[number]
+    opens: dict[str, str | None] = {**(step.opens if answered else step.before or {})}
+    if opens and "model" not in opens:
         opens |= {"model": st.query_params.get("model"), "style": style}
-    _open(opens)
-
-
-def _open(opens: dict[str, str | None]) -> None:
-    if models.find(opens.get("model") or "") is not None:
+    if not step.page and models.find(opens.get("model") or "") is not None:
         query_params.open_link(opens)

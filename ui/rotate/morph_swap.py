@@ -18,56 +18,46 @@ def morph_swap(key: str, collection: Collection, a: Imagined, b: Imagined, w: fl
     """Show morph and swap, for a model whose styles can be exchanged."""
     if not (len(a.own) and len(b.own) and a.model.divides_channels):
         return
-    with frame.card(f"Two {collection.words.many}"):
-        left, right = st.columns([1.25, 1], gap="large")
-        with left:
-            _morph(key, collection, a, b, w)
-        with right:
-            _swap(key, collection, a, b)
-
-
-def _morph(key: str, collection: Collection, a: Imagined, b: Imagined, w: float) -> None:
-    st.caption(f"Morph: styles between A and B, at the {collection.words.place} shown. Click one.")
-    styles, images = morphed(a, b, w, STEPS)
-    texts = ["A", *(f"{100 * step / (STEPS - 1):.0f}%" for step in range(1, STEPS - 1)), "B"]
-    tiles(
-        [
-            Tile(str(index), address(image, 3), f"Style {text}", text=text)
-            for index, (image, text) in enumerate(zip(images, texts, strict=True))
-        ],
-        key=f"{key}.morph",
-        label="Styles between A and B",
-        layout="strip",
-        single=False,
-        on_pick=lambda name: dial.restyle(key, None if name == "0" else styles[int(name)].tolist()),
-    )
-
-
-def _swap(key: str, collection: Collection, a: Imagined, b: Imagined) -> None:
     words, views = collection.words, b.subject.w
-    shown = labels(collection.track, views)
-    index = st.select_slider(
-        f"Swap: the style of A at the {words.place} of B",
-        range(len(views)),
-        len(views) // 3,
-        format_func=shown.__getitem__,
-        key=f"{key}.place_of_b",
-        help="The local channels of B with the global channels of A: what B does, done by A.",
-    )
-    at = views[[index]]
-    made, like = swapped(a, b, at)[0], b.subject.images[index]
-    row = [
-        pictures.framed(a.subject.thumbnail, "A"),
-        pictures.framed(like, f"B at {shown[index]}"),
-        pictures.framed(made, "A like B"),
-    ]
-    true = collection.swapped(a.subject, b.subject, at)
-    if true is None:
-        st.html(pictures.row(*row))
-        return
-    st.html(pictures.row(*row, pictures.framed(true[0], "truth")))
-    error, copied = mse(made, true[0]), mse(like, true[0])
-    st.caption(
-        f"The picture made has an error of {error:.4f}; B itself, unchanged, has {copied:.4f}.",
-        help="Mean squared error of a pixel against the true picture of A where B is.",
-    )
+    with frame.card(f"Two {words.many}"):
+        left, right = st.columns([1.25, 1], gap="large")
+    with left:
+        st.caption(f"Morph: styles between A and B, at the {words.place} shown. Click one.")
+        styles, images = morphed(a, b, w, STEPS)
+        texts = ["A", *(f"{100 * step / (STEPS - 1):.0f}%" for step in range(1, STEPS - 1)), "B"]
+        tiles(
+            [
+                Tile(str(index), address(image, 3), f"Style {text}", text=text)
+                for index, (image, text) in enumerate(zip(images, texts, strict=True))
+            ],
+            key=f"{key}.morph",
+            label="Styles between A and B",
+            layout="strip",
+            single=False,
+            on_pick=lambda name: dial.restyle(
+                key, None if name == "0" else styles[int(name)].tolist()
+            ),
+        )
+    with right:
+        places = labels(collection.track, views)
+        index = st.select_slider(
+            f"Swap: the style of A at the {words.place} of B",
+            range(len(views)),
+            len(views) // 3,
+            format_func=places.__getitem__,
+            key=f"{key}.place_of_b",
+            help="The local channels of B with the global channels of A: what B does, done by A.",
+        )
+        made, like = swapped(a, b, views[[index]])[0], b.subject.images[index]
+        shown = {"A": a.subject.thumbnail, f"B at {places[index]}": like, "A like B": made}
+        true = collection.swapped(a.subject, b.subject, views[[index]])
+        if true is not None:
+            shown["truth"] = true[0]
+        st.html(pictures.row(*(pictures.framed(image, text) for text, image in shown.items())))
+        if true is not None:
+            error, copied = mse(made, true[0]), mse(like, true[0])
+            st.caption(
+                f"The picture made has an error of {error:.4f}; B itself, unchanged, has "
+                f"{copied:.4f}.",
+                help="Mean squared error of a pixel against the true picture of A where B is.",
+            )
