@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.catalog import models, subjects
 from ui.extrapolate import BUILDERS, PARAMS
-from ui.inference import cached, captions, context_views, downloads, stage, strip
+from ui.inference import cached, captions, context_views, downloads, stage
 from ui.shell import frame, notices, query_params
 
 frame.guard()
@@ -20,12 +20,9 @@ link = query_params.initial_params(key)
 if collection.name not in BUILDERS or not model.takes_new_digits:
     with head:
         frame.heading(words.bring, f"Nothing can be added to the {words.many} of this model here.")
-    if model.takes_new_digits:
-        sentence = f"This model knows {words.many} of its own. See them on the page Rotate."
-        with frame.empty(f"The {words.many} are on Rotate", sentence):
-            st.page_link(frame.page("rotate"), label=words.title)
-    else:
-        frame.empty("Not with this model", captions.no_new_subjects(model, words))
+    sentence = f"This model knows {words.many} of its own only. Choose another one above for yours."
+    with frame.empty(f"The {words.many} are on Rotate", sentence):
+        st.page_link(frame.page("rotate"), label=words.title)
     st.stop()
 
 with st.container(key="extrapolate.board"):
@@ -48,18 +45,19 @@ if seen is None:
 if st.session_state.setdefault(f"{key}.linked", seen.subject.id) == seen.subject.id:
     style = query_params.numbers(link.get("style")) or style
 with right:
-    for note in built.notes:
-        notices.note(note)
+    if built.warning:
+        notices.note(built.warning)
     place = st.container()
 state = stage.show(
     seen,
     choice,
     key,
     link,
-    stage.Places(place, cards_place, style_place, cards_place),
+    (place, cards_place, style_place),
+    samples=cards_place,
     style=style,
     editable=built.subject is not None,
-    warned=bool(built.notes),
+    warned=bool(built.warning),
 )
 with right:
     if built.fine:
@@ -69,7 +67,6 @@ with right:
 with head:
     sentence = captions.moving(seen, collection, state.style) if built.subject else captions.RANDOM
     frame.heading(words.bring, sentence)
-strip.card(seen, choice, key, state)
 title = f"{words.one.capitalize()} of my own, imagined by {choice.name}"
 downloads.card(seen, collection, state, f"{choice.name}-{words.one}", title, key)
 if not built.shareable:

@@ -5,7 +5,7 @@ import streamlit as st
 from fgpvae.browser.imagined import remembered
 from ui.catalog import models, subjects
 from ui.components import dial
-from ui.inference import cached, captions, context_views, downloads, stage, strip
+from ui.inference import cached, captions, context_views, downloads, stage
 from ui.inference.places import from_dial
 from ui.rotate import beside, guide, morph_swap
 from ui.shell import frame, notices, query_params
@@ -37,14 +37,13 @@ seen = cached.imagined(choice, subject, given)
 second = cached.imagined(choice, other, remembered(model, other) or other.first_views)
 guide.card(query_params.text(second.own) if len(second.own) else None)
 left, right = st.columns([1.1, 1], gap="medium")
-places = stage.Places(left, right.container(), right.container())
 in_ring = beside.scene(second_model, subject, given) if seen.scene else None
 state = stage.show(
     seen,
     choice,
     key,
     link,
-    places,
+    (left, right.container(), right.container()),
     style=query_params.numbers(link.get("style")),
     morph=dial.Morph("towards B", second.own.tolist()) if len(second.own) else None,
     beside=in_ring,
@@ -54,7 +53,6 @@ state = stage.show(
 w = from_dial(track, state.angle)
 with head:
     frame.heading(words.title, captions.moving(seen, collection, state.style))
-strip.card(seen, choice, key, state)
 with frame.card(words.many.capitalize()):
     subjects.gallery(key, choice, subject, other if len(second.own) else None)
 morph_swap(key, collection, seen, second, w)

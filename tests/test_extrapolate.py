@@ -257,7 +257,7 @@ def test_every_model_that_takes_new_digits_turns_an_upload(name: str):
     app = upload(start(name=name), ("three.png", drawing()))
     assert not app.exception
     assert len(given(app)) == 1 or app.slider(key="extrapolate.digits.angle") is not None
-    assert [each for each in sent(app, "drawing") if "polygon" not in each["drawing"]]
+    assert [each for each in sent(app, "drawing") if "petal" not in each["drawing"]]
 
 
 def test_a_cube_figure_is_built_by_its_moves_and_bad_ones_get_a_sentence():

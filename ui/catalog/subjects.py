@@ -16,9 +16,6 @@ HELP = (
 )
 SHOWN, MORE = 20, 60  # subjects in a gallery
 FEW = 12  # new subjects below which those of training are shown with them
-FIRST, SECOND = "A", "B"
-NEW, TRAINING = "New", "Training"
-EXPLAIN = "The model learned from the training {many} and has never seen the new ones."
 
 
 def switch(key: str) -> str:
@@ -109,16 +106,25 @@ def gallery(key: str, choice: Choice, current: Subject, second: Subject | None =
 
     With a `second` subject the two are A and B, and a switch selects which of them a click picks.
     """
-    collection = choice.collection
+    words, target, shown = choice.collection.words, key, current
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        target = key if second is None else _side(key, collection)
-        shown = current if target == key or second is None else second
+        if second is not None:
+            one = words.one.capitalize()
+            target = query_params.segments(
+                "Which one to pick",
+                {key: f"{one} A", f"{key}.second": f"{one} B"},
+                f"{key}.side",
+                linked=False,
+                help=f"A is shown. B is the {words.one} to morph into and to swap with.",
+                label_visibility="collapsed",
+            )
+            shown = current if target == key else second
         place = st.container(width="content")
         new = _new(key, choice, shown)
         with place:
             label = _label(target, choice, shown, new)
         more = st.toggle("More", key=f"{key}.more")
-    every = list(collection.subjects(new, label))[: MORE if more else SHOWN]
+    every = list(choice.collection.subjects(new, label))[: MORE if more else SHOWN]
     for special in (second, current):
         fits = special is not None and bool(special.new) == new
         if special and fits and special not in every and label in (None, special.label):
@@ -126,7 +132,7 @@ def gallery(key: str, choice: Choice, current: Subject, second: Subject | None =
     tiles(
         [tile(each, current, second) for each in every],
         key=f"{key}.tiles",
-        label=f"{collection.words.many.capitalize()} to pick from",
+        label=f"{words.many.capitalize()} to pick from",
         on_pick=lambda id: pick(target, choice, id),
         single=second is None,
     )
@@ -137,7 +143,7 @@ def tile(subject: Subject, current: Subject, second: Subject | None = None) -> T
     number = f" {subject.number + 1}" if isinstance(subject, Digit) else ""
     kind = {True: "new", False: "training", None: "training or new"}[subject.new]
     is_a, is_b = subject == current, subject == second
-    badge = FIRST if is_a else SECOND if is_b else ""
+    badge = "A" if is_a else "B" if is_b else ""
     return Tile(
         subject.id,
         address(subject.thumbnail, 2),
@@ -146,19 +152,6 @@ def tile(subject: Subject, current: Subject, second: Subject | None = None) -> T
         second=is_b and not is_a,
         badge=badge if second is not None else "",
     )
-
-
-def _side(key: str, collection: Collection) -> str:
-    one = collection.words.one
-    side = query_params.segments(
-        "Which one to pick",
-        {name: f"{one.capitalize()} {name}" for name in (FIRST, SECOND)},
-        f"{key}.side",
-        linked=False,
-        help=f"A is shown. B is the {one} to morph into and to swap with.",
-        label_visibility="collapsed",
-    )
-    return key if side == FIRST else f"{key}.second"
 
 
 def _label(target: str, choice: Choice, current: Subject, new: bool) -> int | None:
@@ -187,13 +180,12 @@ def _new(key: str, choice: Choice, current: Subject) -> bool:
     if not choice.kind.takes_new_digits:
         return False
     many = choice.collection.words.many
-    kind = query_params.segments(
+    return query_params.segments(
         "New or training",
-        {name: f"{name} {many}" for name in (NEW, TRAINING)},
+        {True: f"New {many}", False: f"Training {many}"},
         f"{key}.{choice.collection.name}.kind",
         linked=False,
-        default=TRAINING if current.new is False else NEW,
-        help=EXPLAIN.format(many=many),
+        default=current.new is not False,
+        help=f"The model learned from the training {many} and has never seen the new ones.",
         label_visibility="collapsed",
     )
-    return kind == NEW

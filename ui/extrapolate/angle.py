@@ -21,6 +21,7 @@ from ui.catalog.models import Choice
 from ui.components.tiles import Tile, tiles
 from ui.components.upright import upright
 from ui.extrapolate import own_picture
+from ui.extrapolate.built import Built
 from ui.extrapolate.pieces import HOUR
 from ui.shell import frame, query_params
 
@@ -45,21 +46,43 @@ class View:
     truth: float | None = None  # true angle of an example, in degrees
 
 
-def find(
+def build(
     choice: Choice,
     views: Sequence[View],
-    degrees: Sequence[float | None],
-    label: int | None,
-    held: bool,
-) -> Placement:
-    """Infer the angles of views; with `held` the prior favours upright pictures.
+    shown: int,
+    own: dict[str, str | None],
+    link: Mapping[str, str],
+) -> Built:
+    """Make a subject from views; ask for the angle of the one `shown`, and for the class.
 
-    The person may have stated `degrees` of each view, and the `label` of the digit.
+    `own` are the query parameters that restore the views; without any no link restores them.
     """
-    known = [None if each is None else math.radians(each) for each in degrees]
+    state, first, shareable = st.session_state, views[0], any(own.values())
+    which = f"extrapolate.which.{first.id}"
+    if shareable and state.setdefault("extrapolate.linked_picture", first.id) == first.id:
+        # what the link states is that of the first digit of a session
+        state["extrapolate.linked_picture"] = ""
+        if "stated" in link:
+            _state(first.id, query_params.number(link["stated"], 0))
+        if link.get("digit", "") in list("0123456789"):
+            state[which] = int(link["digit"])
+    stated, label = [_stated(view.id) for view in views], state.get(which)
+    known = [None if each is None else math.radians(each) for each in stated]
     digits = [view.digit for view in views]
     scores = [each for digit in digits if (each := _scores(choice, digit)) is not None]
-    return several_views.place(choice.load(), digits, known, label, held, scores)
+    held = first.truth is None  # the prior of all but examples favours upright pictures
+    found = several_views.place(choice.load(), digits, known, label, held, scores)
+    _card(choice, views, found, shown)
+    images = [  # an example already has MNIST's form
+        picture_scores.as_seen(view.digit, w) if view.truth is None else view.digit
+        for view, w in zip(views, found.angles.tolist(), strict=True)
+    ]
+    id = "-".join(view.id for view in views)
+    warning, fine = _verdict(choice, views, found)
+    own["stated"] = None if stated[0] is None else f"{stated[0]:g}"
+    own["digit"] = None if label is None else str(label)
+    subject = PictureSubject(id, np.stack(images), found.angles, label)
+    return Built(subject, warning=warning, fine=fine, link=own, shareable=shareable)
 
 
 @st.cache_resource(max_entries=128, ttl=HOUR, show_spinner=False)
@@ -70,74 +93,31 @@ def _scores(choice: Choice, digit: np.ndarray) -> PictureScores | None:
     return picture_scores.score(model, digit, torch.as_tensor(orientation.grid()))
 
 
-def subject(views: Sequence[View], found: Placement, label: int | None) -> PictureSubject:
-    """Make a subject from views and their angles."""
-    pairs = zip(views, found.angles.tolist(), strict=True)
-    # an example already has MNIST's form
-    images = [
-        view.digit if view.truth is not None else picture_scores.as_seen(view.digit, w)
-        for view, w in pairs
-    ]
-    id = "-".join(view.id for view in views)
-    return PictureSubject(id, np.stack(images), found.angles, label)
-
-
-def verdict(choice: Choice, views: Sequence[View], found: Placement) -> tuple[list[str], str]:
-    """Return warnings, or a sentence that there are none."""
+def _verdict(choice: Choice, views: Sequence[View], found: Placement) -> tuple[str, str]:
+    """Return a warning, or a sentence that there is none."""
     if found.misfits:
         names = ", ".join(str(view + 1) for view in found.misfits)
-        what = f"View {names} does not fit the others: does it"
-        if len(found.misfits) > 1:
-            what = f"Views {names} do not fit the others: do they"
-        if len(found.misfits) == len(views):
-            what = "The views contradict each other: do they"
-        return [f"{what} show the same digit?"], ""
+        return f"Some views do not fit the others: {names}. Do they show the same digit?", ""
     said = {
         novelty.verdict(choice.load(), view.digit, _scores(choice, view.digit), w)
         for view, w in zip(views, found.angles.tolist(), strict=True)
     }
-    for worst, sentence in ((Novelty.NO_DIGIT, NO_DIGIT), (Novelty.UNLIKE, UNLIKE)):
-        if worst in said:
-            return [sentence], ""
-    return [], FINE if said == {Novelty.FINE} else ""
+    if Novelty.NO_DIGIT in said:
+        return NO_DIGIT, ""
+    return (UNLIKE, "") if Novelty.UNLIKE in said else ("", FINE if said == {Novelty.FINE} else "")
 
 
-def stated(id: str) -> float | None:
+def _stated(id: str) -> float | None:
     """Return the angle in degrees that the user states for a picture."""
     return st.session_state.get(f"extrapolate.stated.{id}")
 
 
-def state(id: str, degrees: float | None) -> None:
+def _state(id: str, degrees: float | None) -> None:
     """Store the stated angle; None lets the model infer it again."""
     st.session_state[f"extrapolate.stated.{id}"] = None if degrees is None else degrees % 360
 
 
-def stated_label(id: str) -> int | None:
-    """Return the class that the user states for the digit with this first picture."""
-    return st.session_state.get(f"extrapolate.which.{id}")
-
-
-def to_link(id: str) -> dict[str, str | None]:
-    """Return the stated angle and class of a digit, for a link."""
-    degrees, label = stated(id), stated_label(id)
-    return {
-        "stated": None if degrees is None else f"{degrees:g}",
-        "digit": None if label is None else str(label),
-    }
-
-
-def take(id: str, link: Mapping[str, str]) -> None:
-    """Take what the link states of the first digit of a session, before its box is drawn."""
-    if st.session_state.setdefault("extrapolate.linked_picture", id) != id:
-        return
-    st.session_state["extrapolate.linked_picture"] = ""
-    if "stated" in link:
-        state(id, query_params.number(link["stated"], 0))
-    if link.get("digit", "") in list("0123456789"):
-        st.session_state[f"extrapolate.which.{id}"] = int(link["digit"])
-
-
-def card(choice: Choice, views: Sequence[View], found: Placement, shown: int) -> None:
+def _card(choice: Choice, views: Sequence[View], found: Placement, shown: int) -> None:
     """Ask whether the picture `shown` is upright and which digit it is, with suggestions."""
     view, model = views[shown], choice.load()
     w, belief = float(found.angles[shown]), None if found.belief is None else found.belief[shown]
@@ -148,8 +128,8 @@ def card(choice: Choice, views: Sequence[View], found: Placement, shown: int) ->
                 own_picture.belief_ring(belief, own_picture.address(view.own)),
                 round(float(np.rad2deg(w)), 1) % 360,
                 key=f"extrapolate.upright.{view.id}",
-                stated=stated(view.id) is not None,
-                on_turn=lambda degrees: state(view.id, degrees),
+                stated=_stated(view.id) is not None,
+                on_turn=lambda degrees: _state(view.id, degrees),
             )
         with st.container(key="extrapolate.suggested", gap="small"):
             if belief is None:
@@ -172,26 +152,23 @@ def card(choice: Choice, views: Sequence[View], found: Placement, shown: int) ->
 def _suggest(view: View, modes: Sequence[Mode], w: float) -> None:
     """Show the picture turned upright by each likely angle, to choose from."""
     known = "" if view.truth is None else f" Its true angle is {view.truth:g}°."
-    open_question = stated(view.id) is None and sum(each.share >= POSSIBLE for each in modes) > 1
-    st.caption(f"{TURN}, or pick one.{f' **{SEVERAL}**' if open_question else ''}{known}")
-    if stated(view.id) is None and w == 0:  # the one taken if the odds are close
-        modes = [Mode(0.0, each.share) if _apart(each, w) < NEAR else each for each in modes]
+    stated = _stated(view.id) is not None
+    several = not stated and sum(each.share >= POSSIBLE for each in modes) > 1
+    st.caption(f"{TURN}, or pick one.{f' **{SEVERAL}**' if several else ''}{known}")
+    shown = []
+    for mode in modes:
+        apart = circular_error(mode.angle, w)
+        # an upright picture that is taken if the odds are close
+        angle = 0.0 if not stated and w == 0 and apart < NEAR else mode.angle
+        degrees = round(math.degrees(angle)) % 360
+        share = f"{mode.share:.0%}" if mode.share >= 0.01 else "<1%"
+        picture, text = own_picture.address(view.own, degrees, side=96), f"{degrees}° · {share}"
+        hint, selected = f"Turned by {degrees}°: {share} likely", circular_error(angle, w) < SAME
+        shown.append(Tile(str(degrees), picture, hint, text=text, selected=bool(selected)))
     tiles(
-        [_tile(view.own, mode, chosen=_apart(mode, w) < SAME) for mode in modes],
+        shown,
         key=f"extrapolate.modes.{view.id}",
         label="Angles that the model suggests",
-        on_pick=lambda degrees: state(view.id, float(degrees)),
+        on_pick=lambda degrees: _state(view.id, float(degrees)),
         layout="choice",
     )
-
-
-def _apart(mode: Mode, w: float) -> float:
-    return float(circular_error(mode.angle, w))
-
-
-def _tile(own: Image.Image, mode: Mode, chosen: bool) -> Tile:
-    degrees = round(math.degrees(mode.angle)) % 360
-    share = f"{mode.share:.0%}" if mode.share >= 0.01 else "<1%"
-    picture, text = own_picture.address(own, degrees, side=96), f"{degrees}° · {share}"
-    hint = f"Turned by {degrees}°: {share} likely"
-    return Tile(str(degrees), picture, hint, text=text, selected=chosen)

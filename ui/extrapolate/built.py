@@ -1,6 +1,5 @@
 """The result of a builder: a subject, or what to show without one."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fgpvae.browser.imagined import Imagined
@@ -19,7 +18,7 @@ class Built:
     style: list[float] | None = None  # of `seen`
     title: str = ""  # shown instead of the dial without a subject
     sentence: str = ""
-    notes: Sequence[str] = ()  # warning at the dial
+    warning: str = ""  # at the dial
     fine: str = ""  # sentence at the dial if there is no warning
     link: dict[str, str | None] = field(default_factory=dict)  # query parameters, see PARAMS
     shareable: bool = True  # whether the link restores this subject

@@ -63,5 +63,5 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             st.text_input("Moves", max_chars=200, help=MOVES_HELP, **box)
             st.button("Another figure", on_click=another, key="extrapolate.another_figure")
         if problem := st.session_state.get(PROBLEM):
-            notices.problem(problem, "The figure before it is shown.")
+            notices.problem(f"{problem} The figure before it is shown.")
     return Built(figure, link={"subject": figure.id})

@@ -8,6 +8,7 @@ import streamlit as st
 
 from fgpvae.browser.imagined import prior
 from fgpvae.data.collections import Digit, Digits
+from fgpvae.images import picture as to_image
 from ui.catalog import subjects
 from ui.catalog.models import Choice
 from ui.components.canvas import to_link
@@ -23,13 +24,12 @@ EXAMPLE, DRAW, UPLOAD, CAMERA, RANDOM = "Example", "Draw", "Upload", "Camera", "
 FEW = 4  # visible examples
 PLAIN = (3, 2, 5, 7)  # classes of the examples, if the model knows them
 NOTHING = Built(title="No digit yet", sentence="Draw, upload or choose one, and it turns here.")
-WHICH_FILES = Built(title="One digit or several?", sentence="Say what your pictures show.")
-WHICH_DIGIT = Built(title="Which one?", sentence=pieces.CHOOSE)
 # on a phone scroll to what was chosen last: a source, then the picture
 BRING, CANVAS, TOP = "shell.card.extrapolate-bring", "extrapolate.canvas", "extrapolate.top"
 
 
 def build(choice: Choice, link: Mapping[str, str]) -> Built:
+    views, shown, built, own = list[View](), 0, NOTHING, dict[str, str | None]()
     with frame.card(key="extrapolate.bring"):
         source = query_params.segments(
             "Where the digit comes from",
@@ -39,64 +39,45 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             width="stretch",
             wrap=False,
         )
-        changed = st.session_state.setdefault("extrapolate.first_source", source) != source
-        if changed:
-            st.session_state["extrapolate.first_source"] = ""  # the others are reached by scrolling
-        if changed and source != DRAW:
-            frame.in_sight(BRING, source)
         if source == RANDOM:
-            return _random(choice, link)
-        own: dict[str, str | None]
-        if source == EXAMPLE:
+            built = _random(choice, link)
+        elif source == EXAMPLE:
             digit, degrees = _example(choice, link)
+            image, id = digit.truth_at(np.deg2rad([degrees]))[0], f"{digit.id}-{degrees}"
+            own_image = own_picture.of_picture(to_image(image), (0, 0, 1, 1))
+            views = [View(id, image, own_image, degrees)]
             own = {"subject": digit.id, "shown": str(degrees)}
-            views, shown = [_view(digit, degrees)], 0
         else:
-            bring = {UPLOAD: sources.uploaded, CAMERA: sources.photographed}
-            brought = sources.drawn(link) if source == DRAW else bring[source]()
-            if changed and source == DRAW:
-                frame.in_sight(CANVAS, source)
+            draw = partial(sources.drawn, link)
+            bring = {DRAW: draw, UPLOAD: sources.uploaded, CAMERA: sources.photographed}
+            brought = bring[source]()
             if brought is None:
-                return WHICH_FILES
-            views, shown, waits = _pictures(brought, source) if brought else ([], 0, False)
-            if not views or waits:
-                _in_sight(source, None)
-                return WHICH_DIGIT if waits else NOTHING
-            own = {"strokes": to_link(brought[0].strokes) if len(brought) == 1 else None}
-    shareable = any(own.values())
-    if shareable:
-        angle.take(views[0].id, link)
-    stated, label = [angle.stated(view.id) for view in views], angle.stated_label(views[0].id)
-    found = angle.find(choice, views, stated, label, held=source != EXAMPLE)
-    with st.container(key=TOP):
-        angle.card(choice, views, found, shown)
-        _in_sight(source, views[-1].id)
-    notes, fine = angle.verdict(choice, views, found)
-    return Built(
-        angle.subject(views, found, label),
-        notes=notes,
-        fine=fine,
-        link=own | angle.to_link(views[0].id),
-        shareable=shareable,
-    )
+                built = Built(
+                    title="One digit or several?", sentence="Say what your pictures show."
+                )
+            elif brought:
+                views, shown, waits = _pictures(brought, source)
+                if waits:
+                    views, built = [], Built(title="Which one?", sentence=pieces.CHOOSE)
+                own = {"strokes": to_link(brought[0].strokes) if len(brought) == 1 else None}
+    if views:
+        with st.container(key=TOP):
+            built = angle.build(choice, views, shown, own, link)
+    _in_sight(source, views[-1].id if views else None)
+    return built
 
 
 def _in_sight(source: str, id: str | None) -> None:
-    """On a phone, scroll to a new picture of the same source, except while drawing."""
-    name = "extrapolate.last_picture"
-    before, known, mark = st.session_state.get(name, (source, id, None))
-    if before != source or id is None:
-        mark = None
-    elif known != id and source != DRAW:
-        mark = id
-    st.session_state[name] = source, id, mark
-    if mark:
-        frame.in_sight(TOP, mark)
-
-
-def _view(digit: Digit, degrees: int) -> View:
-    image = digit.truth_at(np.deg2rad([degrees]))[0]
-    return View(f"{digit.id}-{degrees}", image, own_picture.of_digit(image), degrees)
+    """On a phone, scroll to another source, then to a new picture of it, except while drawing."""
+    name, now = "extrapolate.in_sight", (source, id)
+    before, target = st.session_state.get(name, (now, None))
+    if source != before[0]:
+        target = CANVAS if source == DRAW else BRING, source
+    elif now != before and source != DRAW:
+        target = id and (TOP, id)
+    st.session_state[name] = now, target
+    if target:
+        frame.in_sight(*target)
 
 
 def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, bool]:
@@ -108,11 +89,9 @@ def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, boo
         view = query_params.segments("View", names, key, linked=False, default=names[-1])
         number = names.index(view)
     read = [pieces.read(each.content, pieces.corrected(each.id)) for each in brought]
-    here = brought[number]
-    row = st.container(horizontal=True, gap="small")
+    here, row = brought[number], st.container(horizontal=True, gap="small")
     with row:
-        readable = any(piece.digit is not None for piece in read)
-        sources.buttons(source.lower(), brought, readable)
+        sources.buttons(source.lower(), brought, any(piece.digit is not None for piece in read))
     pieces.show(here.id, here.content, here.name, read[number], row)
     views, shown = list[View](), 0
     for k, (each, piece) in enumerate(zip(brought, read, strict=True)):

@@ -5,7 +5,6 @@ from html import escape
 import numpy as np
 from PIL import Image
 
-from fgpvae import images
 from fgpvae.images import Box
 from ui.components import pictures
 from ui.shell import palette
@@ -13,14 +12,6 @@ from ui.shell import palette
 SIDE = 192  # pixels of the visible part
 ROOM = 280  # pixels of the stored part: more than the diagonal, so that it can be rotated
 DISC, INNER, LENGTH = 56, 66, 22  # radii of picture and ring; longest petal
-
-
-def of_digit(image: np.ndarray) -> Image.Image:
-    """Enlarge an example [H, W]."""
-    large = images.picture(image).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
-    own = Image.new("L", (ROOM, ROOM))
-    own.paste(large, ((ROOM - SIDE) // 2, (ROOM - SIDE) // 2))
-    return own
 
 
 def of_picture(picture: Image.Image, window: Box) -> Image.Image:
@@ -54,7 +45,13 @@ def belief_ring(belief: np.ndarray | None, picture: str) -> str:
     Each petal is where the top of the digit would be: angles run as on the dial, counter-clockwise
     from the top of the picture as it came.
     """
-    petals = "" if belief is None else "".join(_petals(belief))
+    lengths = np.zeros(0) if belief is None else LENGTH * belief / belief.max()
+    petals = "".join(
+        f'<rect class="petal" x="-1.5" y="{-INNER - length:.1f}" width="3" height="{length:.1f}" '
+        f'fill="{palette.angle_colour(np.deg2rad(degrees))}" transform="rotate({-degrees:g})"/>'
+        for degrees, length in zip(np.linspace(0, 360, len(lengths), False), lengths, strict=True)
+        if length > 0.1
+    )
     return (
         '<svg viewBox="-90 -90 180 180" aria-hidden="true">'
         f'<clipPath id="disc"><circle r="{DISC}"/></clipPath><circle r="{DISC}" fill="#000"/>'
@@ -62,21 +59,3 @@ def belief_ring(belief: np.ndarray | None, picture: str) -> str:
         f'width="{2 * DISC}" height="{2 * DISC}" clip-path="url(#disc)"/>'
         f'<circle class="line" r="{INNER}"/>{petals}</svg>'
     )
-
-
-def _petals(belief: np.ndarray) -> list[str]:
-    w = np.linspace(0, 2 * np.pi, len(belief) + 1)
-    inner = np.full(len(w), INNER)
-    outer = INNER + LENGTH * np.append(belief, belief[0]) / max(belief.max(), 1e-12)
-    radii = np.stack([inner[:-1], inner[1:], outer[1:], outer[:-1]], 1)  # [G, 4] of the corners
-    angles = np.stack([w[:-1], w[1:], w[1:], w[:-1]], 1)
-    petals = []
-    for radius, angle in zip(radii, angles, strict=True):
-        if radius.max() > INNER + 0.1:
-            corners = np.stack([-radius * np.sin(angle), -radius * np.cos(angle)], 1)
-            path = " ".join(f"{x:.2f},{y:.2f}" for x, y in corners)
-            paint = f'"{palette.angle_colour(angle[:2].mean())}"'
-            petals.append(
-                f'<polygon points="{path}" fill={paint} stroke={paint} stroke-width="0.4"/>'
-            )
-    return petals

@@ -20,6 +20,7 @@ AUTOMATIC = "Find out"
 INK = {AUTOMATIC: None, "Dark": True, "Light": False}
 CHOOSE = "Click a digit to turn it, or drag the corners around one."
 CROP = "Drag the corners to use a part of it."
+STEP_SIDE = 140  # pixels of the steps, at most
 HOUR = 3600  # seconds after which a picture is removed from the cache
 
 
@@ -57,9 +58,12 @@ def read(content: bytes, options: Options) -> Piece:
     except UserError as error:
         several = () if options.crop else _boxes(content, options.invert)
         return Piece(error=str(error), boxes=several)
-    small = tuple(replace(step, image=_small(step.image)) for step in found.steps)
+    small = []
+    for each in found.steps:
+        every = max(1, -(-max(each.image.shape[:2]) // STEP_SIDE))
+        small.append(replace(each, image=each.image[::every, ::every]))
     own = own_picture.of_picture(picture, found.window)
-    return Piece(found.digit, own, small, " ".join(found.notes))
+    return Piece(found.digit, own, tuple(small), " ".join(found.notes))
 
 
 @st.cache_resource(max_entries=48, ttl=HOUR, show_spinner=False)
@@ -71,14 +75,10 @@ def _boxes(content: bytes, invert: bool | None) -> tuple[Box, ...]:
 
 
 @st.cache_resource(max_entries=48, ttl=HOUR, show_spinner=False)
-def _address(content: bytes, side: int) -> str:
-    return pictures.photo(_picture(content), side)
-
-
-def thumbnail(content: bytes) -> str:
-    """Return the data address of a thumbnail, black if the picture cannot be read."""
+def address(content: bytes, side: int) -> str:
+    """Return the data address of a picture, black if it cannot be read."""
     try:
-        return _address(content, 96)
+        return pictures.photo(_picture(content), side)
     except UserError:
         return pictures.address(np.zeros((28, 28), np.float32))
 
@@ -105,7 +105,7 @@ def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) 
         every = _boxes(content, options.invert) if chosen else ()
         boxes = every if len(every) > 1 else ()
         crop(
-            _address(content, 840),
+            address(content, 840),
             boxes,
             options.crop,
             key=f"extrapolate.crop.{id}",
@@ -129,8 +129,3 @@ def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) 
             st.caption(f"From your picture to the digit. {piece.notes}")
             shown = [pictures.framed(s.image, s.name, scale=1, hint=s.caption) for s in piece.steps]
             st.html(pictures.row(*shown, size=64, fill=True))
-
-
-def _small(image: np.ndarray, side: int = 140) -> np.ndarray:
-    step = max(1, -(-max(image.shape[:2]) // side))
-    return image[::step, ::step]

@@ -1,6 +1,6 @@
 """Sources of pictures: drawings, files, photos. Pictures stay in the session's memory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -45,12 +45,9 @@ class Source:
         self.pictures = [*before, *new][: allowed().pictures]
         self.adding = False
 
-    def add(self, to: list[Brought]) -> None:
-        self.pictures, self.adding, self.asks = to, True, False
-        self.round += 1
-
-    def forget(self) -> None:
-        self.pictures, self.adding = [], False
+    def renew(self, pictures: Sequence[Brought] = (), adding: bool = False) -> None:
+        """Empty the widget; the next picture replaces these `pictures` or is added to them."""
+        self.pictures, self.adding, self.asks = list(pictures), adding, False
         self.round += 1
 
 
@@ -63,20 +60,17 @@ def drawn(link: Mapping[str, str]) -> list[Brought]:
     first = "extrapolate.source.draw" not in st.session_state
     source = _source("draw")
     if first and (linked := from_link(link.get("strokes"))):
-        source.pictures = [_drawing(linked)]
+        source.pictures = [Brought("drawing", to_png(linked), linked)]
 
     def changed(strokes: Strokes) -> None:
         before = source.pictures if source.adding else source.pictures[:-1]
-        source.pictures = [*before, _drawing(strokes)] if strokes else before
+        drawing = Brought("drawing", to_png(strokes), strokes)
+        source.pictures = [*before, drawing] if strokes else before
         source.adding = bool(before) and not strokes
 
     last = source.pictures[-1].strokes if source.pictures and not source.adding else ()
     canvas(last, key="extrapolate.canvas", sheet=str(source.round), on_drawn=changed)
     return source.pictures
-
-
-def _drawing(strokes: Strokes) -> Brought:
-    return Brought("drawing", to_png(strokes), strokes)
 
 
 def uploaded() -> list[Brought] | None:
@@ -106,24 +100,21 @@ def uploaded() -> list[Brought] | None:
         paste("extrapolate.paste")
     if source.too_many:
         notices.note(f"Only the first {allowed().pictures} pictures are used.")
-    return _meant(now, source.round) if len(now) > 1 and source.asks else now
-
-
-def _meant(now: list[Brought], round: int) -> list[Brought] | None:
-    """Ask what files that were chosen at once show."""
+    if len(now) < 2 or not source.asks:
+        return now
     meant = st.segmented_control(
         f"What do these {len(now)} pictures show?",
         [SIDES, DIGITS],
-        key=f"extrapolate.meant.{round}",
+        key=f"extrapolate.meant.{source.round}",
         persist_state="session",
     )
     if meant != DIGITS:
         return now if meant == SIDES else None
-    name = f"extrapolate.which_file.{round}"
+    name = f"extrapolate.which_file.{source.round}"
     picked = st.session_state.get(name, 0)
     tiles(
         [
-            Tile(str(k), pieces.thumbnail(each.content), each.name, selected=k == picked)
+            Tile(str(k), pieces.address(each.content, 96), each.name, selected=k == picked)
             for k, each in enumerate(now)
         ],
         key="extrapolate.files",
@@ -166,9 +157,9 @@ def buttons(name: str, now: list[Brought], readable: bool) -> None:
         st.button(
             "Add another view of this digit",
             help="Without this button, a new picture takes the place of the old one.",
-            on_click=source.add,
-            args=(now,),
+            on_click=source.renew,
+            args=(now, True),
             key=f"extrapolate.add.{name}",
         )
     if name != "draw" or len(now) > 1:
-        st.button("Start again", on_click=source.forget, key=f"extrapolate.forget.{name}")
+        st.button("Start again", on_click=source.renew, key=f"extrapolate.forget.{name}")

@@ -6,7 +6,6 @@ __all__ = [
     "context_views",
     "downloads",
     "places",
-    "server_view",
     "stage",
     "strip",
     "turntables",

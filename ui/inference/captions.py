@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from fgpvae.browser.imagined import Imagined
-from fgpvae.data.collections import NAMES, Collection, Words
+from fgpvae.data.collections import NAMES, Collection
 from fgpvae.models import Model
 
 COUNTS = (
@@ -80,19 +80,6 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
     return (
         "The ring is thinnest at the views that the model sees. Elsewhere one more view can make "
         "it wider: a pale blur becomes clear strokes, which may be in the wrong place."
-    )
-
-
-def elsewhere(seen: Imagined, collection: Collection) -> dict[str, str]:
-    """Name models in which the Gaussian process has more to do, by the label of their link."""
-    sharp = seen.model.config.network.harmonics and collection.group == "Digits"
-    return {"Try the paper's model": "paper", "See a film": "films"} if sharp else {}
-
-
-def no_new_subjects(model: Model, words: Words) -> str:
-    return (
-        f"The {model.title} only knows its training {words.many}, so it cannot take yours. "
-        "Choose another model above."
     )
 
 

@@ -35,7 +35,9 @@ def card(
     track, style, name = collection.track, state.style, name.replace("/", "-")
     w, here = from_dial(track, state.angle), f"{name}-{state.angle:g}"
 
-    def button(label: str, data: Callable[[], bytes], file: str, help: str | None = None) -> None:
+    def button(
+        label: str, data: Callable[[], str | bytes], file: str, help: str | None = None
+    ) -> None:
         frame.download(label, data, file, f"{key}.download.{label}", help=help)
 
     def picture() -> bytes:
@@ -45,11 +47,10 @@ def card(
         large = enlarged(seen.images(track.grid(FRAMES), style), FRAME_SIDE)
         return to_gif(large, scale=1, milliseconds=MILLISECONDS)
 
-    def as_json() -> bytes:
-        found = latents(seen, collection, w, style)
-        return json.dumps({"name": name, **found}, indent=1).encode()
+    def as_json() -> str:
+        return json.dumps({"name": name, **latents(seen, collection, w, style)}, indent=1)
 
-    def as_csv() -> bytes:
+    def as_csv() -> str:
         buffer = io.StringIO()
         writer = csv.DictWriter(buffer, ["channel", "kind", "mean", "sd"], lineterminator="\n")
         writer.writeheader()

@@ -1,6 +1,7 @@
 """A subject at many places side by side: to move the dial with, or true and redrawn."""
 
 import numpy as np
+import streamlit as st
 
 from fgpvae.browser.imagined import Imagined
 from fgpvae.data.collections import Collection
@@ -9,7 +10,6 @@ from ui.components import dial, pictures
 from ui.components.dial import DialState
 from ui.components.pictures import address
 from ui.components.tiles import Tile, tiles
-from ui.inference import server_view
 from ui.inference.places import colour, from_dial, labels, to_dial
 from ui.shell import frame
 
@@ -26,11 +26,17 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:
     """Show pictures along the track; a click moves the dial `key`."""
     collection, subject, track = choice.collection, seen.subject, choice.collection.track
     here, style = from_dial(track, dialled.angle), dialled.style
-    move = dial.move if seen.scene else server_view.move
     w = subject.w if seen.observed.any() else track.grid(16)  # a random subject has no views
     views = some_views(w)
     places = [to_dial(track, float(w[view])) for view in views]
     held, observed = set(subject.held_out), seen.observed.any() & np.resize(seen.observed, len(w))
+
+    def move(name: str) -> None:
+        angle = places[int(name)]
+        if seen.scene is None:  # a slider in place of the dial
+            st.session_state[f"{key}.angle"] = round(2 * angle) / 2
+        else:
+            dial.move(key, angle)
 
     def state(view: int) -> str:
         if view in held:
@@ -57,7 +63,7 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:
             key=f"{key}.strip",
             label=f"{len(views)} {collection.words.place}s",
             layout="strip",
-            on_pick=lambda name: move(key, places[int(name)]),
+            on_pick=move,
         )
 
 

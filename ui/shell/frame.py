@@ -34,11 +34,6 @@ _ARCS = "".join(
 ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">{_ARCS}</svg>'
 
 
-def pages() -> list[st.Page]:
-    """Return the pages in the order of the menu."""
-    return [page(name) for name, _ in PAGES]
-
-
 def page(name: str, **options: Any) -> st.Page:
     """Return a page, to link to."""
     options = {"title": dict(PAGES)[name], "url_path": name} | options
@@ -51,7 +46,8 @@ def addresses() -> list[st.Page]:
     Streamlit serves a default page at the root only, so it cannot be the one in the menu:
     a link to /rotate would not be found.
     """
-    return [page(PAGES[0][0], url_path="home", default=True, visibility="hidden"), *pages()]
+    home = page(PAGES[0][0], url_path="home", default=True, visibility="hidden")
+    return [home, *(page(name) for name, _ in PAGES)]
 
 
 def menu(opened: st.Page) -> None:
@@ -65,8 +61,8 @@ def menu(opened: st.Page) -> None:
             st.markdown("**fgpvae**")
             st.caption("Gaussian process autoencoders, by hand")
         with st.container(key="shell.menu", gap=None):
-            for each in pages():
-                st.page_link(each, label=each.title)
+            for name, title in PAGES:
+                st.page_link(page(name), label=title)
         if st.button("About", key="shell.about", type="tertiary"):
             about.about()
         st.html(f"<style>{HERE % here}</style>")

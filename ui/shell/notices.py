@@ -11,10 +11,9 @@ from fgpvae.errors import UserError
 T = TypeVar("T")
 
 
-def problem(sentence: str, then: str = "") -> None:
-    """Show an error in one sentence, and what was kept or what to do next."""
-    rest = f"<span> {escape(then)}</span>" if then else ""
-    st.html(f'<div class="notice problem" role="alert">{escape(sentence)}{rest}</div>{STYLE}')
+def problem(sentence: str) -> None:
+    """Show an error in one sentence."""
+    st.html(f'<div class="notice problem" role="alert">{escape(sentence)}</div>{STYLE}')
 
 
 def note(sentence: str) -> None:
@@ -37,5 +36,4 @@ STYLE = """<style>
   border: 1px solid light-dark(#e6e6e0, #262c39); background: light-dark(#fff, #171b24);
 }
 .notice.problem { border-left: 3px solid #e4572e; }
-.notice span { opacity: 0.72; }
 </style>"""
