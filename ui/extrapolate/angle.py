@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import streamlit as st
@@ -20,12 +21,12 @@ from fgpvae.orientation.several_views import Placement
 from ui.catalog.models import Choice
 from ui.components.tiles import Tile, tiles
 from ui.components.upright import upright
-from ui.extrapolate import own_picture
+from ui.extrapolate import pieces
 from ui.extrapolate.built import Built
-from ui.extrapolate.pieces import HOUR
-from ui.shell import frame, query_params
+from ui.shell import frame, palette, query_params
 
 POSSIBLE = 0.05  # minimum share of the posterior at which an angle is suggested
+DISC, INNER, LENGTH = 56, 66, 22  # radii of picture and ring; longest petal
 SAME, NEAR = math.radians(4), math.radians(20)
 QUESTION = "Is this the right way up?"
 SEVERAL = "More than one angle is possible."
@@ -85,7 +86,7 @@ def build(
     return Built(subject, warning=warning, fine=fine, link=own, shareable=shareable)
 
 
-@st.cache_resource(max_entries=128, ttl=HOUR, show_spinner=False)
+@st.cache_resource(max_entries=128, ttl=pieces.HOUR, show_spinner=False)
 def _scores(choice: Choice, digit: np.ndarray) -> PictureScores | None:
     model = choice.load()
     if not (model.tells_angle and model.separates_style):
@@ -125,7 +126,7 @@ def _card(choice: Choice, views: Sequence[View], found: Placement, shown: int) -
     with question, st.container(horizontal=True, key="extrapolate.question"):
         with st.container(key="extrapolate.picture"):
             upright(
-                own_picture.belief_ring(belief, own_picture.address(view.own)),
+                _belief_ring(belief, pieces.upright_address(view.own)),
                 round(float(np.rad2deg(w)), 1) % 360,
                 key=f"extrapolate.upright.{view.id}",
                 stated=_stated(view.id) is not None,
@@ -162,7 +163,7 @@ def _suggest(view: View, modes: Sequence[Mode], w: float) -> None:
         angle = 0.0 if not stated and w == 0 and apart < NEAR else mode.angle
         degrees = round(math.degrees(angle)) % 360
         share = f"{mode.share:.0%}" if mode.share >= 0.01 else "<1%"
-        picture, text = own_picture.address(view.own, degrees, side=96), f"{degrees}° · {share}"
+        picture, text = pieces.upright_address(view.own, degrees, side=96), f"{degrees}° · {share}"
         hint, selected = f"Turned by {degrees}°: {share} likely", circular_error(angle, w) < SAME
         shown.append(Tile(str(degrees), picture, hint, text=text, selected=bool(selected)))
     tiles(
@@ -171,4 +172,26 @@ def _suggest(view: View, modes: Sequence[Mode], w: float) -> None:
         label="Angles that the model suggests",
         on_pick=lambda degrees: _state(view.id, float(degrees)),
         layout="choice",
+    )
+
+
+def _belief_ring(belief: np.ndarray | None, picture: str) -> str:
+    """A posterior [G] over the angle as petals around a picture; no petals without a posterior.
+
+    Each petal is where the top of the digit would be: angles run as on the dial, counter-clockwise
+    from the top of the picture as it came.
+    """
+    lengths = np.zeros(0) if belief is None else LENGTH * belief / belief.max()
+    petals = "".join(
+        f'<rect class="petal" x="-1.5" y="{-INNER - length:.1f}" width="3" height="{length:.1f}" '
+        f'fill="{palette.angle_colour(np.deg2rad(degrees))}" transform="rotate({-degrees:g})"/>'
+        for degrees, length in zip(np.linspace(0, 360, len(lengths), False), lengths, strict=True)
+        if length > 0.1
+    )
+    return (
+        '<svg viewBox="-90 -90 180 180" aria-hidden="true">'
+        f'<clipPath id="disc"><circle r="{DISC}"/></clipPath><circle r="{DISC}" fill="#000"/>'
+        f'<image href="{escape(picture)}" x="-{DISC}" y="-{DISC}" '
+        f'width="{2 * DISC}" height="{2 * DISC}" clip-path="url(#disc)"/>'
+        f'<circle class="line" r="{INNER}"/>{petals}</svg>'
     )

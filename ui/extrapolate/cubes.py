@@ -19,30 +19,27 @@ MOVES_HELP = (
     "z2. A single cube is o."
 )
 Drafted = tuple[tuple[int, int, int], ...]
-PROBLEM, DRAFT = "extrapolate.problem", "extrapolate.draft"
+DRAFT = "extrapolate.draft"
 
 
 def build(choice: Choice, link: Mapping[str, str]) -> Built:
     """Ask for a figure; while the input is invalid, use the last valid one."""
     figure = subjects.chosen(KEY, choice, link.get("subject"))
     assert isinstance(figure, CubeFigure)
-    id, shown, text = st.session_state.get(DRAFT, ("", (), ""))
+    id, shown, text, problem = st.session_state.get(DRAFT, ("", (), "", ""))
     if id != figure.id:  # the figure was changed elsewhere
-        shown, text = cubes.parse(figure.moves).cubes, figure.moves
-        st.session_state[DRAFT] = figure.id, shown, text
-        st.session_state.pop(PROBLEM, None)
+        shown, text, problem = cubes.parse(figure.moves).cubes, figure.moves, ""
+        st.session_state[DRAFT] = figure.id, shown, text, problem
 
     def attempt(read: Callable[[], CubeFigure], drafted: Drafted, typed: str) -> None:
         """Use a new figure; if it is invalid, say why and keep the one before."""
-        st.session_state.pop(PROBLEM, None)
         try:
             found = read()
             subjects.pick(KEY, choice, found.id)
             drafted = drafted or cubes.parse(found.moves).cubes
-            st.session_state[DRAFT] = found.id, drafted, typed or found.moves
+            st.session_state[DRAFT] = found.id, drafted, typed or found.moves, ""
         except UserError as error:
-            st.session_state[PROBLEM] = str(error)
-            st.session_state[DRAFT] = figure.id, drafted or shown, typed or text
+            st.session_state[DRAFT] = figure.id, drafted or shown, typed or text, str(error)
 
     def on_built(made: Drafted) -> None:
         attempt(lambda: Cubes().figure(cubes.from_cubes(made).moves), made, "")
@@ -62,6 +59,6 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input("Moves", max_chars=200, help=MOVES_HELP, **box)
             st.button("Another figure", on_click=another, key="extrapolate.another_figure")
-        if problem := st.session_state.get(PROBLEM):
+        if problem:
             notices.problem(f"{problem} The figure before it is shown.")
     return Built(figure, link={"subject": figure.id})

@@ -13,7 +13,7 @@ from ui.catalog import subjects
 from ui.catalog.models import Choice
 from ui.components.canvas import to_link
 from ui.components.tiles import tiles
-from ui.extrapolate import angle, own_picture, pieces, sources
+from ui.extrapolate import angle, pieces, sources
 from ui.extrapolate.angle import View
 from ui.extrapolate.built import KEY, Built
 from ui.extrapolate.sources import Brought
@@ -44,13 +44,13 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
         elif source == EXAMPLE:
             digit, degrees = _example(choice, link)
             image, id = digit.truth_at(np.deg2rad([degrees]))[0], f"{digit.id}-{degrees}"
-            own_image = own_picture.of_picture(to_image(image), (0, 0, 1, 1))
+            own_image = pieces.close_up(to_image(image), (0, 0, 1, 1))
             views = [View(id, image, own_image, degrees)]
             own = {"subject": digit.id, "shown": str(degrees)}
         else:
             draw = partial(sources.drawn, link)
-            bring = {DRAW: draw, UPLOAD: sources.uploaded, CAMERA: sources.photographed}
-            brought = bring[source]()
+            bring = {UPLOAD: sources.uploaded, CAMERA: sources.photographed}
+            brought = bring.get(source, draw)()
             if brought is None:
                 built = Built(
                     title="One digit or several?", sentence="Say what your pictures show."

@@ -12,7 +12,6 @@ from fgpvae.errors import UserError
 from fgpvae.images import Box, Options, Step
 from ui.components import pictures
 from ui.components.crop import crop
-from ui.extrapolate import own_picture
 from ui.shell import notices, query_params
 from ui.shell.public import allowed
 
@@ -20,6 +19,8 @@ AUTOMATIC = "Find out"
 INK = {AUTOMATIC: None, "Dark": True, "Light": False}
 CHOOSE = "Click a digit to turn it, or drag the corners around one."
 CROP = "Drag the corners to use a part of it."
+SIDE = 192  # pixels of the visible part of a digit close up
+ROOM = 280  # pixels of the stored part: more than the diagonal, so that it can be rotated
 STEP_SIDE = 140  # pixels of the steps, at most
 HOUR = 3600  # seconds after which a picture is removed from the cache
 
@@ -62,7 +63,7 @@ def read(content: bytes, options: Options) -> Piece:
     for each in found.steps:
         every = max(1, -(-max(each.image.shape[:2]) // STEP_SIDE))
         small.append(replace(each, image=each.image[::every, ::every]))
-    own = own_picture.of_picture(picture, found.window)
+    own = close_up(picture, found.window)
     return Piece(found.digit, own, tuple(small), " ".join(found.notes))
 
 
@@ -81,6 +82,31 @@ def address(content: bytes, side: int) -> str:
         return pictures.photo(_picture(content), side)
     except UserError:
         return pictures.address(np.zeros((28, 28), np.float32))
+
+
+def close_up(picture: Image.Image, window: Box) -> Image.Image:
+    """Cut out a digit with some room around it; the edge of the picture is continued."""
+    sides = np.array(picture.size)
+    low, high = np.reshape(window, (2, 2)) * sides  # [2] x and y in pixels
+    scale = SIDE / (high - low).mean()
+    corner = (low + high) / 2 - ROOM / 2 / scale
+    first = np.clip(np.floor(corner), 0, sides - 1).astype(int)
+    last = np.clip(np.ceil(corner + ROOM / scale), first + 1, sides).astype(int)
+    size = np.maximum(1, np.rint(scale * (last - first))).astype(int)
+    part = picture.convert("RGB").crop((*first, *last)).resize(size, Image.Resampling.BICUBIC)
+    before = np.rint(scale * (first - corner)).clip(0).astype(int)
+    after = (ROOM - before - size).clip(0)
+    beyond = [(before[1], after[1]), (before[0], after[0]), (0, 0)]
+    return Image.fromarray(np.pad(np.asarray(part), beyond, mode="edge")[:ROOM, :ROOM])
+
+
+def upright_address(own: Image.Image, degrees: float = 0.0, side: int = SIDE) -> str:
+    """Return the data address of the picture, rotated back by the angle of its digit."""
+    room = round(side * ROOM / SIDE)
+    small = own.resize((room, room), Image.Resampling.BOX) if room < ROOM else own
+    upright = small.rotate(-degrees, Image.Resampling.BICUBIC) if degrees else small
+    low = (small.width - side) / 2
+    return pictures.photo(upright.crop((low, low, low + side, low + side)), side)
 
 
 def corrected(id: str) -> Options:

@@ -1,7 +1,5 @@
 """Downloads: the picture, the full turn, and the latent vector."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -51,11 +49,9 @@ def card(
         return json.dumps({"name": name, **latents(seen, collection, w, style)}, indent=1)
 
     def as_csv() -> str:
-        buffer = io.StringIO()
-        writer = csv.DictWriter(buffer, ["channel", "kind", "mean", "sd"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(latents(seen, collection, w, style)["channels"])
-        return buffer.getvalue().encode()
+        rows = latents(seen, collection, w, style)["channels"]
+        lines = [",".join("" if v is None else str(v) for v in row.values()) for row in rows]
+        return "\n".join(["channel,kind,mean,sd", *lines, ""])
 
     whole = "a full turn" if track.period else "the way from end to end"
     said = SENTENCE.format(whole, "" if seen.scene is None else IN_BROWSER)
