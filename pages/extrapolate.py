@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.catalog import models, subjects
 from ui.extrapolate import BUILDERS, PARAMS
-from ui.inference import cached, captions, context_views, downloads, stage
+from ui.inference import cached, captions, downloads, stage
 from ui.shell import frame, notices, query_params
 
 frame.guard()
@@ -32,7 +32,7 @@ with left:
     built = BUILDERS[collection.name](choice, link)
 seen, style, given = built.seen, built.style, list[int]()
 if built.subject is not None:
-    given = context_views.chosen(key, built.subject, link)
+    given = stage.chosen_views(key, built.subject, link)
     seen = cached.imagined(choice, built.subject, given)
 if seen is None:
     with head:

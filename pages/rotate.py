@@ -5,7 +5,7 @@ import streamlit as st
 from fgpvae.browser.imagined import remembered
 from ui.catalog import models, subjects
 from ui.components import dial
-from ui.inference import cached, captions, context_views, downloads, stage
+from ui.inference import cached, captions, downloads, stage
 from ui.inference.places import from_dial
 from ui.rotate import beside, guide, morph_swap
 from ui.shell import frame, notices, query_params
@@ -32,7 +32,7 @@ lines.caption(
 with side:
     guide.link()
 stored = remembered(model, subject)
-given = stored or context_views.chosen(key, subject, link)
+given = stored or stage.chosen_views(key, subject, link)
 seen = cached.imagined(choice, subject, given)
 second = cached.imagined(choice, other, remembered(model, other) or other.first_views)
 guide.card(query_params.text(second.own) if len(second.own) else None)
@@ -47,7 +47,7 @@ state = stage.show(
     style=query_params.numbers(link.get("style")),
     morph=dial.Morph("towards B", second.own.tolist()) if len(second.own) else None,
     beside=in_ring,
-    lead=beside.lead(choice, cached.sliders(choice, subject.label), in_ring),
+    lead=f"{in_ring.name} follows where it has the same slider." if in_ring else "",
     editable=stored is None,
 )
 w = from_dial(track, state.angle)

@@ -23,7 +23,6 @@ train.questions()
 # drops a click on a part of a page that is no longer where it was.
 with st.container():
     train.say()
-train.fill()
 train.new_run()
 training = train.live(runs.list_runs(queue.root())[0])
 st.fragment(train.watch, run_every=TICK if training else None)(training)

@@ -70,7 +70,7 @@ def test_a_run_is_loaded_again_when_its_weights_change(tmp_path, monkeypatch):
     first = models.find("runs/turning")
     old = first.load()
     assert first.load() is old
-    assert first.title == "FGP-VAE"
+    assert first.kind.title == "FGP-VAE"
     assert first.classes == (3, 7)
     changed = checkpoints.load_model(first.path)
     with torch.no_grad():

@@ -18,8 +18,8 @@ from ui.components.builder import checked as checked_cubes
 from ui.components.canvas import checked as checked_strokes
 from ui.components.canvas import from_link, to_link, to_png
 from ui.components.crop import checked as checked_crop
+from ui.extrapolate import digits as digit_builder
 from ui.extrapolate import films as film_builder
-from ui.extrapolate import sources
 
 THREE = [(0.3, 0.2), (0.65, 0.2), (0.45, 0.45), (0.65, 0.6), (0.6, 0.8), (0.3, 0.8)]
 
@@ -111,7 +111,7 @@ def test_an_upload_becomes_a_digit_and_a_broken_file_a_sentence():
 def test_a_broken_file_among_others_is_named_as_text_and_never_as_markup():
     files = ("a.png", drawing()), ("<img src=x onerror=alert(1)>.png", b"x"), ("c.png", drawing(9))
     app = upload(start(), *files)
-    say(app, sources.SIDES)
+    say(app, digit_builder.SIDES)
     assert not app.exception
     assert len(given(app)) == 2
     assert len(html(app, "View 2")) == 1
@@ -138,7 +138,7 @@ def test_a_part_of_the_picture_can_be_chosen():
     app = upload(start(), ("pair.png", pair()))
     assert given(app) == []
     assert not html(app, 'role="alert"')  # it is asked which one
-    key = f"extrapolate.part.{sources.Brought('pair.png', pair()).id}"
+    key = f"extrapolate.part.{digit_builder.Brought('pair.png', pair()).id}"
     app.session_state[key] = digit_boxes(pair())[1]
     app.run()
     assert len(given(app)) == 1
@@ -155,7 +155,7 @@ def test_views_that_contradict_each_other_are_not_called_fine_nor_sure():
     one = upload(start(name="best"), ("a.png", drawing()))
     assert any("More views change little" in each.value for each in one.caption)
     app = upload(start(name="best"), ("a.png", drawing()), ("b.png", circle()))
-    say(app, sources.SIDES)
+    say(app, digit_builder.SIDES)
     assert not app.exception
     assert html(app, "contradict each other") or html(app, "not fit the others")
     captions = " ".join(each.value for each in app.caption)
@@ -166,7 +166,7 @@ def test_views_that_contradict_each_other_are_not_called_fine_nor_sure():
 
 def test_another_view_belongs_to_the_picture_that_was_picked():
     app = upload(start(), ("a.png", drawing()), ("b.png", circle()))
-    say(app, sources.DIGITS)
+    say(app, digit_builder.DIGITS)
     add = next(each for each in app.button if each.label.startswith("Add another view"))
     add.click().run()
     assert len(given(app)) == 1
@@ -185,7 +185,7 @@ def test_nothing_that_is_uploaded_is_written_to_disk():
 
 def test_a_turned_picture_is_asked_about_and_what_is_stated_holds():
     app = upload(start(name="best"), ("a.png", drawing(180)))
-    id = sources.Brought("a.png", drawing(180)).id
+    id = digit_builder.Brought("a.png", drawing(180)).id
     offered = [float(each["name"]) for each in suggested(app)]
     assert min(abs(angle - 180) for angle in offered) < 15
     app.session_state[f"extrapolate.stated.{id}"] = 180.0  # as a click on that one says

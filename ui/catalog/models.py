@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import streamlit as st
 
@@ -58,10 +58,6 @@ class Choice:
         return _config(self)
 
     @property
-    def title(self) -> str:
-        return self.kind.title
-
-    @property
     def line(self) -> str:
         """Describe the model in one line."""
         if not self.own and self.name in LINES:
@@ -69,7 +65,7 @@ class Choice:
         what = self.collection.words.many
         if 0 < len(self.classes) < 10:
             what += f" of class {', '.join(map(str, sorted(self.classes)))}"
-        return f"{'Your ' if self.own else ''}{self.title} for {what}."
+        return f"{'Your ' if self.own else ''}{self.kind.title} for {what}."
 
     @property
     def kind(self) -> type[fgpvae.Model]:
@@ -104,8 +100,8 @@ def available(group: str | None = None) -> list[Choice]:
 
 def _shipped() -> list[Choice]:
     files = checkpoints.PRETRAINED.glob("*.safetensors")
-    ordered = sorted(files, key=lambda path: (path.stem != BEST, path.stem))
-    return [Choice(path.stem, path, path.stat().st_mtime) for path in ordered]
+    found = [Choice(path.stem, path, path.stat().st_mtime) for path in files]
+    return sorted(found, key=lambda each: (each.name != BEST, each.name))
 
 
 def of_run(run: Run) -> Choice | None:
@@ -132,10 +128,7 @@ def find(name: str) -> Choice | None:
 
 
 def pick(
-    only: Callable[[Choice], bool] | None = None,
-    width: int | Literal["stretch"] = "stretch",
-    label_visibility: Literal["visible", "hidden", "collapsed"] = "visible",
-    group: str | None = None,
+    only: Callable[[Choice], bool] | None = None, group: str | None = None, **options: Any
 ) -> Choice:
     """Show a box to choose a model, in the link as ?model=name and the same on every page.
 
@@ -143,10 +136,8 @@ def pick(
     """
     choices = {each.name: each for each in available(group) if only is None or only(each)}
     if not choices:
-        with frame.empty(
-            "No model yet",
-            "This page shows a trained model. Train a quick one and watch it learn.",
-        ):
+        sentence = "This page shows a trained model. Train a quick one and watch it learn."
+        with frame.empty("No model yet", sentence):
             st.page_link(frame.page("train"), label="Train a model")
         st.stop()
     check_link()
@@ -159,9 +150,8 @@ def pick(
         on_change=query_params.keep,
         args=("model",),
         persist_state="session",
-        width=width,
-        label_visibility=label_visibility,
         help="\n".join([*lines, "- then your own runs, newest first."]),
+        **options,
     )
     return choices[name]
 
@@ -186,10 +176,8 @@ def check_link() -> None:
 
 def missing(name: str) -> str:
     """Say why a model that a link names cannot be shown."""
-    kind, bare = ("run", name.removeprefix(OWN)) if name.startswith(OWN) else ("model", name)
-    return (
-        f"There is no {kind} '{bare[:60]}': it was deleted or renamed, or is on another computer."
-    )
+    kind, bare = "run" if name.startswith(OWN) else "model", name.removeprefix(OWN)[:60]
+    return f"There is no {kind} '{bare}': it was deleted or renamed, or is on another computer."
 
 
 @st.cache_resource(max_entries=MOST, show_spinner=False)

@@ -79,7 +79,7 @@ def measure(choice: Choice, progress: Callable[[float], None]) -> Row:
     if not choice.classes:  # no table is made of what is no digit
         found = comparison.subject_mse_by_views(model, choice.collection, progress=progress)
         by_views = {views: Spread.of(error) for views, error in found.items()}
-        return Row(choice.name, choice.title, True, by_views=by_views)
+        return Row(choice.name, choice.kind.title, True, by_views=by_views)
     parts = 2 if model.takes_new_digits else 1
     scores = comparison.table_figures(
         model, config.data, config.seed, lambda share: progress(share / parts)

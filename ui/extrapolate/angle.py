@@ -69,17 +69,22 @@ def build(
             state[which] = int(link["digit"])
     stated, label = [_stated(view.id) for view in views], state.get(which)
     known = [None if each is None else math.radians(each) for each in stated]
-    digits = [view.digit for view in views]
-    scores = [each for digit in digits if (each := _scores(choice, digit)) is not None]
-    held = first.truth is None  # the prior of all but examples favours upright pictures
-    found = several_views.place(choice.load(), digits, known, label, held, scores)
+    model, scores = choice.load(), [_scores(choice, view.digit) for view in views]
+    digits, known_scores = [view.digit for view in views], [each for each in scores if each]
+    upright = first.truth is None  # the prior of all but examples
+    found = several_views.place(model, digits, known, label, upright, known_scores)
     _card(choice, views, found, shown)
-    images = [  # an example already has MNIST's form
-        picture_scores.as_seen(view.digit, w) if view.truth is None else view.digit
-        for view, w in zip(views, found.angles.tolist(), strict=True)
-    ]
+    images, said = [], set()
+    for view, score, w in zip(views, scores, found.angles.tolist(), strict=True):
+        example = view.truth is not None  # which already has MNIST's form
+        images.append(view.digit if example else picture_scores.as_seen(view.digit, w))
+        said.add(novelty.verdict(model, view.digit, score, w))
+    warning = NO_DIGIT if Novelty.NO_DIGIT in said else UNLIKE if Novelty.UNLIKE in said else ""
+    if found.misfits:
+        names = ", ".join(str(view + 1) for view in found.misfits)
+        warning = f"Some views do not fit the others: {names}. Do they show the same digit?"
+    fine = FINE if said == {Novelty.FINE} and not warning else ""
     id = "-".join(view.id for view in views)
-    warning, fine = _verdict(choice, views, found)
     own["stated"] = None if stated[0] is None else f"{stated[0]:g}"
     own["digit"] = None if label is None else str(label)
     subject = PictureSubject(id, np.stack(images), found.angles, label)
@@ -92,20 +97,6 @@ def _scores(choice: Choice, digit: np.ndarray) -> PictureScores | None:
     if not (model.tells_angle and model.separates_style):
         return None
     return picture_scores.score(model, digit, torch.as_tensor(orientation.grid()))
-
-
-def _verdict(choice: Choice, views: Sequence[View], found: Placement) -> tuple[str, str]:
-    """Return a warning, or a sentence that there is none."""
-    if found.misfits:
-        names = ", ".join(str(view + 1) for view in found.misfits)
-        return f"Some views do not fit the others: {names}. Do they show the same digit?", ""
-    said = {
-        novelty.verdict(choice.load(), view.digit, _scores(choice, view.digit), w)
-        for view, w in zip(views, found.angles.tolist(), strict=True)
-    }
-    if Novelty.NO_DIGIT in said:
-        return NO_DIGIT, ""
-    return (UNLIKE, "") if Novelty.UNLIKE in said else ("", FINE if said == {Novelty.FINE} else "")
 
 
 def _stated(id: str) -> float | None:

@@ -6,7 +6,7 @@ from ui.catalog import models, subjects
 from ui.components import dial
 from ui.components.click_gp import click_gp
 from ui.how.cards import formulas
-from ui.inference import cached, context_views
+from ui.inference import cached, stage
 from ui.shell import frame
 
 FILM = "how.film"
@@ -59,13 +59,13 @@ def a_gaussian_process() -> None:
 def film(choice: models.Choice) -> None:
     """A film of which the model sees some frames, with its mean path and samples."""
     subject = subjects.first(choice)
-    given = context_views.chosen(FILM, subject, {})
+    given = stage.chosen_views(FILM, subject, {})
     seen = cached.imagined(choice, subject, given)
     if seen.scene is None:
         return
     left, right = st.columns([1.1, 1], gap="medium")
     with right, frame.card("A film with gaps", LIVING, "how.film"):
-        context_views.slider(FILM, subject, given, choice.collection)
+        stage.views_slider(FILM, subject, given, choice.collection)
         st.markdown(ON_DIGITS)
         link = {"model": choice.name}
         st.page_link(frame.page("rotate"), label="Play with films", query_params=link)

@@ -3,7 +3,6 @@
 __all__ = [
     "cached",
     "captions",
-    "context_views",
     "downloads",
     "places",
     "stage",

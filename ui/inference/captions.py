@@ -57,10 +57,8 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
     model, words = seen.model, collection.words
     band = "ring" if collection.track.period else "track"
     if not model.tells_certainty:
-        silent = "This model does not say how sure it is"
-        if seen.scene is None:
-            return f"{silent}."
-        return f"{silent}: the {band} is equally wide from any number of {words.views}."
+        wide = f": the {band} is equally wide from any number of {words.views}"
+        return f"This model does not say how sure it is{'' if seen.scene is None else wide}."
     checked = model.calibration is not None
     unchecked = "" if checked else f" The width of the {band} was not checked against real errors."
     if collection.ambiguous:
@@ -87,25 +85,16 @@ def classes_met(classes: Sequence[int], who: str = "This model") -> str:
     """Name the classes that a model was trained on; empty if these are all."""
     if len(classes) in (0, 10):
         return ""
-    met = [f"{NAMES[label]}{'es' if label == 6 else 's'}" for label in sorted(classes)]
-    listed = met[0] if len(met) == 1 else f"{', '.join(met[:-1])} and {met[-1]}"
-    return f"{who} was trained on {listed} only; it makes any other digit look like one of them."
+    met = " and ".join(f"{NAMES[label]}{'es' if label == 6 else 's'}" for label in sorted(classes))
+    return f"{who} was trained on {met} only; it makes any other digit look like one of them."
 
 
 def missing(model: Model) -> str:
     """Say what a model cannot do on this page; empty if it can do everything."""
     if model.divides_channels:
         return ""
-    if "joint" not in model.blocks and not model.decoder_takes_angle:
-        return "All channels of this model are of one kind, so there is no style to swap."
-    if not model.knows_angles:
-        return "A plain VAE cannot turn a digit, and does not separate style from angle."
+    why = "keeps angle and style in the same channels"
     if model.decoder_takes_angle:
-        return (
-            "A CVAE has no code for the angle, so digits cannot be swapped, and it does not say "
-            "how sure it is."
-        )
-    return (
-        f"The {model.title} keeps angle and style in the same channels: it has no style "
-        "sliders, no morph and no swap, and it does not say how sure it is."
-    )
+        why = "has no code for the angle"
+    silent = "" if model.tells_certainty else ", and it does not say how sure it is"
+    return f"The {model.title} {why}: it has no morph and no swap{silent}."

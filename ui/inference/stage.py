@@ -1,20 +1,26 @@
 """One subject as one model sees it: the dial, and the cards that belong to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fgpvae.browser.imagined import Imagined
+from fgpvae.data.collections import Collection, PictureSubject, Subject
 from ui.catalog import models
 from ui.catalog.models import Choice
 from ui.components import dial, pictures
-from ui.components.dial import Beside, DialState, Morph
-from ui.inference import cached, captions, context_views, strip, turntables
-from ui.shell import frame, notices, query_params
+from ui.components.dial import DialState
+from ui.inference import cached, captions, strip, turntables
+from ui.shell import frame, notices, query_params, widget_keys
 
 DOUBTS = 24  # places at which the width of the ring is measured
+HELP = (
+    "Q in the paper. You can also click the dots. The ring is thin where the picture is "
+    "certain and wide where it is not."
+)
 ELSEWHERE = {"Try the paper's model": "paper", "See a film": "films"}
 
 
@@ -26,20 +32,17 @@ def show(
     places: tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator],
     *,
     samples: DeltaGenerator | None = None,
-    style: Sequence[float] | None = None,
-    morph: Morph | None = None,
-    beside: Beside | None = None,
     lead: str = "",
     editable: bool = True,
     warned: bool = False,
+    **options: Any,
 ) -> DialState:
     """Show the dial `key`, the truth and which views the model sees, samples, and a strip.
 
     `places` are for the dial, its cards and the style; `samples` is for the samples, by default
-    below the dial. It starts at the place of the link, in a given `style` or the subject's own.
-    `morph` and `beside` are those of `dial.dial`; `lead` is added to the text above the sliders.
-    `warned`: the page says that the views may not be of one subject, so no caption says what they
-    do and the doubt is no less than the error at them.
+    below the dial. It starts at the place of the link. `lead` is added to the text above the
+    sliders; `options` go to `dial.dial`. `warned`: the page says that the views may not be of one
+    subject, so no caption says what they do and the doubt is no less than the error at them.
     """
     collection, subject, track = choice.collection, seen.subject, choice.collection.track
     start = query_params.number(link.get("angle"), 0 if track.period else 50)
@@ -53,15 +56,13 @@ def show(
             key=key,
             model=choice.name,
             angle=start,
-            style=style,
             styles=cached.sliders(choice, subject.label),
             likely=cached.likely_of(choice, seen),
-            morph=morph,
-            beside=beside,
             doubt=cached.doubt(seen, track.grid(DOUBTS), warned),
             lead=f"What stays the same all along this {collection.words.one}. {lead}".strip(),
             editable=editable,
             held_out_text=strip.held_out_text(choice),
+            **options,
         )
     with places[1]:
         _views(seen, choice, key, editable, warned)
@@ -103,7 +104,7 @@ def _views(seen: Imagined, choice: Choice, key: str, editable: bool, warned: boo
     if not given:
         return
     with frame.card(key="inference.views"):
-        context_views.slider(key, seen.subject, given, choice.collection, disabled=not editable)
+        views_slider(key, seen.subject, given, choice.collection, disabled=not editable)
         if not warned:
             st.caption(captions.what_views_do(seen, choice.collection))
         if seen.model.config.network.harmonics and choice.group == "Digits":
@@ -113,3 +114,40 @@ def _views(seen: Imagined, choice: Choice, key: str, editable: bool, warned: boo
                     if models.find(model) is not None:
                         link = {"model": model}
                         st.page_link(frame.page("rotate"), label=label, query_params=link)
+
+
+def chosen_views(key: str, subject: Subject, link: Mapping[str, str]) -> list[int]:
+    """Return the indices of the views that the model sees, at first those of the link."""
+    name, possible = f"{key}.views", set(subject.order)
+    if isinstance(subject, PictureSubject):  # indices chosen for other pictures do not apply
+        before = st.session_state.get(f"{key}.views_of")
+        st.session_state[f"{key}.views_of"] = subject.id
+        if before not in (None, subject.id):
+            dial.forget_context(key)
+            st.session_state[name] = []
+    if name not in st.session_state:
+        linked = query_params.numbers(link.get("views")) or []
+        st.session_state[name] = sorted({int(v) for v in linked if v in possible})
+    wanted = [view for view in st.session_state[name] if view in possible]
+    found = dial.context(key, wanted or subject.first_views)
+    return [view for view in found if view in possible] or subject.first_views
+
+
+def views_slider(
+    key: str, subject: Subject, current: list[int], collection: Collection, disabled: bool = False
+) -> None:
+    """Ask how many views the model sees; keep as many of the current ones as possible."""
+
+    def resize(count: int) -> None:
+        dial.forget_context(key)  # the clicks on the ring are part of `current`
+        current_first = sorted(subject.order, key=lambda view: view not in current)
+        st.session_state[f"{key}.views"] = sorted(current_first[:count])
+
+    st.slider(
+        f"{collection.words.views.capitalize()} the model sees",
+        1,
+        len(subject.order),
+        disabled=disabled or len(subject.order) < 2,
+        help=HELP,
+        **widget_keys.showing(f"{key}.count", len(current), resize),
+    )

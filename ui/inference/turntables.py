@@ -46,12 +46,10 @@ def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool
         nearest = collection.track.apart(w[:, None], subject.w).argmin(1)
         w, truth = subject.w[nearest], subject.images[nearest]
     made, doubt = seen.images(w), cached.doubt(seen, w, warned)
-    drawn = {"MSE here": made}
-    if not own:
-        drawn |= collection.references(subject, seen.observed, w)
+    references = {} if own else collection.references(subject, seen.observed, w)
     figures = {
         name: ((images - truth) ** 2).reshape(len(w), -1).mean(1).tolist()
-        for name, images in drawn.items()
+        for name, images in {"MSE here": made, **references}.items()
     }
     if doubt is not None:
         figures["pixel sd"] = doubt.tolist()

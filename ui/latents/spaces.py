@@ -200,7 +200,7 @@ def _joint(choice: Choice, found: Codes, row: int, view: int) -> None:
         view=view,
     )
     sentence = (
-        f"Nothing in the training of a {choice.title} divides its channels by angle and style."
+        f"Nothing in the training of a {choice.kind.title} divides its channels by angle and style."
     )
     with frame.card("All channels", sentence, height="stretch"):
         _show(choice, "latents.joint", "Views in all channels", space, found.subjects)

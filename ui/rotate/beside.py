@@ -1,15 +1,12 @@
 """A second model in the same ring, turned together with the first."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from fgpvae.browser.imagined import remembered
-from fgpvae.browser.style_directions import Style
 from fgpvae.data.collections import Subject
 from ui.catalog import models
 from ui.catalog.models import Choice
-from ui.components.dial import Beside, followed
+from ui.components.dial import Beside
 from ui.inference import cached, captions
 from ui.shell import notices
 from ui.shell.query_params import KEEP
@@ -55,13 +52,3 @@ def scene(second: Choice | None, subject: Subject, given: list[int]) -> Beside |
         notices.note(captions.classes_met(second.classes, second.name))
     styles = cached.sliders(second, subject.label) if len(seen.own) else None
     return Beside(second.name, seen.scene, styles or ())
-
-
-def lead(choice: Choice, styles: Sequence[Style] | None, second: Beside | None) -> str:
-    """Say which of two models the style sliders move."""
-    if second is None:
-        return ""
-    names = [first.name for first, _ in followed(styles, second)]
-    if not names:
-        return f"The sliders move {choice.name} only: {second.name} has none like them."
-    return f"{second.name} follows {choice.name} in {', '.join(names)}."

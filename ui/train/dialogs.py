@@ -11,7 +11,8 @@ from ui.train.run_state import act, ask, redrawn, say, select
 
 
 def questions() -> None:
-    """Show the open dialog until it is answered or dismissed."""
+    """Show the open dialog until it is answered or dismissed. Call this before any fragment."""
+    st.session_state.pop("train.redraw", None)  # the whole page runs
     if not (asked := st.session_state.get("train.ask")):
         return
     what, name = asked

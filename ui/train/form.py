@@ -27,8 +27,6 @@ MODEL = Setting(
 
 def fill(config: RunConfig) -> None:
     """Fill the form with a config, replacing all input by new widgets."""
-    for old in [each for each in st.session_state if str(each).startswith("train.setting.")]:
-        del st.session_state[old]
     st.session_state[BASE] = config
     st.session_state[FILLED] = st.session_state.get(FILLED, 0) + 1
 

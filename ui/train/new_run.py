@@ -45,23 +45,6 @@ LINES = {
 }
 
 
-def fill() -> None:
-    """Fold the form after a start, or fill it with a cloned run. Call this before it is drawn."""
-    state = st.session_state
-    state.pop("train.redraw", None)  # a link asked for this run
-    if state.pop("train.begun", False):
-        state["train.open"], state["train.name"] = False, ""
-    cloned: RunConfig | None = state.pop("train.clone", None)
-    if cloned is not None:
-        groups = {name: group for group, names in presets.grouped().items() for name in names}
-        known = cloned.preset if cloned.preset in (*FIRST, *groups) else FIRST[0]
-        state["train.preset"] = groups.get(known, known)
-        if known in groups:
-            state[f"train.preset.{groups[known]}"] = known
-        form.fill(replace(cloned, preset=known))
-        state["train.filled"], state["train.open"] = (known, None), True
-
-
 @st.fragment
 def new_run() -> None:
     redrawn()
@@ -128,15 +111,27 @@ def start(preset: str) -> None:
 
 
 def begin(config: RunConfig | None = None) -> None:
-    """Start a run with a config, or with the form as it is at the click."""
-    root, name = queue.root(), ""
+    """Start a run with a config, or with the form as it is at the click; then fold the form."""
+    state, root, name = st.session_state, queue.root(), ""
     if config is None:
         config = form.build()
-        name = queue.tidy_name(st.session_state.get("train.name", ""))
-    own = st.session_state[OWN] if config.data.own else None
+        name = queue.tidy_name(state.get("train.name", ""))
+    own = state[OWN] if config.data.own else None
     name = name or queue.free_name(root, config.preset)
     select(queue.start(root, name, config, own).name)
-    st.session_state["train.begun"] = True
+    state["train.open"], state["train.name"] = False, ""
+
+
+def clone(config: RunConfig) -> None:
+    """Fill the form with the settings of a run."""
+    state = st.session_state
+    groups = {name: group for group, names in presets.grouped().items() for name in names}
+    known = config.preset if config.preset in (*FIRST, *groups) else FIRST[0]
+    state["train.preset"] = groups.get(known, known)
+    if known in groups:
+        state[f"train.preset.{groups[known]}"] = known
+    form.fill(replace(config, preset=known))
+    state["train.filled"], state["train.open"] = (known, None), True
 
 
 def upload_run() -> None:

@@ -19,7 +19,7 @@ from ui.inference import strip
 from ui.shell import frame, palette, query_params
 from ui.shell.query_params import KEEP
 from ui.train import curves
-from ui.train.new_run import begin
+from ui.train.new_run import begin, clone
 from ui.train.run_state import STOPPING, act, ask, duration, live, progress, redrawn, said, select
 from ui.train.run_state import state as state_of
 
@@ -212,8 +212,8 @@ def actions(run: Run, state: str) -> None:
             button("Resume", help, act, queue.resume, run, type="primary", **first)
         else:
             button("More epochs", help, ask, "more", run.name, **first)
-        clone = (act, st.session_state.update, {"train.clone": run.config})
-        button("Clone settings", AGAIN if own else CLONE, *clone, disabled=own)
+        help = AGAIN if own else CLONE
+        button("Clone settings", help, act, clone, run.config, disabled=own)
         help = STOP_FIRST if busy else "Asks for a name."
         button("Rename", help, ask, "rename", run.name, disabled=busy)
         frame.download(

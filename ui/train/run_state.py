@@ -1,6 +1,5 @@
 """The chosen run, actions of buttons, and texts on the progress of runs."""
 
-import math
 from collections.abc import Callable
 
 import streamlit as st
@@ -85,11 +84,7 @@ def said(run: Run) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a duration with a precision that fits: 3 s, 25 s, 5 min, 2 h 10 min."""
+    """Format a duration with a precision that fits: 25 s, 5 min, 2.2 h."""
     if seconds < 60:
-        return f"{max(round(seconds), 1) if seconds < 10 else 5 * math.ceil(seconds / 5)} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest} min" if rest and hours < 10 else f"{hours} h"
+        return f"{max(round(seconds), 1)} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3570 else f"{seconds / 3600:.1f} h"
