@@ -120,7 +120,15 @@ def gallery(key: str, choice: Choice, current: Subject, second: Subject | None =
             )
             shown = current if target == key else second
         place = st.container(width="content")
-        new = _new(key, choice, shown)
+        new = choice.kind.takes_new_digits and query_params.segments(
+            "New or training",
+            {True: f"New {words.many}", False: f"Training {words.many}"},
+            f"{key}.{choice.collection.name}.kind",
+            linked=False,
+            default=shown.new is not False,
+            help=f"The model learned from the training {words.many} and never saw the new ones.",
+            label_visibility="collapsed",
+        )
         with place:
             label = _label(target, choice, shown, new)
         more = st.toggle("More", key=f"{key}.more")
@@ -173,19 +181,4 @@ def _label(target: str, choice: Choice, current: Subject, new: bool) -> int | No
         label_visibility="collapsed",
         wrap=True,  # not the last on a phone, where it would be out of sight
         **widget_keys.showing(f"{target}.class", current.label, changed),
-    )
-
-
-def _new(key: str, choice: Choice, current: Subject) -> bool:
-    if not choice.kind.takes_new_digits:
-        return False
-    many = choice.collection.words.many
-    return query_params.segments(
-        "New or training",
-        {True: f"New {many}", False: f"Training {many}"},
-        f"{key}.{choice.collection.name}.kind",
-        linked=False,
-        default=current.new is not False,
-        help=f"The model learned from the training {many} and has never seen the new ones.",
-        label_visibility="collapsed",
     )

@@ -14,11 +14,8 @@ from fgpvae import orientation
 from fgpvae.data import circular_error
 from fgpvae.data.collections import PictureSubject
 from fgpvae.orientation import novelty, picture_scores, several_views
-from fgpvae.orientation.novelty import Novelty
 from fgpvae.orientation.one_view import Mode
-from fgpvae.orientation.picture_scores import PictureScores
-from fgpvae.orientation.several_views import Placement
-from ui.catalog.models import Choice
+from ui.catalog import Choice
 from ui.components.tiles import Tile, tiles
 from ui.components.upright import upright
 from ui.extrapolate import pieces
@@ -35,8 +32,10 @@ UNTOLD = "This model cannot find the angle of a picture."
 WHICH_HELP = "If you state it, angles at which the picture looks like another digit are ruled out."
 
 FINE = "This looks like the digits the model knows."
-UNLIKE = "This looks unlike the digits the model knows: expect errors."
-NO_DIGIT = "This does not look like a digit. The result is shown anyway."
+WARNINGS = {
+    novelty.Novelty.NO_DIGIT: "This does not look like a digit. The result is shown anyway.",
+    novelty.Novelty.UNLIKE: "This looks unlike the digits the model knows: expect errors.",
+}
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,11 @@ def build(
         example = view.truth is not None  # which already has MNIST's form
         images.append(view.digit if example else picture_scores.as_seen(view.digit, w))
         said.add(novelty.verdict(model, view.digit, score, w))
-    warning = NO_DIGIT if Novelty.NO_DIGIT in said else UNLIKE if Novelty.UNLIKE in said else ""
+    warning = next((text for worst, text in WARNINGS.items() if worst in said), "")
     if found.misfits:
         names = ", ".join(str(view + 1) for view in found.misfits)
         warning = f"Some views do not fit the others: {names}. Do they show the same digit?"
-    fine = FINE if said == {Novelty.FINE} and not warning else ""
+    fine = FINE if said == {novelty.Novelty.FINE} and not warning else ""
     id = "-".join(view.id for view in views)
     own["stated"] = None if stated[0] is None else f"{stated[0]:g}"
     own["digit"] = None if label is None else str(label)
@@ -92,7 +91,7 @@ def build(
 
 
 @st.cache_resource(max_entries=128, ttl=pieces.HOUR, show_spinner=False)
-def _scores(choice: Choice, digit: np.ndarray) -> PictureScores | None:
+def _scores(choice: Choice, digit: np.ndarray) -> picture_scores.PictureScores | None:
     model = choice.load()
     if not (model.tells_angle and model.separates_style):
         return None
@@ -109,7 +108,9 @@ def _state(id: str, degrees: float | None) -> None:
     st.session_state[f"extrapolate.stated.{id}"] = None if degrees is None else degrees % 360
 
 
-def _card(choice: Choice, views: Sequence[View], found: Placement, shown: int) -> None:
+def _card(
+    choice: Choice, views: Sequence[View], found: several_views.Placement, shown: int
+) -> None:
     """Ask whether the picture `shown` is upright and which digit it is, with suggestions."""
     view, model = views[shown], choice.load()
     w, belief = float(found.angles[shown]), None if found.belief is None else found.belief[shown]

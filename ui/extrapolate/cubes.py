@@ -7,8 +7,7 @@ import streamlit as st
 from fgpvae.data import cubes
 from fgpvae.data.collections import CubeFigure, Cubes
 from fgpvae.errors import UserError
-from ui.catalog import subjects
-from ui.catalog.models import Choice
+from ui.catalog import Choice, subjects
 from ui.components.builder import builder
 from ui.extrapolate.built import KEY, Built
 from ui.shell import frame, notices, widget_keys

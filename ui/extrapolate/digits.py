@@ -11,8 +11,7 @@ import streamlit as st
 from fgpvae import images
 from fgpvae.browser.imagined import prior
 from fgpvae.data.collections import Digit, Digits
-from ui.catalog import subjects
-from ui.catalog.models import Choice
+from ui.catalog import Choice, subjects
 from ui.components.canvas import Strokes, canvas, from_link, to_link, to_png
 from ui.components.paste import paste
 from ui.components.tiles import Tile, tiles

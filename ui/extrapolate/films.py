@@ -10,8 +10,7 @@ import streamlit as st
 from fgpvae.data import films
 from fgpvae.data.collections import Digits, Films
 from fgpvae.images import Options
-from ui.catalog import subjects
-from ui.catalog.models import Choice
+from ui.catalog import Choice, subjects
 from ui.components.canvas import Strokes, canvas, from_link, to_link, to_png
 from ui.components.tiles import tiles
 from ui.extrapolate import pieces

@@ -78,9 +78,8 @@ def latents(
     kinds = np.full(len(seen.scene.code), rest if len(seen.scene.styles) else "joint", object)
     kinds[seen.scene.styles] = "global"
     mean = seen.scene.at(w, None if style is None else np.asarray(style))
-    sd: list[float | None] = [None] * len(mean)
-    if seen.model.tells_certainty:
-        sd = seen.channels([w], style)[1][0].round(6).tolist()
+    known = seen.model.tells_certainty
+    sd = seen.channels([w], style)[1][0].round(6).tolist() if known else [None] * len(mean)
     return {
         collection.words.place: round(float(track.to_view(w)), 4),
         "views": np.asarray(track.to_view(seen.subject.w[seen.observed])).round(4).tolist(),

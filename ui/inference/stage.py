@@ -9,10 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fgpvae.browser.imagined import Imagined
 from fgpvae.data.collections import Collection, PictureSubject, Subject
-from ui.catalog import models
-from ui.catalog.models import Choice
+from ui.catalog import Choice, models
 from ui.components import dial, pictures
-from ui.components.dial import DialState
 from ui.inference import cached, captions, strip, turntables
 from ui.shell import frame, notices, query_params, widget_keys
 
@@ -36,7 +34,7 @@ def show(
     editable: bool = True,
     warned: bool = False,
     **options: Any,
-) -> DialState:
+) -> dial.DialState:
     """Show the dial `key`, the truth and which views the model sees, samples, and a strip.
 
     `places` are for the dial, its cards and the style; `samples` is for the samples, by default
@@ -75,7 +73,7 @@ def show(
     return state
 
 
-def _picture(seen: Imagined, key: str, angle: float, place: DeltaGenerator) -> DialState:
+def _picture(seen: Imagined, key: str, angle: float, place: DeltaGenerator) -> dial.DialState:
     """Stand in for the dial, for a model that only the server can draw: a picture and a slider."""
     with place:
         with frame.card(key=f"{key}.still"):
@@ -96,7 +94,7 @@ def _picture(seen: Imagined, key: str, angle: float, place: DeltaGenerator) -> D
                 'style="display:block;width:min(100%,330px);margin:0.6rem auto;border-radius:50%">'
             )
         below = st.container()
-    return DialState(angle=chosen, style=None, below=below)
+    return dial.DialState(angle=chosen, style=None, below=below)
 
 
 def _views(seen: Imagined, choice: Choice, key: str, editable: bool, warned: bool) -> None:

@@ -7,8 +7,6 @@ from fgpvae.browser.imagined import Imagined
 from fgpvae.data.collections import Collection
 from ui.catalog.models import Choice
 from ui.components import dial, pictures
-from ui.components.dial import DialState
-from ui.components.pictures import address
 from ui.components.tiles import Tile, tiles
 from ui.inference.places import colour, from_dial, labels, to_dial
 from ui.shell import frame
@@ -22,14 +20,30 @@ def held_out_text(choice: Choice) -> str:
     return "never observed here" if fresh else "never seen in training"
 
 
-def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:
+def card(seen: Imagined, choice: Choice, key: str, dialled: dial.DialState) -> None:
     """Show pictures along the track; a click moves the dial `key`."""
     collection, subject, track = choice.collection, seen.subject, choice.collection.track
     here, style = from_dial(track, dialled.angle), dialled.style
     w = subject.w if seen.observed.any() else track.grid(16)  # a random subject has no views
     views = some_views(w)
-    places = [to_dial(track, float(w[view])) for view in views]
-    held, observed = set(subject.held_out), seen.observed.any() & np.resize(seen.observed, len(w))
+    images, texts = seen.images(w[views], style), labels(track, w[views])
+    observed = seen.observed.any() & np.resize(seen.observed, len(w))
+    places, shown = [to_dial(track, float(w[view])) for view in views], list[Tile]()
+    for view, image, text in zip(views, images, texts, strict=True):
+        held = view in subject.held_out
+        unseen = held_out_text(choice) if held else "imagined"
+        shown.append(
+            Tile(
+                str(len(shown)),
+                pictures.address(image, 3),
+                f"{text}, {'observed' if observed[view] else unseen}",
+                text=text,
+                colour=colour(track, float(w[view])),
+                dot=bool(observed[view]),
+                marked=held,
+                selected=bool(np.isclose(track.apart(w[view], here), 0, atol=1e-3)),
+            )
+        )
 
     def move(name: str) -> None:
         angle = places[int(name)]
@@ -38,25 +52,6 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: DialState) -> None:
         else:
             dial.move(key, angle)
 
-    def state(view: int) -> str:
-        if view in held:
-            return held_out_text(choice)
-        return "observed" if observed[view] else "imagined"
-
-    images, texts = seen.images(w[views], style), labels(track, w[views])
-    shown = [
-        Tile(
-            str(index),
-            address(image, 3),
-            f"{text}, {state(view)}",
-            text=text,
-            colour=colour(track, float(w[view])),
-            dot=bool(observed[view]),
-            marked=view in held,
-            selected=bool(np.isclose(track.apart(w[view], here), 0, atol=1e-3)),
-        )
-        for index, (view, image, text) in enumerate(zip(views, images, texts, strict=True))
-    ]
     with frame.card(f"All {collection.words.place}s"):
         tiles(
             shown,

@@ -4,12 +4,10 @@ import streamlit as st
 
 from fgpvae.browser.imagined import remembered
 from fgpvae.data.collections import Subject
-from ui.catalog import models
-from ui.catalog.models import Choice
+from ui.catalog import Choice, models
 from ui.components.dial import Beside
 from ui.inference import cached, captions
-from ui.shell import notices
-from ui.shell.query_params import KEEP
+from ui.shell import notices, query_params
 
 NONE = "none"
 
@@ -33,7 +31,7 @@ def pick(choice: Choice, subject: Subject) -> Choice | None:
         help="A second model in the same ring; both turn together. The sliders belong to the "
         "first model. The second follows where both have the same slider, such as slant "
         "or width.",
-        **KEEP,
+        **query_params.KEEP,
     )
     return offered.get(name)
 

@@ -6,7 +6,6 @@ from fgpvae.browser.imagined import Imagined, morphed, swapped
 from fgpvae.data.collections import Collection
 from fgpvae.evaluation.metrics import mse
 from ui.components import dial, pictures
-from ui.components.pictures import address
 from ui.components.tiles import Tile, tiles
 from ui.inference.places import labels
 from ui.shell import frame
@@ -27,7 +26,7 @@ def morph_swap(key: str, collection: Collection, a: Imagined, b: Imagined, w: fl
         texts = ["A", *(f"{100 * step / (STEPS - 1):.0f}%" for step in range(1, STEPS - 1)), "B"]
         tiles(
             [
-                Tile(str(index), address(image, 3), f"Style {text}", text=text)
+                Tile(str(index), pictures.address(image, 3), f"Style {text}", text=text)
                 for index, (image, text) in enumerate(zip(images, texts, strict=True))
             ],
             key=f"{key}.morph",

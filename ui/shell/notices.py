@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 def problem(sentence: str) -> None:
     """Show an error in one sentence."""
-    st.html(f'<div class="notice problem" role="alert">{escape(sentence)}</div>{STYLE}')
+    st.html(f'<div class="notice problem" role="alert">{escape(sentence)}</div>')
 
 
 def note(sentence: str) -> None:
     """Show information that is not an error."""
-    st.html(f'<div class="notice" role="note">{escape(sentence)}</div>{STYLE}')
+    st.html(f'<div class="notice" role="note">{escape(sentence)}</div>')
 
 
 def attempt(action: Callable[[], T]) -> T:
@@ -28,12 +28,3 @@ def attempt(action: Callable[[], T]) -> T:
     except UserError as error:
         problem(str(error))
         st.stop()
-
-
-STYLE = """<style>
-.notice {
-  padding: 0.65rem 0.95rem; border-radius: 10px; font-size: 0.95rem; line-height: 1.45;
-  border: 1px solid light-dark(#e6e6e0, #262c39); background: light-dark(#fff, #171b24);
-}
-.notice.problem { border-left: 3px solid #e4572e; }
-</style>"""

@@ -121,9 +121,9 @@ def _widget(path: str, setting: Setting, value: Any) -> None:
     if choices and isinstance(value, tuple | list):
         st.multiselect(label, list(choices), list(value), format_func=choices.__getitem__, **common)
     elif choices:
-        every = list(dict.fromkeys((*choices, value)))  # a cloned run may have another
-        names = dict(zip(every, every, strict=True)) | dict(choices)
-        st.selectbox(label, every, every.index(value), format_func=names.__getitem__, **common)
+        names = {**choices, value: choices.get(value, value)}  # a cloned run may have another
+        at = list(names).index(value)
+        st.selectbox(label, list(names), at, format_func=names.__getitem__, **common)
     elif isinstance(value, bool):
         st.toggle(label, value, **common)
     elif isinstance(value, tuple | list) and isinstance(value[0], float):

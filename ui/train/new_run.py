@@ -15,7 +15,6 @@ from fgpvae.runs import archives, queue
 from fgpvae.runs.estimate import epoch_seconds
 from fgpvae.training import presets
 from fgpvae.training.configs import OBJECTS, RunConfig
-from fgpvae.training.presets import FIRST, PRESETS
 from ui.catalog import models
 from ui.shell import frame
 from ui.shell.query_params import segments
@@ -53,7 +52,9 @@ def new_run() -> None:
     ):
         with st.container():  # keeps its place, so that nothing below moves
             groups = presets.grouped()
-            titles = {name: NAMES.get(name, name.capitalize()) for name in (*FIRST, *groups)}
+            titles = {
+                name: NAMES.get(name, name.capitalize()) for name in (*presets.FIRST, *groups)
+            }
             hidden: dict[str, Any] = {"label_visibility": "collapsed"}
             preset = segments("Preset", titles, "train.preset", **hidden)
             if group := groups.get(preset):
@@ -63,7 +64,7 @@ def new_run() -> None:
         with st.container():
             own = own_objects() if preset == OBJECTS else None
         if st.session_state.get("train.filled") != (preset, own):
-            form.fill(own or PRESETS[preset])
+            form.fill(own or presets.PRESETS[preset])
             st.session_state["train.filled"] = preset, own
         place = st.container()
         drawer = st.expander("All settings", key="train.open", on_change="rerun")
@@ -126,7 +127,7 @@ def clone(config: RunConfig) -> None:
     """Fill the form with the settings of a run."""
     state = st.session_state
     groups = {name: group for group, names in presets.grouped().items() for name in names}
-    known = config.preset if config.preset in (*FIRST, *groups) else FIRST[0]
+    known = config.preset if config.preset in (*presets.FIRST, *groups) else presets.FIRST[0]
     state["train.preset"] = groups.get(known, known)
     if known in groups:
         state[f"train.preset.{groups[known]}"] = known

@@ -17,11 +17,9 @@ from ui import charts
 from ui.catalog import Choice, models, subjects
 from ui.inference import strip
 from ui.shell import frame, palette, query_params
-from ui.shell.query_params import KEEP
-from ui.train import curves
+from ui.train import curves, run_state
 from ui.train.new_run import begin, clone
 from ui.train.run_state import STOPPING, act, ask, duration, live, progress, redrawn, said, select
-from ui.train.run_state import state as state_of
 
 SHOWN = 8  # runs in the list at first
 LARGEST_LOG = 2**20  # bytes
@@ -92,7 +90,7 @@ def entries(found: list[Run], chosen: Run | None) -> None:
 
 
 def detail(run: Run, others: list[Run]) -> None:
-    config, model, lines, state = run.config, run.config.model, run.metrics(), state_of(run)
+    config, model, lines, state = run.config, run.config.model, run.metrics(), run_state.state(run)
     channels = f"L = {model.latents}"
     if "local" in model.blocks:
         channels += f", J = {model.blocks['local'].stop}"
@@ -129,26 +127,23 @@ def detail(run: Run, others: list[Run]) -> None:
 def last_line(run: Run) -> str:
     """Return the last line in the log of a process that has died."""
     try:
-        lines = files.read(run.path / runs.LOG, LARGEST_LOG).decode(errors="replace").split("\n")
+        text = files.read(run.path / runs.LOG, LARGEST_LOG).decode(errors="replace").strip()
     except UserError:
         return ""
-    said = next((line for line in reversed(lines) if line.strip()), "")
-    return f" The last line of its log: {said[:300]}" if said else ""
+    return f" The last line of its log: {text.splitlines()[-1][:300]}" if text else ""
 
 
 def pictures(run: Run) -> None:
     """Show views of a subject, true and as predicted by the newest weights."""
-    choice = models.of_run(run)
-    if choice is None:
-        st.caption("The first pictures appear as soon as the run is ready.")
-        return
+    html, caption = "", "The first pictures appear as soon as the run is ready."
     try:
-        html, caption = _redrawn(choice)
+        if choice := models.of_run(run):
+            html, caption = _redrawn(choice)
     except UserError as error:
-        st.caption(frame.plain(f"No pictures: {error}"))
-        return
+        caption = frame.plain(f"No pictures: {error}")
     st.caption(caption)
-    st.html(html)
+    if html:
+        st.html(html)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -172,7 +167,7 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
             index=None,
             key="train.other",
             placeholder="no other run",
-            **KEEP,
+            **query_params.KEEP,
         )
         if name is not None:
             shown.append(names[name])
