@@ -7,17 +7,13 @@ from ui.shell import about, frame, query_params
 
 frame.guard()
 frame.heading("How it works", f"The paper in six screens: {about.CITED}.")
-query_params.follow("screen", SCREENS, "1")
 screen = st.segmented_control(
     "Screen",
     list(SCREENS),
     format_func=lambda number: f"{number} · {SCREENS[number][0]}",
     required=True,
-    key="screen",
-    on_change=query_params.keep,
-    args=("screen",),
-    persist_state="session",
     label_visibility="collapsed",
+    **query_params.follow("screen", SCREENS, "1"),
 )
 assert screen is not None  # it is required
 _, show = SCREENS[screen]

@@ -142,15 +142,11 @@ def pick(
         st.stop()
     check_link()
     lines = [f"- **{each.name}**: {each.line}" for each in choices.values() if not each.own]
-    query_params.follow("model", choices, next(iter(choices)))
     name = st.selectbox(
         "Model",
         choices,
-        key="model",
-        on_change=query_params.keep,
-        args=("model",),
-        persist_state="session",
         help="\n".join([*lines, "- then your own runs, newest first."]),
+        **query_params.follow("model", choices, next(iter(choices))),
         **options,
     )
     return choices[name]

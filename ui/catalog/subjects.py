@@ -10,10 +10,6 @@ from ui.components.tiles import Tile, tiles
 from ui.shell import query_params, widget_keys
 
 GROUPS = ("Digits", "Objects", "Films")
-HELP = (
-    "A digit is a picture that turns. An object in space hides its far side. A film moves "
-    "along a path that no single frame shows."
-)
 SHOWN, MORE = 20, 60  # subjects in a gallery
 FEW = 12  # new subjects below which those of training are shown with them
 
@@ -40,7 +36,8 @@ def switch(key: str) -> str:
             "Digits, objects or films",
             offered,
             required=True,
-            help=HELP,
+            help="A digit is a picture that turns. An object in space hides its far side. A film "
+            "moves along a path that no single frame shows.",
             label_visibility="collapsed",
             **widget_keys.showing(f"{key}.group", here, lead),
         )

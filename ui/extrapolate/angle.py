@@ -25,10 +25,7 @@ from ui.shell import frame, palette, query_params
 POSSIBLE = 0.05  # minimum share of the posterior at which an angle is suggested
 DISC, INNER, LENGTH = 56, 66, 22  # radii of picture and ring; longest petal
 SAME, NEAR = math.radians(4), math.radians(20)
-QUESTION = "Is this the right way up?"
-SEVERAL = "More than one angle is possible."
 TURN = "If it is not upright, turn it by hand"
-UNTOLD = "This model cannot find the angle of a picture."
 WHICH_HELP = "If you state it, angles at which the picture looks like another digit are ruled out."
 
 FINE = "This looks like the digits the model knows."
@@ -114,7 +111,7 @@ def _card(
     """Ask whether the picture `shown` is upright and which digit it is, with suggestions."""
     view, model = views[shown], choice.load()
     w, belief = float(found.angles[shown]), None if found.belief is None else found.belief[shown]
-    question = frame.card(QUESTION, key="extrapolate.angle")
+    question = frame.card("Is this the right way up?", key="extrapolate.angle")
     with question, st.container(horizontal=True, key="extrapolate.question"):
         with st.container(key="extrapolate.picture"):
             upright(
@@ -126,7 +123,7 @@ def _card(
             )
         with st.container(key="extrapolate.suggested", gap="small"):
             if belief is None:
-                st.caption(f"{UNTOLD} {TURN}.")
+                st.caption(f"This model cannot find the angle of a picture. {TURN}.")
             else:
                 _suggest(view, orientation.modes(belief), w)
             if model.tells_angle and model.separates_style:
@@ -146,8 +143,9 @@ def _suggest(view: View, modes: Sequence[Mode], w: float) -> None:
     """Show the picture turned upright by each likely angle, to choose from."""
     known = "" if view.truth is None else f" Its true angle is {view.truth:g}°."
     stated = _stated(view.id) is not None
-    several = not stated and sum(each.share >= POSSIBLE for each in modes) > 1
-    st.caption(f"{TURN}, or pick one.{f' **{SEVERAL}**' if several else ''}{known}")
+    if not stated and sum(each.share >= POSSIBLE for each in modes) > 1:
+        known = f" **More than one angle is possible.**{known}"
+    st.caption(f"{TURN}, or pick one.{known}")
     shown = []
     for mode in modes:
         apart = circular_error(mode.angle, w)

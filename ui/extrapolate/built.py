@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from fgpvae.browser.imagined import Imagined
 from fgpvae.data.collections import Subject
 
-KEY = "extrapolate"
 PARAMS = ("subject", "shown", "stated", "digit", "seed", "strokes", "path", "look")
 
 

@@ -9,7 +9,7 @@ from fgpvae.data.collections import CubeFigure, Cubes
 from fgpvae.errors import UserError
 from ui.catalog import Choice, subjects
 from ui.components.builder import builder
-from ui.extrapolate.built import KEY, Built
+from ui.extrapolate.built import Built
 from ui.shell import frame, notices, widget_keys
 
 MOVES_HELP = (
@@ -23,7 +23,7 @@ DRAFT = "extrapolate.draft"
 
 def build(choice: Choice, link: Mapping[str, str]) -> Built:
     """Ask for a figure; while the input is invalid, use the last valid one."""
-    figure = subjects.chosen(KEY, choice, link.get("subject"))
+    figure = subjects.chosen("extrapolate", choice, link.get("subject"))
     assert isinstance(figure, CubeFigure)
     id, shown, text, problem = st.session_state.get(DRAFT, ("", (), "", ""))
     if id != figure.id:  # the figure was changed elsewhere
@@ -34,7 +34,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
         """Use a new figure; if it is invalid, say why and keep the one before."""
         try:
             found = read()
-            subjects.pick(KEY, choice, found.id)
+            subjects.pick("extrapolate", choice, found.id)
             drafted = drafted or cubes.parse(found.moves).cubes
             st.session_state[DRAFT] = found.id, drafted, typed or found.moves, ""
         except UserError as error:
@@ -46,7 +46,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
     def another() -> None:
         every = [each.id for each in choice.collection.subjects(True)]
         now = every.index(figure.id) + 1 if figure.id in every else 0
-        subjects.pick(KEY, choice, every[now % len(every)])
+        subjects.pick("extrapolate", choice, every[now % len(every)])
 
     with frame.card("Build a cube figure", key="extrapolate.build"):
         builder(shown, key="extrapolate.builder", on_built=on_built)

@@ -17,7 +17,7 @@ from ui.components.paste import paste
 from ui.components.tiles import Tile, tiles
 from ui.extrapolate import angle, pieces
 from ui.extrapolate.angle import View
-from ui.extrapolate.built import KEY, Built
+from ui.extrapolate.built import Built
 from ui.inference import cached
 from ui.shell import frame, notices, query_params
 from ui.shell.public import allowed
@@ -143,7 +143,7 @@ def _example(choice: Choice, link: Mapping[str, str]) -> tuple[Digit, int]:
     """Ask for a digit that no model was trained on, and its angle."""
     collection = choice.collection
     assert isinstance(collection, Digits)
-    picked = subjects.chosen(KEY, choice, link.get("subject"))
+    picked = subjects.chosen("extrapolate", choice, link.get("subject"))
     digit = picked if isinstance(picked, Digit) and picked.new else collection.first(picked.label)
     labels = sorted(collection.classes)
     plain = [collection.first(label) for label in PLAIN if label in labels]
@@ -175,7 +175,7 @@ def _gallery(choice: Choice, shown: Sequence[Digit], current: Digit, name: str =
         [subjects.tile(each, current) for each in shown],
         key=f"extrapolate.examples.{name}",
         label="Digits to pick from" if name == "all" else "Examples",
-        on_pick=lambda id: subjects.pick(KEY, choice, id),
+        on_pick=lambda id: subjects.pick("extrapolate", choice, id),
     )
 
 

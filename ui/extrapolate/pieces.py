@@ -18,7 +18,6 @@ from ui.shell.public import allowed
 AUTOMATIC = "Find out"
 INK = {AUTOMATIC: None, "Dark": True, "Light": False}
 CHOOSE = "Click a digit to turn it, or drag the corners around one."
-CROP = "Drag the corners to use a part of it."
 SIDE = 192  # pixels of the visible part of a digit close up
 ROOM = 280  # pixels of the stored part: more than the diagonal, so that it can be rotated
 STEP_SIDE = 140  # pixels of the steps, at most
@@ -136,7 +135,7 @@ def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) 
             options.crop,
             key=f"extrapolate.crop.{id}",
             label=f"Your picture {name}",
-            hint=CHOOSE if boxes else CROP,
+            hint=CHOOSE if boxes else "Drag the corners to use a part of it.",
             on_crop=lambda box: st.session_state.update({f"extrapolate.part.{id}": box}),
         )
         with st.container(horizontal=True, gap="medium"):

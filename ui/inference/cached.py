@@ -12,12 +12,12 @@ from fgpvae.data.collections import Subject
 from fgpvae.errors import UserError
 from fgpvae.evaluation import latents
 from fgpvae.evaluation.metrics import mse
+from fgpvae.orientation import class_styles
 from ui.catalog import Choice
 from ui.shell import cache
 
 MOST, HOUR = 128, 3600  # subjects; seconds for uploaded pictures
 COUNT = 360  # training subjects to which sliders are fitted
-FEW = 12  # subjects that suffice for the class means
 EXAMPLES = 8  # subjects used to find the channels with the largest effect
 
 
@@ -76,24 +76,10 @@ def likely(choice: Choice, label: int | None) -> latents.Styles | None:
 
 
 def likely_of(choice: Choice, seen: Imagined) -> latents.Styles | None:
-    """Return styles of the class that a subject is nearest to."""
-    if seen.subject.label is not None or not choice.classes:
-        return likely(choice, seen.subject.label)
-    means = _means(choice)
-    if not means or not len(seen.own):
-        return None
-    nearest = min(means, key=lambda label: np.linalg.norm(means[label] - seen.own))
-    return likely(choice, nearest)
-
-
-@st.cache_resource(max_entries=24, show_spinner=False)
-def _means(choice: Choice) -> dict[int, np.ndarray]:
-    """Compute the mean style of each class; empty for a model without a style."""
-    model, collection = choice.load(), choice.collection
-    try:
-        return {
-            label: latents.own_styles(model, collection.training_views(label, FEW)).mean(0)
-            for label in collection.classes
-        }
-    except UserError:
-        return {}
+    """Return styles of the class of a subject, or of the class that its style is nearest to."""
+    label = seen.subject.label
+    if label is None and choice.classes and len(seen.own):
+        means = class_styles.of_model(choice.load()).means.numpy()  # [10, G]
+        apart = np.linalg.norm(means - seen.own, axis=1)
+        label = min(choice.classes, key=lambda each: float(apart[each]))
+    return likely(choice, label)

@@ -18,7 +18,7 @@ from ui.shell import frame
 SENTENCE = "Save what you see: the picture, {} as a GIF{}."
 IN_BROWSER = " or a video, or the dial itself as one file that works offline"
 DIAL = (
-    "One HTML file with the decoder, the views and the styles. It works offline, also on a phone."
+    "One HTML file with the decoder, the views and the styles; it works offline, also on a phone."
 )
 ALONE = "Drag the {}, or move the sliders. This file needs no server and no network."
 

@@ -15,10 +15,6 @@ from ui.inference import cached, captions, strip, turntables
 from ui.shell import frame, notices, query_params, widget_keys
 
 DOUBTS = 24  # places at which the width of the ring is measured
-HELP = (
-    "Q in the paper. You can also click the dots. The ring is thin where the picture is "
-    "certain and wide where it is not."
-)
 ELSEWHERE = {"Try the paper's model": "paper", "See a film": "films"}
 
 
@@ -146,6 +142,7 @@ def views_slider(
         1,
         len(subject.order),
         disabled=disabled or len(subject.order) < 2,
-        help=HELP,
+        help="Q in the paper. You can also click the dots. The ring is thin where the picture is "
+        "certain and wide where it is not.",
         **widget_keys.showing(f"{key}.count", len(current), resize),
     )

@@ -85,6 +85,5 @@ def redrawn(seen: Imagined, collection: Collection, marked: int | None = None) -
 
 def some_views(w: np.ndarray) -> list[int]:
     """Return the views to show: all, or some spread evenly along the track."""
-    count = len(w)
-    chosen = sorted({round(k) for k in np.linspace(0, count - 1, min(count, MOST)).tolist()})
+    chosen = np.linspace(0, len(w) - 1, min(len(w), MOST)).round().astype(int)
     return np.argsort(w, kind="stable")[chosen].tolist()

@@ -26,8 +26,6 @@ HINTS = {
     "pixel sd": "The expected error of a pixel, from posterior samples, calibrated on data held "
     "out from training.",
 }
-SILENT = "The style was changed, so there is no true picture to compare with."
-RECORDED = "Only recorded views have a true picture; the nearest one is shown."
 
 
 def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool = False) -> None:
@@ -39,7 +37,7 @@ def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool
         return
     subject, w, title = seen.subject, collection.track.grid(FRAMES), "Against the truth"
     truth, own = seen.truth(w), isinstance(seen.subject, PictureSubject)
-    if truth is None and isinstance(subject, PictureSubject):
+    if isinstance(subject, PictureSubject):
         truth, title = rotated(subject, seen.observed, w), "Against your picture, turned"
     recorded = truth is None
     if truth is None:  # the nearest recorded view to each place
@@ -60,11 +58,11 @@ def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool
             name="truth",
             figures=figures,
             hints=HINTS,
-            silent=SILENT,
+            silent="The style was changed, so there is no true picture to compare with.",
             line=not collection.track.period,
         )
         if recorded:
-            st.caption(RECORDED)
+            st.caption("Only recorded views have a true picture; the nearest one is shown.")
 
 
 def possibilities(seen: Imagined, collection: Collection, key: str) -> None:

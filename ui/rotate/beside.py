@@ -9,8 +9,6 @@ from ui.components.dial import Beside
 from ui.inference import cached, captions
 from ui.shell import notices, query_params
 
-NONE = "none"
-
 
 def pick(choice: Choice, subject: Subject) -> Choice | None:
     """Show a box to choose the second model, in the link as ?rotate.beside=name."""
@@ -26,7 +24,7 @@ def pick(choice: Choice, subject: Subject) -> Choice | None:
         return None
     name = st.selectbox(
         "Beside",
-        [NONE, *offered],
+        ["none", *offered],
         key="rotate.beside",
         help="A second model in the same ring; both turn together. The sliders belong to the "
         "first model. The second follows where both have the same slider, such as slant "

@@ -92,22 +92,21 @@ def write(**values: str | None) -> None:
             st.query_params[name] = value
 
 
-def follow(key: str, options: Container[object], default: object) -> None:
-    """Give the widget of this key the value of the address. Call this before it is drawn.
+def follow(key: str, options: Container[object], default: object) -> dict[str, Any]:
+    """Key and callback of a widget that has the value of the address, and writes its own there.
 
-    Back and links change the address; the widget changes it through `keep`. Without a value there,
-    the widget keeps its state, perhaps from another page, or has the default.
+    Without a value there, it keeps its state, perhaps from another page, or has the default.
     """
     linked, held = st.query_params.get(key), st.session_state.get(key)
     value = next((each for each in (linked, held) if each in options), default)
     st.session_state[key] = value  # also where it has it: another page's widget of this key is gone
     write(**{key: str(value)})
 
+    def changed() -> None:
+        if key in st.session_state:  # a run that was cut short may have removed the widget
+            write(**{key: str(st.session_state[key])})
 
-def keep(key: str) -> None:
-    """Write the choice into the address; the callback of a widget."""
-    if key in st.session_state:  # a run that was cut short may have removed the widget
-        write(**{key: str(st.session_state[key])})
+    return {"key": key, "on_change": changed, "persist_state": "session"}
 
 
 def number(text: str | None, default: float) -> float:

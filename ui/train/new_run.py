@@ -23,7 +23,6 @@ from ui.train.run_state import act, duration, redrawn, select
 
 LARGEST_MB = archives.LARGEST >> 20
 OWN = "train.own"  # in the session state: the uploaded objects
-LINE, CIRCLE = "On a line", "On a circle"
 NAMES = {"quick": "Quick", "paper": "The paper's", OBJECTS: "Your own data"}
 # descriptions of presets, beside those in `models.LINES`
 LINES = {
@@ -31,15 +30,12 @@ LINES = {
     "paper": "The paper's model: its networks, data and objective, for a thousand epochs.",
     OBJECTS: "Objects of your own, photographed or drawn from several views.",
     "wide": "The best on the paper's threes: larger networks, deformed digits, many epochs.",
-    "best": "The model that the app opens with: all ten digits at all angles. It downloads MNIST "
-    "from openml.org first.",
+    "best": "The model that the app opens with: all ten digits at all angles.",
     "cubes-quick": "Cube figures, which no rotation of a picture can turn.",
     "cubes": "Cube figures, with 4,000 random ones: the first part of how the app's model was "
     "trained.",
-    "films": "Films of digits that move, of all of MNIST, which is downloaded from openml.org "
-    "first.",
+    "films": "Films of digits that move, of all of MNIST.",
     "films-quick": "Films of digits that move: the look stays, the path is a Gaussian process.",
-    "cvae": "CVAE for threes: the angle is an input; with the pixel noise that suits it best.",
     "cvae-published": "The CVAE as the paper ran it.",
 }
 
@@ -102,6 +98,8 @@ def start(preset: str) -> None:
                 st.caption(f"It will be called {frame.plain(name)}.")
             active = sum(run.active for run in runs.list_runs(root)[0])
             wait = " It starts when the run before it is done." if active >= queue.slots() else ""
+            if config.data.source == "openml":
+                wait += " MNIST is downloaded from openml.org first."
             st.caption(f"Takes roughly {duration(seconds)}.{wait}")
         except UserError as error:
             wrong = True
@@ -179,9 +177,9 @@ def own_objects() -> RunConfig | None:
         return None
     left, right = st.columns(2)
     with left:
-        kind = segments("Views are", [LINE, CIRCLE], "train.track", linked=False)
+        kind = segments("Views are", ["On a line", "On a circle"], "train.track", linked=False)
     period, kernel = 0.0, None
-    if kind == CIRCLE:
+    if kind == "On a circle":
         period = right.number_input(
             "They repeat after", 1e-6, 1e9, 360.0, key="train.period", help="360 for degrees."
         )

@@ -1,4 +1,4 @@
-"""The list of runs beside the chosen one in detail, again every second while one trains."""
+"""The list of runs, one of them in detail with what can be done, and dialogs that ask first."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,18 +16,17 @@ from fgpvae.training.presets import PRESETS
 from ui import charts
 from ui.catalog import Choice, models, subjects
 from ui.inference import strip
-from ui.shell import frame, palette, query_params
+from ui.shell import frame, notices, palette, query_params
 from ui.train import curves, run_state
 from ui.train.new_run import begin, clone
-from ui.train.run_state import STOPPING, act, ask, duration, live, progress, redrawn, said, select
+from ui.train.run_state import act, ask, duration, progress, redrawn, select
 
 SHOWN = 8  # runs in the list at first
 LARGEST_LOG = 2**20  # bytes
 RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
 LEARNS = "A run shows its curves here, and how well it turns digits, second by second as it learns."
 LOST_NOTHING = "The training was interrupted. Nothing is lost: Resume continues it."
-CLONE, AGAIN = "Put them into the form above.", "Upload the data again, under Your own data."
-STOP_FIRST, GO_ON = "Stop it first.", "It continues from the last checkpoint."
+CLONE = "Puts them into the form above. Own data has to be uploaded there again."
 FIRST_WIDTH = 130  # pixels; the same for Stop, Resume and More epochs
 NOT_SET_ASIDE = "No digits were set aside: choose validation digits to see the error on new ones."
 NO_VALIDATION = "With this training set there is no validation while it trains; Compare tests it."
@@ -45,7 +44,7 @@ def watch(expected: bool) -> None:
     else:
         state["train.run"] = linked
     found, broken = runs.list_runs(queue.root())
-    if live(found) != expected:
+    if run_state.live(found) != expected:
         st.rerun()  # start or stop the refresh every second
     wanted = state.get("train.run") or next((run.name for run in found), None)
     if wanted is None:
@@ -80,7 +79,8 @@ def entries(found: list[Run], chosen: Run | None) -> None:
             f".st-key-train-entry-{digest} button {{ {ring}background: "
             f"linear-gradient(90deg, {tint} {share}, transparent {share}); }}"
         )
-        label, key = f"**{frame.plain(run.name)}**  \n{said(run)}", f"train.entry.{digest}"
+        label = f"**{frame.plain(run.name)}**  \n{run_state.said(run)}"
+        key = f"train.entry.{digest}"
         st.button(label, key=key, width="stretch", on_click=select, args=(run.name,))
     st.html(f"<style>{''.join(style)}</style>")
     if not every:
@@ -190,8 +190,7 @@ def actions(run: Run, state: str) -> None:
     moment would be lost. So the first has a fixed width, and all have a help, without which
     Streamlit uses another element.
     """
-    busy, own = run.active or run.state == runs.QUEUED, run.config.data.own
-    trained = (run.path / WEIGHTS).exists()
+    busy, trained = run.active or run.state == runs.QUEUED, (run.path / WEIGHTS).exists()
 
     def button(label: str, help: str, action: Callable[..., None], *args: Any, **more: Any) -> None:
         key = f"train.action.{label.split()[0].lower()}"
@@ -199,18 +198,16 @@ def actions(run: Run, state: str) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center", key="train.actions"):
         uploaded = not busy and trained and not (run.path / runs.STATE).exists()
-        first = {"disabled": uploaded or state == STOPPING, "width": FIRST_WIDTH}
-        help = UPLOADED if uploaded else GO_ON
+        first = {"disabled": uploaded or state == run_state.STOPPING, "width": FIRST_WIDTH}
+        help = UPLOADED if uploaded else "It continues from the last checkpoint."
         if busy:
             button("Stop", "It can be resumed later.", act, queue.stop, run, **first)
         elif run.state in RESUMABLE:
             button("Resume", help, act, queue.resume, run, type="primary", **first)
         else:
             button("More epochs", help, ask, "more", run.name, **first)
-        help = AGAIN if own else CLONE
-        button("Clone settings", help, act, clone, run.config, disabled=own)
-        help = STOP_FIRST if busy else "Asks for a name."
-        button("Rename", help, ask, "rename", run.name, disabled=busy)
+        button("Clone settings", CLONE, act, clone, run.config, disabled=run.config.data.own)
+        button("Rename", "Not while it trains.", ask, "rename", run.name, disabled=busy)
         frame.download(
             "Download",
             lambda: archives.pack(run),
@@ -219,8 +216,7 @@ def actions(run: Run, state: str) -> None:
             disabled=not trained,
             help="Settings, weights and curves in one file, which can be uploaded again above.",
         )
-        help = STOP_FIRST if busy else "Asks first."
-        button("Delete", help, ask, "delete", run.name, disabled=busy)
+        button("Delete", "Not while it trains.", ask, "delete", run.name, disabled=busy)
     choice = models.of_run(run)
     if choice is not None and run.epoch > 0:
         with st.container(horizontal=True, vertical_alignment="center", key="train.links"):
@@ -237,3 +233,79 @@ def uses(choice: Choice) -> dict[str, dict[str, Any]]:
         found["extrapolate"] = link
     beside = {f"compare.{choice.group.lower()}": models.beside(choice)}
     return found | {"compare": link | beside, "latents": link}
+
+
+def questions() -> None:
+    """Show the open dialog until it is answered or dismissed. Call this before any fragment."""
+    st.session_state.pop("train.redraw", None)  # the whole page runs
+    if not (asked := st.session_state.get("train.ask")):
+        return
+    what, name = asked
+    try:
+        run = queue.find(queue.root(), name)
+    except UserError as error:
+        st.session_state["train.ask"], st.session_state["train.said"] = None, str(error)
+        return
+    title, label, question = QUESTIONS[what]
+
+    @st.dialog(title, on_dismiss=ask)
+    def dialog() -> None:
+        redrawn()
+        with st.form("train.question", border=False):
+            confirm = notices.attempt(lambda: question(run))
+            with st.container(horizontal=True):
+                if confirm is not None:
+                    sure = f"train.sure.{what}"
+                    st.form_submit_button(
+                        label, type="primary", key=sure, on_click=act, args=(confirm,)
+                    )
+                st.form_submit_button("Cancel", key="train.sure.keep", on_click=ask)
+        run_state.say()
+
+    dialog()
+
+
+def _delete(run: Run) -> Callable[[], None]:
+    st.write(
+        f"**{frame.plain(run.name)}** with its weights, curves and settings is removed for good. "
+        "Download it first if you may want it back."
+    )
+
+    def confirm() -> None:
+        queue.delete(run)
+        select(None)
+
+    return confirm
+
+
+def _rename(run: Run) -> Callable[[], None]:
+    key = f"train.new_name.{run.name}"
+    st.text_input("New name", run.name, max_chars=60, key=key)
+
+    def confirm() -> None:
+        name = queue.tidy_name(st.session_state[key])
+        if name != run.name:
+            queue.rename(run, name)
+        select(name)
+
+    return confirm
+
+
+def _more(run: Run) -> Callable[[], object] | None:
+    st.write(
+        "Training continues from the last weights. A cosine schedule is stretched to the new end."
+    )
+    done, most = run.config.training.epochs, queue.most_epochs()
+    if done >= most:
+        st.write(f"It has {done} epochs, and a run started here has at most {most}.")
+        return None
+    key = f"train.new_epochs.{run.name}"
+    st.number_input("Epochs in all", done + 1, most, min(2 * done, most), key=key)
+    return lambda: queue.resume(run, int(st.session_state[key]))
+
+
+QUESTIONS: dict[str, tuple[str, str, Callable[[Run], Callable[[], object] | None]]] = {
+    "delete": ("Delete this run?", "Delete", _delete),
+    "rename": ("Rename this run", "Rename", _rename),
+    "more": ("More epochs", "Go on", _more),
+}
