@@ -11,6 +11,15 @@ CURVES = (
     "dots with short bars and follows the prior where bars are long; in a global channel it is one "
     "value for all of them. The band shows the uncertainty."
 )
+SPACE = "The two directions in which the points vary most, or three: drag to turn the space."
+PLANE = (
+    "The plane in which the angle is read best, or the directions of largest variance, which may "
+    "fold the curve."
+)
+PROJECTION = (
+    "PCA shows the directions of largest variance. t-SNE keeps neighbours together and shows "
+    "clusters that PCA may hide."
+)
 
 frame.guard()
 models.check_link()
@@ -21,27 +30,14 @@ with st.container(
     group = subjects.switch("latents")
     choice = models.pick(width=260, group=group)
     words = notices.attempt(lambda: choice.collection).words
-    query_params.segments(
-        "Space",
-        ["2-D", "3-D"],
-        "latents.space",
-        help="The two directions in which the points vary most, or three: drag to turn the space.",
-    )
+    query_params.segments("Space", ["2-D", "3-D"], "latents.space", help=SPACE)
     if choice.config.model.divides_channels and choice.collection.track.period:
+        first = "PCA" if choice.config.data.own else "angle"  # few own objects share a plane
         query_params.segments(
-            "Local channels by",
-            ["angle", "PCA"],
-            "latents.plane",
-            default="PCA" if choice.config.data.own else "angle",  # few own objects share a plane
-            help="The plane in which the angle is read best, or the directions of largest "
-            "variance, which may fold the curve.",
+            "Local channels by", ["angle", "PCA"], "latents.plane", default=first, help=PLANE
         )
     query_params.segments(
-        "Global channels by",
-        ["PCA", "t-SNE"],
-        "latents.projection",
-        help="PCA shows the directions of largest variance. t-SNE keeps neighbours together and "
-        "shows clusters that PCA may hide.",
+        "Global channels by", ["PCA", "t-SNE"], "latents.projection", help=PROJECTION
     )
 with head:
     frame.heading(
@@ -53,8 +49,7 @@ with head:
 notices.attempt(lambda: latents.codes(choice))
 above = st.container()
 with frame.card(f"This {words.one}", "The picked one: true, and as the model redraws it."):
-    found, row, view, given = latents.spaces.controls(choice)
-    latents.spaces.subject(choice, found, row, view, given)
+    found, row, view, given = latents.spaces.subject_card(choice)
 with above:
     latents.spaces.show(choice, found, row, view)
 latents.spaces.before_after(choice)

@@ -87,10 +87,8 @@ def _chart(key: str, rows: list[Row], references: dict[str, dict[int, float]]) -
     for name, errors in references.items():
         points = {views: Spread.of(error) for views, error in errors.items()}
         rows = [*rows, Row(NAMES.get(name, name), "", by_views=points)]
-    ends = []
-    for row in rows:
-        first, *_, last = row.by_views.values()
-        ends.append(f"{row.name} from {first} to {last}")
+    known = {row.name: list(row.by_views.values()) for row in rows}
+    ends = [f"{name} from {found[0]} to {found[-1]}" for name, found in known.items()]
     alt = f"Mean squared error from one view to many: {'; '.join(ends)}"
     charts.show(partial(error_by_views, rows), f"compare.chart.{key}", HEIGHT, alt)
 

@@ -162,19 +162,17 @@ def choose(group: str) -> list[Choice]:
         key=f"compare.evaluate.{key}",
     )
     with st.container():
-        _state(group, tests(chosen))
+        _state(tests(chosen))
     return chosen
 
 
-def _state(group: str, known: list[Test]) -> None:
+def _state(known: list[Test]) -> None:
     """Say which models were evaluated and which failed."""
     for each in known:
         if each.error:
             st.error(frame.plain(f"{each.choice.name} could not be tested: {each.error}"))
     if ready := [frame.plain(each.choice.name) for each in known if each.found]:
-        where = "on top of the chart and of the table below, as stars"
-        place = where if group == "Digits" else "in the chart below"
-        st.caption(f"Evaluated: {', '.join(ready)}. The results are {place}.")
+        st.caption(f"Evaluated: {', '.join(ready)}. The results are in the charts below.")
     if going := sum(each.going for each in known):
         st.fragment(progress, run_every=TICK)([each.choice for each in known], going)
 

@@ -45,16 +45,8 @@ STYLE = """<style>
 }
 .matrix .text { font-variant-numeric: tabular-nums; }
 </style>"""
+Cell = tuple[dict[str, np.ndarray], str, bool]  # pictures by description, text, is it the best?
 Asked = Question | tuple[int, int]  # of objects and films: number of given views, target
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One subject in one column: pictures by their descriptions, and the text below them."""
-
-    pictures: dict[str, np.ndarray]
-    text: str
-    best: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,14 +63,14 @@ class Matrix:
     def columns(self, count: int) -> list[tuple[str, str, list[Cell]]]:
         """Name, mean error and cells of each column; the best model of a row is bold."""
         few = {p: f"{self.noun} {self.numbers[p]}" for p in self.order[:count]}
-        true = [Cell({f"{name}, truth": self.truth[p]}, name) for p, name in few.items()]
+        true = [({f"{name}, truth": self.truth[p]}, name, False) for p, name in few.items()]
         columns = [("truth", "", true)]
         best = np.min([each.errors for each in self.models.values()] or [np.zeros(0)], axis=0)
         for title, each in (self.models | self.references).items():
             # grey for none, white for too much ink, black for too little
             errors = np.clip(0.5 + 0.5 * each.differences, 0, 1)
             cells = [
-                Cell(
+                (
                     {f"{name}, {title}": each.images[p], f"{name}, {title}, error": errors[p]},
                     f"{each.errors[p]:.4f}",
                     title in self.models and each.errors[p] == best[p],
@@ -96,14 +88,14 @@ class Matrix:
             for name, mean, _ in columns
         ]
         for row in zip(*(cells for *_, cells in columns), strict=True):
-            for place, cell in zip(["first", *[""] * len(columns)], row, strict=False):
-                images = "".join(
+            for number, (shown, text, best) in enumerate(row):
+                tags = "".join(
                     f'<img src="{address(image)}" alt="{escape(alt)}">'
-                    for alt, image in cell.pictures.items()
+                    for alt, image in shown.items()
                 )
-                text = f"<b>{cell.text}</b>" if cell.best else cell.text
+                text = f"<b>{text}</b>" if best else text
                 parts.append(
-                    f'<div class="{place}"><div class="pair">{images}</div>'
+                    f'<div class="{"" if number else "first"}"><div class="pair">{tags}</div>'
                     f'<div class="text">{text}</div></div>'
                 )
         layout = f"max-content repeat({len(columns) - 1}, minmax(128px, 1fr))"
@@ -126,11 +118,11 @@ class Matrix:
                 name = name[:-2] + "…"
             pen.text((left, 6), name, "black", font)
             pen.text((left, 25), mean, GREY, small)
-            for row, cell in enumerate(cells):
+            for row, (shown, text, _) in enumerate(cells):
                 top = HEAD + row * down
-                for number, image in enumerate(cell.pictures.values()):
+                for number, image in enumerate(shown.values()):
                     page.paste(images.picture(image, SCALE), (left + number * right, top))
-                pen.text((left, top + height + 3), cell.text, "black", small)
+                pen.text((left, top + height + 3), text, "black", small)
             left += pair if mean else right + 2 * GAP
         file = io.BytesIO()
         page.save(file, "PNG")
@@ -157,7 +149,7 @@ def answered(choice: Choice, asked: Asked) -> Answer | str:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def references(choice: Choice, asked: Asked) -> dict[str, Answer]:
-    """References without a model."""
+    """Predictions without a model."""
     if isinstance(asked, Question):
         found = comparison.references(asked)
     else:
@@ -179,20 +171,17 @@ def pictures(chosen: list[Choice]) -> None:
         if not chosen:
             frame.empty("No model chosen", "Choose models above to see digits through each.")
             return
-        ask = ask_digits if chosen[0].classes else ask_subjects
-        asked, truth, numbers = ask(chosen)
-        noun = words.one.split()[-1]
+        asked, truth, numbers = ask_digits(chosen) if chosen[0].classes else ask_subjects(chosen[0])
         with st.spinner("Generating", show_time=True):
             found = {choice.name: answered(choice, asked) for choice in chosen}
             given = references(chosen[0], asked)
         models = {name: each for name, each in found.items() if isinstance(each, Answer)}
-        order = sort(models) if models else range(len(numbers))
+        order, noun = sort(models, len(numbers)), words.one.split()[-1]
         matrix = Matrix(truth, noun, numbers, order, models, given)
         place = st.container()
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = f"{words.many.capitalize()} shown"
-            counts = [8, 16, 40]
-            count = segments(label, counts, "compare.shown", label_visibility="collapsed")
+            count = segments(label, [8, 16, 40], "compare.shown", label_visibility="collapsed")
             download(matrix.csv, f"{noun}s.csv")
             download(partial(matrix.png, count), f"{noun}s.png")
         with place:
@@ -208,26 +197,22 @@ def ask_digits(chosen: list[Choice]) -> tuple[Asked, np.ndarray, Sequence[int]]:
     left, middle, right = st.columns([3, 3, 1])
     with left:
         kind = segments("Digits", ASK, "compare.ask", default=UNSEEN)
-    views, angle = 11, HELD_OUT_INDEX
+    views, at, label = 11, DEGREES[HELD_OUT_INDEX], comparison.table_label(classes)
     if kind == UNSEEN:
-        views = middle.select_slider(
-            "Views given", comparison.VIEWS, 11, key="compare.given", **KEEP
-        )
+        key = "compare.given"
+        views = middle.select_slider("Views given", comparison.VIEWS, views, key=key, **KEEP)
     elif kind == UPRIGHT:
-        at = middle.select_slider(
-            "Asked for at", DEGREES[1:], DEGREES[HELD_OUT_INDEX], key="compare.at", **KEEP
-        )
-        angle = DEGREES.index(at)
-    label = comparison.table_label(classes)
+        key = "compare.at"
+        at = middle.select_slider("Asked for at", DEGREES[1:], at, key=key, **KEEP)
     if len(classes) > 1:
         label = right.selectbox("Class", classes, classes.index(label), key="compare.class", **KEEP)
-    question = Question(kind, views, angle, label)
+    question = Question(kind, views, DEGREES.index(at), label)
     return question, comparison.truth(question), comparison.numbers(question)
 
 
-def ask_subjects(chosen: list[Choice]) -> tuple[Asked, np.ndarray, Sequence[int]]:
+def ask_subjects(choice: Choice) -> tuple[Asked, np.ndarray, Sequence[int]]:
     """The same controls for objects and films."""
-    collection = chosen[0].collection
+    collection = choice.collection
     words, shown = collection.words, labels(collection.track, collection.first().w)
     left, right = st.columns(2, gap="medium")
     counts = [count for count in comparison.GIVEN if count < len(shown)]
@@ -248,18 +233,19 @@ def ask_subjects(chosen: list[Choice]) -> tuple[Asked, np.ndarray, Sequence[int]
     return (given, view), truth, range(len(truth))
 
 
-def sort(answers: dict[str, Answer]) -> list[int]:
-    """The order of the subjects."""
+def sort(answers: dict[str, Answer], count: int) -> Sequence[int]:
+    """Controls for the order of the subjects, if there are models: the order."""
+    if not answers:
+        return range(count)
     left, first, second = st.columns([3, 2, 2])
     with left:
         by = segments("First comes", SORTS, "compare.sort")
-    names = list(answers)
-    large = answers[names[0]].errors
     if by == BY_NUMBER:
-        return list(range(len(large)))
-    one = first.selectbox("of" if by == BY_ERROR else "between", names, key="compare.one", **KEEP)
-    others = [name for name in names if name != one]
-    large = answers[one].errors
+        return range(count)
+    one = first.selectbox(
+        "of" if by == BY_ERROR else "between", list(answers), key="compare.one", **KEEP
+    )
+    large, others = answers[one].errors, [name for name in answers if name != one]
     if by == BY_DIFFERENCE and others:
         other = second.selectbox("and", others, key="compare.other", **KEEP)
         large = np.abs(large - answers[other].errors)

@@ -37,11 +37,10 @@ EXPLAINED = {
     "extrapolation_mse": "Tested on 40 new digits at 157.5°, given eleven of their other views.",
     "one_view_mse": "Tested on 40 new digits at 15 angles, given their upright view only. The "
     "true pictures are made by rotating that view, so a geometric rotation makes no error.",
-    files.EQUAL: "All models get the same images, equally many epochs and averaged weights. "
-    "Learning rate and schedule were chosen in the same way for each, on training views that "
-    "were set aside.",
-    files.PUBLISHED: "Each model with its own settings: epochs, averaging and schedule differ, "
-    "which explains part of the differences.",
+    files.EQUAL: "All models get the same images, as many epochs and averaged weights; learning "
+    "rate and schedule were chosen in one way for all, on training views that were set aside.",
+    files.PUBLISHED: "Epochs, averaging and schedule are each model's own and explain part of the "
+    "differences.",
 }
 QUESTIONS = {
     "test_mse": [Question(TRAINING)],
@@ -238,7 +237,20 @@ def one_view() -> None:
         if not result:
             files.command("one-view")
             return
-        columns = one_view_table(result)
+        lines = []  # model, source and errors
+        for row in result["rows"]:
+            seeds = len(row["seen"]["values"])
+            trained = f"trained, {seeds} seed{'s' if seeds > 1 else ''}"
+            source = "comes with the app" if row["shipped"] else trained
+            scores = {task: Spread.of(row[task]) for task in TASKS}
+            lines.append((f"{row['model']} · {row['preset']}", source, scores))
+        for known in result["published"]:
+            score = Spread((known["mse"],), stated=known["sd"])
+            lines.append((known["model"], "published", {known["task"]: score}))
+        names, sources, found = zip(*lines, strict=True)
+        columns: Columns = {"Model": names, "Where from": sources}
+        for task, title in TASKS.items():
+            columns[title] = [scores.get(task, Spread()) for scores in found]
         alt = "The error from one view of our models and of published ones"
         files.table("compare.one_view.table", columns, TASKS.values(), alt)
         turned = ", ".join(
@@ -251,22 +263,3 @@ def one_view() -> None:
             help=frame.plain(result["comparable"].replace("`", "")),
         )
         files.foot(result, partial(files.columns_csv, columns), "one-view.csv")
-
-
-def one_view_table(result: dict[str, Any]) -> Columns:
-    """Our models, and published values: a mean, and a standard deviation if the paper has one."""
-    lines = []  # model, source and errors
-    for row in result["rows"]:
-        seeds = len(row["seen"]["values"])
-        trained = f"trained, {seeds} seed{'s' if seeds > 1 else ''}"
-        source = "comes with the app" if row["shipped"] else trained
-        errors = {task: Spread.of(row[task]) for task in TASKS}
-        lines.append((f"{row['model']} · {row['preset']}", source, errors))
-    for known in result["published"]:
-        error = Spread((known["mse"],), stated=known["sd"])
-        lines.append((known["model"], "published", {known["task"]: error}))
-    models, sources, found = zip(*lines, strict=True)
-    columns: Columns = {"Model": models, "Where from": sources}
-    for task, title in TASKS.items():
-        columns[title] = [errors.get(task, Spread()) for errors in found]
-    return columns

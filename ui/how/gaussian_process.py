@@ -11,23 +11,19 @@ from ui.shell import frame
 
 FILM = "how.film"
 LIVING = (
-    "The model sees the dotted frames of this film. Between them it cannot know the way: the thick "
-    "line is the path that it expects, the thin lines are other paths that it considers possible. "
-    "Click a dot on the track to show it one more frame, and the paths close in on it."
+    "The model sees the dotted frames. Between them the thick line is the path that it expects, "
+    "the thin lines are other paths that it considers possible. Click a dot on the track to show "
+    "it one more frame, and the paths close in on it."
 )
 ON_DIGITS = (
     "On digits the process has little to do: one view says all, because a turned digit holds no "
-    "surprise. In a film no single frame says where the digit went; the Gaussian process does, "
-    "with its doubt."
+    "surprise. In a film no single frame says where the digit went; the process does, with doubt."
 )
 CLICK = (
-    "This is one local channel of one digit. Click to set its value at some angle, drag a point to "
-    "move it, double-click a point to remove it. The thick line is what the process concludes, "
-    "the band contains 95 % of what it considers possible, and the thin lines are samples of it."
-)
-ENCODER = (
-    "In the model the encoder sets the points: from each view it estimates a value (μ) and its "
-    "variance (S, a diagonal matrix)."
+    "One local channel of one digit. Click to set its value at some angle, drag a point to move "
+    "it, double-click a point to remove it. The thick line is what the process concludes, the "
+    "band contains 95 % of what it considers possible, the thin lines are samples. In the model "
+    "the encoder sets the points: from each view a value (μ) and its variance (S, diagonal)."
 )
 POSTERIOR = (
     "The posterior",
@@ -48,34 +44,26 @@ EVIDENCE = (
 
 
 def a_gaussian_process() -> None:
-    for choice in models.available("Films")[:1]:
-        film(choice)
+    if choice := models.find("films"):
+        subject = subjects.first(choice)
+        given = stage.chosen_views(FILM, subject, {})
+        seen = cached.imagined(choice, subject, given)
+        left, right = st.columns([1.1, 1], gap="medium")
+        with right, frame.card("A film with gaps", LIVING, "how.film"):
+            stage.views_slider(FILM, subject, given, choice.collection)
+            st.markdown(ON_DIGITS)
+            link = {"model": choice.name}
+            st.page_link(frame.page("rotate"), label="Play with films", query_params=link)
+        dial.dial(
+            seen,
+            choice.collection,
+            (left, right),
+            key=FILM,
+            model=choice.name,
+            angle=50,
+            styles=(),
+            doubt=cached.doubt(seen, subject.w),
+        )
     with frame.card("One channel by hand", CLICK, "how.click"):
         click_gp("how.click_gp")
-        st.caption(ENCODER)
     formulas(POSTERIOR, EVIDENCE)
-
-
-def film(choice: models.Choice) -> None:
-    """A film of which the model sees some frames, with its mean path and samples."""
-    subject = subjects.first(choice)
-    given = stage.chosen_views(FILM, subject, {})
-    seen = cached.imagined(choice, subject, given)
-    if seen.scene is None:
-        return
-    left, right = st.columns([1.1, 1], gap="medium")
-    with right, frame.card("A film with gaps", LIVING, "how.film"):
-        stage.views_slider(FILM, subject, given, choice.collection)
-        st.markdown(ON_DIGITS)
-        link = {"model": choice.name}
-        st.page_link(frame.page("rotate"), label="Play with films", query_params=link)
-    dial.dial(
-        seen,
-        choice.collection,
-        (left, right),
-        key=FILM,
-        model=choice.name,
-        angle=50,
-        styles=(),
-        doubt=cached.doubt(seen, subject.w),
-    )

@@ -23,7 +23,6 @@ from ui.shell.query_params import KEEP, segments
 HEIGHT, SMALL = 270, 160  # pixels of charts
 FINE = np.linspace(0, 2 * np.pi, 121)
 DEGREES = np.rad2deg(FINE)
-VIEWS = [f"digit {p + 1} at {label}" for p in range(3) for label in LABELS]
 LOCAL = (
     "Views of one digit at similar angles are alike; views of different digits have nothing in "
     "common."
@@ -38,8 +37,6 @@ WHY = {  # what a period does to a digit and its upside-down copy
     "full turn leads back to it. Choose π above to see the kernel as it is printed in the paper.",
 }
 PERIODS = {"2π": 2 * np.pi, "π": np.pi}
-
-
 MATRIX, COST = 360, 380  # pixels of charts
 SPEED = 1e10  # operations a second, for a sense of scale
 OPERATIONS = {1e15: "· 10¹⁵", 1e12: "· 10¹²", 1e9: "· 10⁹", 1e6: "· 10⁶", 1e3: "· 10³", 1: ""}
@@ -81,9 +78,11 @@ def curves(values: np.ndarray, title: str, low: float, high: float) -> go.Figure
     return charts.figure("angle", title, traces, xaxis=charts.TURN, yaxis={"range": [low, high]})
 
 
-def blocks(gram: np.ndarray, colour: str) -> go.Figure:
-    """The kernel of three digits at sixteen angles."""
-    return charts.heatmap(np.kron(np.eye(3), gram), VIEWS, colour)
+def matrix(digits: np.ndarray, views: np.ndarray, colour: str) -> go.Figure:
+    """A kernel as the product of one over digits [P, P] and one over their angles [Q, Q]."""
+    P, Q = len(digits), len(views)
+    names = [f"digit {p + 1} at {360 * q / Q:g}°" for p in range(P) for q in range(Q)]
+    return charts.heatmap(np.abs(np.kron(digits, views)), names, colour)
 
 
 def two_kernels() -> None:
@@ -110,7 +109,7 @@ def two_kernels() -> None:
             "fgpvae.gp.posterior.global_posterior",
         )
         alt = "The global kernel of three digits at sixteen angles: three full blocks"
-        make = partial(blocks, np.ones((16, 16)), palette.GLOBAL)
+        make = partial(matrix, np.eye(3), np.ones((16, 16)), palette.GLOBAL)
         charts.show(make, "how.kernels.global", SMALL, alt)
     kernel, at = Periodic(sigma, r, PERIODS[period]), torch.as_tensor(ANGLES)
     alike = kernel.gram(at, at).detach().numpy() / sigma**2  # [16, 16]
@@ -132,33 +131,19 @@ def consequences(kernel: Periodic, alike: np.ndarray) -> None:
     prior = local_posterior(kernel, none.double(), blank, blank + 1, none)
     sampled = prior.sample(fine[None], torch.Generator().manual_seed(3))[0]  # [S, 5]
     drawn, (top, below) = sampled.detach().numpy(), curve[[0, len(FINE) // 2], 0]
-    three = (
-        (
-            "How alike?",
-            "Two views of one digit, by the angle between them.",
-            partial(curves, curve, "covariance", 0, 1.05 * max(1, top)),
-            f"Covariance of two views: {top:.2f} at 0°, {below:.2f} at 180° between them",
-        ),
-        (
-            "What it can become",
-            "Five channels drawn from the prior.",
-            partial(curves, drawn, "channel", -5, 5),
-            f"Five functions drawn from the prior, from {drawn.min():.1f} to {drawn.max():.1f}",
-        ),
-        (
-            "As a matrix",
-            "Three digits at sixteen angles.",
-            partial(blocks, alike, palette.LOCAL),
-            "The local kernel of three digits at sixteen angles: three blocks, one a digit",
-        ),
-    )
     with st.container(key="how.three"):
-        columns = st.columns(3, gap="medium")
-    for number, (column, (title, sentence, make, alt)) in enumerate(
-        zip(columns, three, strict=True)
-    ):
-        with column, card(title, sentence):
-            charts.show(make, f"how.kernels.{number}", HEIGHT, alt)
+        first, second, third = st.columns(3, gap="medium")
+    with first, card("How alike?", "Two views of one digit, by the angle between them."):
+        make = partial(curves, curve, "covariance", 0, 1.05 * max(1, top))
+        alt = f"Covariance of two views: {top:.2f} at 0°, {below:.2f} at 180° between them"
+        charts.show(make, "how.kernels.curve", HEIGHT, alt)
+    with second, card("What it can become", "Five channels drawn from the prior."):
+        alt = f"Functions drawn from the prior, from {drawn.min():.1f} to {drawn.max():.1f}"
+        charts.show(partial(curves, drawn, "channel", -5, 5), "how.kernels.drawn", HEIGHT, alt)
+    with third, card("As a matrix", "Three digits at sixteen angles."):
+        make = partial(matrix, np.eye(3), alike, palette.LOCAL)
+        alt = "The local kernel of three digits at sixteen angles: three blocks, one a digit"
+        charts.show(make, "how.kernels.gram", HEIGHT, alt)
 
 
 def said(value: float, units: dict[float, str]) -> str:
@@ -175,14 +160,20 @@ def divide_the_matrix() -> None:
         key = "how.cost.views"
         Q = st.select_slider("Q, views of each", views, 16, key=key, width=330, **KEEP)
     N, p, q = P * Q, min(P, 6), min(Q, 16)
+    at = torch.as_tensor(np.linspace(0, 2 * np.pi, q, endpoint=False))
+    gram = Periodic().gram(at, at).detach().numpy()
+    vectors = np.random.default_rng(4).normal(size=(p, RANK))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    digits = {"joint": vectors @ vectors.T, "blocks": np.eye(p)}
+    colour = {"joint": charts.GREY, "blocks": palette.LOCAL}
     sizes = {"N": N, "P": P, "Q": Q, "p": p, "q": q}
     corner = "" if (p, q) == (P, Q) else f" Shown here: {p} digits at {q} angles."
     for column, (name, side) in zip(st.columns(2, gap="medium"), SIDES.items(), strict=True):
         title, sentence, alt, latex, function = side
         n, count = (N, 1) if name == "joint" else (Q, P)
         with column, card(title, sentence.format(**sizes) + corner):
-            make, key = partial(matrix, p, q, joint=name == "joint"), f"how.cost.{name}"
-            charts.show(make, key, MATRIX, alt.format(**sizes))
+            make = partial(matrix, digits[name], gram, colour[name])
+            charts.show(make, f"how.cost.{name}", MATRIX, alt.format(**sizes))
             formula(latex, function)
             work = count * n**3 / 3  # of the Cholesky factors
             frame.numbers(
@@ -202,17 +193,6 @@ def divide_the_matrix() -> None:
         costs = [f"{name} {said(cost, OPERATIONS)}" for name, (cost, *_) in ways(P, Q).items()]
         alt = f"Operations for {P:,} digits: {', '.join(costs)}"
         charts.show(partial(operations, P, Q), "how.cost.operations", COST, alt)
-
-
-def matrix(p: int, q: int, joint: bool) -> go.Figure:
-    """The kernel matrix of p digits at q angles, for one process or one process per digit."""
-    at = torch.as_tensor(np.linspace(0, 2 * np.pi, q, endpoint=False))
-    gram = Periodic().gram(at, at).detach().numpy()
-    vectors = np.random.default_rng(4).normal(size=(p, 8))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    values = np.abs(np.kron(vectors @ vectors.T if joint else np.eye(p), gram))
-    names = [f"digit {d + 1}, view {v + 1}" for d in range(p) for v in range(q)]
-    return charts.heatmap(values, names, charts.GREY if joint else palette.LOCAL)
 
 
 def ways(P: Any, Q: int) -> dict[str, tuple[Any, str, str]]:

@@ -10,9 +10,8 @@ from ui.inference import cached, strip
 from ui.shell import frame, palette
 
 CAN_DO = (
-    "Show the model one picture of a digit, and it draws the digit at every angle. The first row "
-    "is the truth, the second what the model draws; it was given the view with a bar and has "
-    "never seen this digit."
+    "Show the model one picture of a digit, and it draws the digit at every angle. Above is the "
+    "truth, below what the model draws from the view with a bar, of a digit it has never seen."
 )
 LINKS = {  # pages to try it on, by group of models
     "Digits": ("rotate", "Turn a digit"),
@@ -21,22 +20,21 @@ LINKS = {  # pages to try it on, by group of models
     "Films": ("rotate", "Fill in a film"),
 }
 NEW_DIGIT = (
-    "An earlier model, the GP-VAE of Casale and others (2018), learns a vector for every digit of "
-    "its training set: for a new digit it must be trained again. Here the kernels contain nothing "
-    "about any single digit. All that is known about a digit comes from its views, through the "
-    "encoder and a closed formula. A new digit is therefore inferred in one pass: from one "
+    "The earlier GP-VAE of Casale and others (2018) learns a vector for every training digit: for "
+    "a new digit it must be trained again. Here the kernels contain nothing about any single "
+    "digit. A new one is inferred in one pass, through the encoder and a closed formula: from one "
     "view, from sixteen, or from none, which gives the prior."
 )
 WHAT_FOR = (
-    "A rotation turns the picture of a digit better than any model. It cannot turn an object "
-    "in space, because one view does not show all of it, and it cannot fill in a film. There the "
-    "posterior shows what the views leave open: its samples are different objects that look the "
-    "same from the given side, or different paths through the given frames."
+    "A rotation turns the picture of a digit better than any model. It cannot turn an object in "
+    "space, whose far side one view hides, nor fill in a film. There the posterior shows what the "
+    "views leave open: its samples are different objects that look the same from the given side, "
+    "or different paths through the given frames."
 )
 BATCHES = (
-    "The prior is a product over digits, and the bound is a sum over digits. A batch consists "
-    "of a few whole digits, each with all its views (20 digits with 11 views in the paper), "
-    "and its gradient is right on average. No step needs the whole data set in memory."
+    "The bound is a sum over digits. A batch consists of a few whole digits with all their views "
+    "(20 digits with 11 views in the paper), and its gradient is right on average. No step needs "
+    "the whole data set in memory."
 )
 PARTS = (
     (
@@ -59,8 +57,7 @@ PARTS = (
         r"\tilde q_\phi(\mathbf{z}_q|\mathbf{y}_q)=\prod_{l=1}^{L}\mathcal{N}\big(z_q^l\,|\,"
         r"\mu_\phi^l(\mathbf{y}_q),\,\sigma_\phi^l(\mathbf{y}_q)^2\big)",
         "fgpvae.models.Model.encode",
-        "It stands in for the true likelihood, which is not Gaussian in z because the decoder is "
-        "a network.",
+        "It stands in for the true likelihood, which is not Gaussian in z.",
     ),
     (
         "The approximate posterior",
@@ -69,8 +66,8 @@ PARTS = (
         r"\mathbf{z}_q|\mathbf{y}_q)\;p_\theta(\mathbf{Z}_p|\mathbf{X}_p)}"
         r"{Z_{\phi,\theta}(\mathbf{Y}_p,\mathbf{X}_p)}",
         "fgpvae.models.FGPVAE.posterior",
-        "It is a product of Gaussians, so this step is exact: a Gaussian process for each "
-        "local channel (screen 2) times one Gaussian for each global channel (screen 5).",
+        "This step is exact: a Gaussian process for each local channel (screen 2) times a "
+        "Gaussian for each global channel (screen 5).",
     ),
 )
 STYLE = """<style>
@@ -92,22 +89,22 @@ def _view(at: int) -> str:
     return f'<img src="{pictures.address(a_three()[at], 2)}" alt="" style="border-color:{colour}">'
 
 
-def _box(*lines: str, colour: str = "currentColor") -> str:
-    fill = f"color-mix(in srgb, {colour} 12%, transparent)" if colour[0] == "#" else "none"
-    return f'<p style="border-color:{colour};background:{fill}">{"<br>".join(lines)}</p>'
+def _box(*lines: str, colour: str = "") -> str:
+    style = f' style="border-color:{colour};background:{colour}1f"' if colour else ""
+    return f"<p{style}>{'<br>'.join(lines)}</p>"
 
 
 def diagram() -> str:
     """A diagram in HTML: views, encoder, two posteriors, decoder; vertical on a phone."""
-    local = ("local posterior, z¹ … zᴶ", "J Gaussian processes", "over the angle w")
-    style = ("global posterior, zᴶ⁺¹ … zᴸ", "L − J Gaussians,", "one for all views")
+    local, style = palette.LOCAL, palette.GLOBAL
+    both = (
+        _box("local posterior, z¹ … zᴶ", "J Gaussian processes", "over the angle w", colour=local),
+        _box("global posterior, zᴶ⁺¹ … zᴸ", "L − J Gaussians,", "one for all views", colour=style),
+    )
     steps = (
         f"<div>{''.join(map(_view, (8, 4, 0)))}</div>",
         _box("encoder", "q̃(z | y)", "μ, σ² of each view"),
-        '<div class="both">'
-        + _box(*local, colour=palette.LOCAL)
-        + _box(*style, colour=palette.GLOBAL)
-        + "</div>",
+        f'<div class="both">{"".join(both)}</div>',
         _box("z at any angle w", "L numbers"),
         _box("decoder", "p(y | z)"),
         _view(6),
@@ -117,10 +114,8 @@ def diagram() -> str:
 
 def the_model() -> None:
     with frame.card("What you can do", CAN_DO):
-        choice = models.find(models.BEST)
-        if choice is not None:
-            subject = subjects.first(choice)
-            seen = cached.imagined(choice, subject, [0])
+        if choice := models.find(models.BEST):
+            seen = cached.imagined(choice, subjects.first(choice), [0])
             st.container(key="how.redrawn").html(strip.redrawn(seen, choice.collection))
         with st.container(horizontal=True, gap="medium"):
             for group, (page, label) in LINKS.items():

@@ -29,46 +29,38 @@ Estimates = tuple[np.ndarray, np.ndarray, np.ndarray]  # places, means and stand
 
 def along(choice: Choice, found: Codes, row: int, given: Sequence[int]) -> None:
     """Every local channel, and the strongest global ones, along the track."""
-    track, subject = choice.collection.track, found.subjects[row]
-    observed = np.isin(np.arange(len(subject.w)), list(given))
-    curves = None
+    track, subject, curves = choice.collection.track, found.subjects[row], None
     if found.curves is not None:
         fine = np.append(track.grid(FINE), 2 * np.pi) if track.period else track.grid(FINE)
         mean, sd = imagined(choice, subject, given).channels(fine)
         curves = np.linspace(*track.ends, len(fine)), mean, sd
-    shown: dict[str, list[int]] = {}  # channels of each block
+    shown: dict[str, tuple[str, int]] = {}  # block and index of channels, by name
     for block, part in found.blocks.items():
-        shown[block] = list(range(part.start, part.stop))
+        channels = list(range(part.start, part.stop))
         if block == "global" and curves is not None:
-            shown[block] = strongest(choice)
-        if block != "local" and len(shown[block]) > CHANNELS:
-            st.caption(f"{CHANNELS} of the {len(shown[block])} {block} channels")
-            shown[block] = shown[block][:CHANNELS]
-    views = np.asarray(track.to_view(subject.w)), found.mu[row], np.sqrt(found.var[row])
+            channels = strongest(choice)
+        if block != "local" and len(channels) > CHANNELS:
+            st.caption(f"{CHANNELS} of the {len(channels)} {block} channels")
+            channels = channels[:CHANNELS]
+        shown |= {f"{block} {channel + 1 - part.start}": (block, channel) for channel in channels}
     dots = {
         "color": colours(track, subject.w),
         "size": 7,
-        "symbol": ["circle" if seen else "circle-open" for seen in observed],
+        "symbol": ["circle" if q in given else "circle-open" for q in range(len(subject.w))],
     }
-    names = [
-        str(channel + 1) if block == "joint" else f"{block} {channel + 1 - part.start}"
-        for block, part in found.blocks.items()
-        for channel in shown[block]
-    ]
-    columns = 2 if charts.phone() else 4
+    views = np.asarray(track.to_view(subject.w)), found.mu[row], np.sqrt(found.var[row])
+    columns, unit = 2 if charts.phone() else 4, "°" if track.degrees else ""
     axis = charts.TURN | {"dtick": 180} if track.degrees else {"range": list(track.ends)}
-    unit = "°" if track.degrees else ""
     charts.show(
-        partial(chart, shown, names, curves, views, dots, columns, axis, unit),
+        partial(chart, shown, curves, views, dots, columns, axis, unit),
         "latents.panels",
-        -(-len(names) // columns) * ROW + 50,
-        f"Channels over the view, with estimates of {len(subject.w)} views: {', '.join(names)}",
+        -(-len(shown) // columns) * ROW + 50,
+        f"Channels over the view, with estimates of {len(subject.w)} views: {', '.join(shown)}",
     )
 
 
 def chart(
-    shown: dict[str, list[int]],
-    names: list[str],
+    shown: dict[str, tuple[str, int]],
     curves: Estimates | None,
     views: Estimates,
     dots: dict[str, Any],
@@ -80,35 +72,33 @@ def chart(
 
     Bands and bars are two standard deviations. Channels of a block have axes of one range.
     """
-    made = charts.panels(names, columns, ROW, horizontal_spacing=0.16 / columns)
-    index = 0
-    for block, few in shown.items():
-        reach = 0.5
+    made = charts.panels(list(shown), columns, ROW, horizontal_spacing=0.16 / columns)
+    reach: dict[str, float] = {}  # of each block
+    for block, channel in shown.values():
         for _, mean, sd in filter(None, (curves, views)):
-            reach = max(reach, float((np.abs(mean[:, few]) + 2 * sd[:, few]).max(initial=0)))
-        reach = np.ceil(2 * min(reach, FARTHEST)) / 2
-        for channel in few:
-            where = {"row": index // columns + 1, "col": index % columns + 1}
-            index += 1
-            made.update_yaxes(range=[-reach, reach], nticks=4, **where)
-            if curves is not None:
-                x, mean, sd = curves[0], curves[1][:, channel], curves[2][:, channel]
-                made.add_trace(charts.band(x, mean - 2 * sd, mean + 2 * sd, COLOUR[block]), **where)
-                hover = f"%{{x:.3g}}{unit}: %{{y:.2f}}"
-                made.add_trace(charts.line(x, mean, "posterior", COLOUR[block], hover), **where)
-            at, mu, sd = views[0], views[1][:, channel], views[2][:, channel]
-            estimates = go.Scatter(
-                x=at,
-                y=mu,
-                mode="markers",
-                name="views",
-                error_y={"array": 2 * sd, "color": charts.GREY, "thickness": 1, "width": 0},
-                marker=dots,
-                customdata=2 * sd,
-                hovertemplate=f"view at %{{x:.4g}}{unit}<br>%{{y:.2f}} ± %{{customdata:.2f}}"
-                "<extra></extra>",
-            )
-            made.add_trace(estimates, **where)
+            end = (np.abs(mean[:, channel]) + 2 * sd[:, channel]).max(initial=0.5)
+            reach[block] = max(reach.get(block, 0), np.ceil(2 * min(end, FARTHEST)) / 2)
+    for index, (block, channel) in enumerate(shown.values()):
+        where = {"row": index // columns + 1, "col": index % columns + 1}
+        made.update_yaxes(range=[-reach[block], reach[block]], nticks=4, **where)
+        if curves is not None:
+            x, mean, sd = curves[0], curves[1][:, channel], curves[2][:, channel]
+            made.add_trace(charts.band(x, mean - 2 * sd, mean + 2 * sd, COLOUR[block]), **where)
+            hover = f"%{{x:.3g}}{unit}: %{{y:.2f}}"
+            made.add_trace(charts.line(x, mean, "posterior", COLOUR[block], hover), **where)
+        at, mu, bars = views[0], views[1][:, channel], 2 * views[2][:, channel]
+        made.add_scatter(
+            x=at,
+            y=mu,
+            mode="markers",
+            name="views",
+            error_y={"array": bars, "color": charts.GREY, "thickness": 1, "width": 0},
+            marker=dots,
+            customdata=bars,
+            hovertemplate=f"view at %{{x:.4g}}{unit}<br>%{{y:.2f}} ± %{{customdata:.2f}}"
+            "<extra></extra>",
+            **where,
+        )
     return made.update_xaxes(**axis)
 
 
@@ -147,39 +137,31 @@ def correlations(choice: Choice) -> None:
     model, found, collection = choice.load(), codes(choice), choice.collection
     words, track = collection.words, collection.track
     w = found.subjects[0].w
-    same = all(np.array_equal(each.w, w) for each in found.subjects)
-    w = w if same else track.grid(16)
+    alike = all(np.array_equal(each.w, w) for each in found.subjects)
+    w = w if alike else track.grid(16)
     matrices = []
     if "local" in model.blocks:
         sentence = f"How alike are the local channels at two {words.place}s?"
-        matrices.append(("prior", "What the prior expects", sentence, latents.prior_gram(model, w)))
-        if same:
+        matrices.append(("What the prior expects", sentence, latents.prior_gram(model, w)))
+        if alike:
             z = np.stack(found.mu)[..., found.blocks["local"]]
-            said = latents.angle_correlation(latents.about_prior_mean(model, z, w))
-            matrices.append(("said", "What the encoder says", "The same, measured.", said))
+            measured = latents.angle_correlation(latents.about_prior_mean(model, z, w))
+            matrices.append(("What the encoder says", "The same, measured.", measured))
     *columns, last = st.columns(len(matrices) + 1, gap="medium")
-    for column, (name, title, sentence, values) in zip(columns, matrices, strict=True):
-        half, names = len(values) // 2, labels(track, w)
-        with column, frame.card(title, sentence):
-            charts.show(
-                partial(charts.heatmap, values, names, palette.LOCAL, words.place),
-                f"latents.{name}",
-                MATRIX,
-                f"Correlations of local channels at two views; {names[0]} and {names[half]}: "
-                f"{values[0, half]:.2f}",
-            )
-    sentence = "Strength of the correlation, without its sign."
-    with last, frame.card("Which channels go together", sentence):
-        strength = np.abs(latents.channel_correlation(np.concatenate(found.mu)[None]))
-        edge = found.blocks["global"].start if "global" in found.blocks else None
-        largest = strength[~np.eye(len(strength), dtype=bool)].max(initial=0)
-        charts.show(
-            partial(between_channels, strength, edge),
-            "latents.channels",
-            MATRIX,
-            f"Correlations of {len(strength)} channels; the largest of two different ones is "
-            f"{largest:.2f}",
+    names, half = labels(track, w), len(w) // 2
+    for column, (title, sentence, values) in zip(columns, matrices, strict=True):
+        make = partial(charts.heatmap, values, names, palette.LOCAL, words.place)
+        alt = (
+            f"Correlations of local channels at {names[0]} and {names[half]}: {values[0, half]:.2f}"
         )
+        with column, frame.card(title, sentence):
+            charts.show(make, f"latents.{frame.slug(title)}", MATRIX, alt)
+    strength = np.abs(latents.channel_correlation(np.concatenate(found.mu)[None]))
+    edge = found.blocks["global"].start if "global" in found.blocks else None
+    largest = strength[~np.eye(len(strength), dtype=bool)].max(initial=0)
+    alt = f"Correlations of {len(strength)} channels; two different ones reach {largest:.2f}"
+    with last, frame.card("Which channels go together", "Correlations without their signs."):
+        charts.show(partial(between_channels, strength, edge), "latents.channels", MATRIX, alt)
 
 
 def between_channels(strength: np.ndarray, edge: int | None) -> go.Figure:

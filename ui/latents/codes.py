@@ -32,21 +32,6 @@ class Codes:
     var: list[np.ndarray]
     blocks: dict[str, slice]
 
-    def local(self) -> np.ndarray:
-        """Curves of the local channels, [P, S, J]."""
-        assert self.curves is not None
-        return self.curves[..., self.blocks["local"]]
-
-    def processes(self) -> np.ndarray | None:
-        """The processes that the subjects follow, [P, S, 2], where all of them are known."""
-        paths = (subject.process(self.grid) for subject in self.subjects)
-        known = [path for path in paths if path is not None]
-        return np.stack(known) if len(known) == len(self.subjects) else None
-
-    def shared(self) -> float:
-        """The share of the local curves' variance that differs between subjects, from 0 to 1."""
-        return latents.share_within(self.local().swapaxes(0, 1))
-
 
 def codes_of(choice: Choice, subjects: list[Subject]) -> Codes:
     model, grid = choice.load(), choice.collection.track.grid(GRID)

@@ -17,9 +17,8 @@ from ui.shell import frame
 MEASURED = 40  # maximum number of digits that are measured
 CHANCE = "digit_retrieval_chance"
 Scores = dict[str, float | None]
-FIGURES: dict[
-    str, tuple[str, str, float | str | None, str]
-] = {  # title, the best value in words and as a number or another figure, how it is written
+# title, the best value in words and as a number or another figure, how it is written
+FIGURES: dict[str, tuple[str, str, float | str | None, str]] = {
     "angle_error_local_degrees": ("Angle from local", "low, 0°", 0, "{:.0f}°"),
     "angle_error_global_degrees": ("Angle from global", "near 90°", 90, "{:.0f}°"),
     "digit_retrieval_local": ("Digit from local", "near chance", CHANCE, "{:.0%}"),

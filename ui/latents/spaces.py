@@ -34,8 +34,8 @@ def _picked(choice: Choice) -> str:
     return f"latents.picked.{choice.collection.name}"
 
 
-def controls(choice: Choice) -> tuple[Codes, int, int, list[int]]:
-    """Choose a subject, a view and the number of given views; return codes, row, view, views."""
+def subject_card(choice: Choice) -> tuple[Codes, int, int, list[int]]:
+    """The picked subject, true and reconstructed; return codes, its row, its view, given views."""
     collection = choice.collection
     words, name = collection.words, _picked(choice)
     before, linked = st.session_state.get(name), st.query_params.get("subject")
@@ -65,21 +65,16 @@ def controls(choice: Choice) -> tuple[Codes, int, int, list[int]]:
         label = f"{words.views.capitalize()} given"
         many = query_params.segments(label, tuple(SHARES), "latents.given", default="all")
     query_params.write(subject=id)
-    return found, row, view, subject.order[: SHARES[many]]
-
-
-def subject(choice: Choice, found: Codes, row: int, view: int, given: list[int]) -> None:
-    """The subject at its views, true and reconstructed, with errors."""
-    collection, model, one = choice.collection, choice.load(), found.subjects[row]
-    truth, place = one.images, labels(collection.track, one.w)[view]
-    seen = imagined(choice, one, remembered(model, one) or given)
-    made = seen.images(one.w)
+    shown = subject.order[: SHARES[many]]
+    seen = imagined(choice, subject, remembered(choice.load(), subject) or shown)
+    truth, made = subject.images, seen.images(subject.w)
     st.html(strip.redrawn(seen, collection, view))
-    errors = {f"MSE at {place}": mse(made[view], truth[view])}
+    errors = {f"MSE at {places[view]}": mse(made[view], truth[view])}
     errors[f"MSE of all {len(truth)}"] = mse(made, truth)
-    for name, images in collection.references(one, seen.observed, one.w).items():
-        errors[f"{name}, all"] = mse(images, truth)
-    frame.numbers([(f"{error:.4f}", name) for name, error in errors.items()])
+    for kind, images in collection.references(subject, seen.observed, subject.w).items():
+        errors[f"{kind}, all"] = mse(images, truth)
+    frame.numbers([(f"{error:.4f}", kind) for kind, error in errors.items()])
+    return found, row, view, shown
 
 
 def show(choice: Choice, found: Codes, row: int, view: int) -> None:
@@ -141,16 +136,18 @@ def _show(
 
 
 def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
-    track, z, subject = choice.collection.track, found.local(), found.subjects[row]
-    words, shared, paths = choice.collection.words, found.shared(), found.processes()
-    one = f"the picked {words.one}"
+    assert found.curves is not None
+    track, words, subject = choice.collection.track, choice.collection.words, found.subjects[row]
+    z = found.curves[..., found.blocks["local"]]
+    one, shared = f"the picked {words.one}", latents.share_within(z.swapaxes(0, 1))
+    paths = [path for each in found.subjects if (path := each.process(found.grid)) is not None]
     if shared < ALIKE:
         share = "less than 0.1%" if shared < 0.001 else f"{shared:.1%}"
         said = f"The curves of all {len(z)} {words.many} nearly coincide: {share}"
     else:
         said = f"Each {words.one} is a curve: {shared:.0%}"
     rings = f"Rings are the encodings of single {words.views} of {one}."
-    front = rings if paths is None else f"The broad grey line is the true path of {one}."
+    front = rings if not paths else f"The broad grey line is the true path of {one}."
     sentence = f"They change along the {words.place}. {said} of the variance differs. {front}"
     by_angle = bool(track.period) and st.session_state.get("latents.plane") == "angle"
     projection = latents.project(z, angles=found.grid if by_angle else None)
@@ -161,7 +158,7 @@ def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
         dots=projection.onto(encodings(choice, subject)[0][:, found.blocks["local"]]),
         dot_colours=colours(track, subject.w),
         axis="direction" if by_angle else "component",
-        truth=None if paths is None else latents.laid_over(paths, projection.points)[row],
+        truth=latents.laid_over(np.stack(paths), projection.points)[row] if paths else None,
         picked=[row],
         view=view,
     )
