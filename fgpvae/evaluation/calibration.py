@@ -149,7 +149,9 @@ def doubt(model: Model, views: Views, counts: Sequence[int]) -> dict[int, dict[s
     more than RISE. Empty for a model without a calibration.
     """
     known, found, before = model.calibration, {}, None
-    for count in counts if known else ():
+    if known is None:
+        return {}
+    for count in counts:
         variance, error = picture_doubt(model, views, count)
         stated = known.picture_sd(variance)  # [P, Q], NaN where a view is given
         found[count] = {

@@ -68,11 +68,9 @@ def swap_error(model: Model, views: Views) -> float:
 def angle_probe(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> float:
     """How well the angle can be read from z: mean absolute circular error in degrees (chance 90).
 
-    Kernel ridge regression with a Gaussian kernel predicts (cos w, sin w), and the angle of that
-    vector is the estimate. The digits are split into folds: each is scored by a regressor that
-    saw only the other digits, at most PROBE_ROWS of their views. Kernel width (in units of the
-    median distance), ridge, and whether channels are brought to unit variance are chosen on one
-    of the other folds, so the caller need not rescale channels or remove dead ones.
+    Kernel ridge regression with a Gaussian kernel predicts (cos w, sin w) of each fold of digits
+    from at most PROBE_ROWS views of the other digits. Kernel width (in units of the median
+    distance), ridge, and whether channels are brought to unit variance are chosen on another fold.
     """
     rows, digit, w, P = _views(z, angles)
     rng = np.random.default_rng(seed)
@@ -86,9 +84,8 @@ def angle_probe(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> float:
 def digit_retrieval(z: ArrayLike, angles: ArrayLike) -> tuple[float, float]:
     """How well the digit can be read from z: nearest-neighbour retrieval across angles.
 
-    For each view, the nearest (Euclidean) of all views of all digits at *other* angles: is it of
-    the same digit? Returns the share of views for which it is, and the share expected from a
-    random neighbour. Ties count by the share of the tied neighbours that are right.
+    The share of views whose nearest view at *another* angle is of the same digit, and the share
+    expected from a random neighbour. Ties count by the share of the tied ones that are right.
     """
     rows, digit, w, _ = _views(z, angles)
     right, chance = [], []
@@ -105,9 +102,8 @@ def digit_retrieval(z: ArrayLike, angles: ArrayLike) -> tuple[float, float]:
 def invariance_ratio(z: ArrayLike) -> float:
     """Within-digit variance over total variance, summed over the channels of z.
 
-    0: the code is constant over a digit's views. 1: it has no information about the digit (all
-    digits have the same mean code, up to chance). Both variances are unbiased, and the ratio is at
-    most 1. NaN for a constant code.
+    0: the code is constant over a digit's views. 1: all digits have the same mean code, up to
+    chance. Both variances are unbiased, and the ratio is at most 1. NaN for a constant code.
     """
     z = np.asarray(z, dtype=np.float64)
     P, Q, _ = z.shape
@@ -125,13 +121,11 @@ def dci(importances: ArrayLike, views: int) -> dict[str, float]:
     `importances` R is [block, factor] = [(local, global), (angle, digit)]: what one block alone
     knows of a factor, from 0 (chance) to 1.
     Entropies of noise would look like structure, so R becomes S = max(0, R - c) / (1 - c) with
-    c = 4 / sqrt(3 N) for N views: four standard errors of 1 - e / 90 when each angle is guessed
-    (about three of the probe's own on a random code).
+    c = 4 / sqrt(3 N) for N views: four standard errors of 1 - e / 90 when each angle is guessed.
     Disentanglement: 1 - H_2(S[b, :] / sum) of a block, blocks weighted by their sums (1: each
     block knows one factor). Completeness: 1 - H_2(S[:, f] / sum) of a factor, averaged over
     the factors (1: each factor is known to one block). H_2 is the entropy in bits; a row or column
-    of zeros scores 0. Informativeness: max_b R[b, f], averaged over the factors. As in the
-    original, swapping the two blocks does not change the score; the importances do.
+    of zeros scores 0. Informativeness: max_b R[b, f], averaged over the factors.
     """
     R = np.asarray(importances, dtype=np.float64)
     # a guess errs uniformly between 0 and 180 degrees: sd(e / 90) = 1 / sqrt(3)
@@ -149,11 +143,10 @@ def information(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> list[float]:
     """Mutual information of a block with (angle, digit), as shares of the factor's entropy: [2].
 
     I(z; f) >= H(f) - CE for the cross-entropy CE of any classifier p(f | z) on views that it was
-    not trained on; so (H - CE) / H, and 0 where that is negative. The classifier is the kernel
-    ridge probe of `angle_probe` on indicators of the classes; its posterior is the softmax of the
-    scores over a temperature. The angle has 16 classes centred on 0, 22.5, ... degrees and is read
-    from other digits than those trained on; the digit is read from other views of the same digits.
-    At most PROBE_ROWS views are looked at, of whole digits.
+    not trained on; so (H - CE) / H, and 0 where that is negative. The classifier is the probe of
+    `angle_probe` on indicators of the classes, its posterior the softmax of the scores over a
+    temperature. The angle has 16 classes and is read from other digits than those trained on; the
+    digit is read from other views of the same digits.
     """
     rows, digit, w, P = _views(z, angles)
     rng = np.random.default_rng(seed)
@@ -178,9 +171,7 @@ def information(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> list[float]:
 def mig(informations: ArrayLike) -> dict[str, float]:
     """Block-wise mutual information gap (after Chen et al. 2018), for angle, digit, and the mean.
 
-    `informations` is [block, factor] = [(local, global), (angle, digit)], see `information`:
-    already divided by the factor's entropy. The gap of a factor is the better informed block's
-    share minus the other's: 1 when one block knows all and the other nothing.
+    `informations` is [block, factor] = [(local, global), (angle, digit)], see `information`.
     """
     # gap_f = max_b I[b, f] / H_f - min_b I[b, f] / H_f
     angle, digit = np.ptp(np.asarray(informations, dtype=np.float64), axis=0)
@@ -190,11 +181,10 @@ def mig(informations: ArrayLike) -> dict[str, float]:
 def disentanglement_scores(
     z_local: ArrayLike, z_global: ArrayLike, angles: ArrayLike, seed: int = 0
 ) -> dict[str, float | None]:
-    """All scores in one flat dict.
+    """All SCORES of z_local [P, Q, J] and z_global [P, Q, L - J].
 
-    z_local [P, Q, J], z_global [P, Q, L - J]. A block without channels (a VAE has J = 0) has None
-    for its figures, and so do DCI's disentanglement and completeness and the MIG, which compare
-    two blocks. Takes a few seconds for 270 digits with 16 views. The keys are SCORES.
+    A block without channels (a VAE has J = 0) has None for its figures, and so do DCI's
+    disentanglement and completeness and the MIG, which compare two blocks.
     """
     scores: dict[str, float] = {"angle_error_chance_degrees": CHANCE_DEGREES}
     blocks = dict(zip(BLOCKS, map(np.asarray, (z_local, z_global)), strict=True))
@@ -247,8 +237,7 @@ def _probe(
 ) -> Array:
     """The target [N, C] of each fold, read by a probe fitted to the views `known` of the others.
 
-    Width, ridge, scaling of channels and temperature, by which the result is divided, have the
-    lowest mean of `losses` [n] on one of the other folds.
+    Its settings and temperature have the lowest mean of `losses` [n] on one of the other folds.
     """
     standardised = rows / np.where(rows.std(axis=0) > 0, rows.std(axis=0), 1)
     settings = list(product((rows, standardised), PROBE_WIDTHS, PROBE_RIDGES))

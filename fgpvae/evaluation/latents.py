@@ -46,10 +46,9 @@ def gp_share(model: Model, views: Views) -> float | None:
     """
     if "local" not in model.blocks:
         return None
+    w = model.config.period / PLACES * np.arange(PLACES)
     if model.config.on_a_line:
         w = np.linspace(-1, 1, PLACES)
-    else:
-        w = model.config.period / PLACES * np.arange(PLACES)
     posterior = model.infer(views.images, views.angles, views.observed, views.ids)
     z = posterior.mean(np.tile(w, (len(views), 1)))[..., model.blocks["local"]]  # [P, S, J]
     return share_within(z.swapaxes(0, 1))
@@ -83,30 +82,21 @@ def project(z: Array, angles: Array | None = None) -> Projection:
     P, Q, C = z.shape
     mean = z.reshape(P * Q, C).mean(0)
     rows = z.reshape(P * Q, C) - mean
-    directions, shares = np.zeros((C, DIMENSIONS)), np.zeros(DIMENSIONS)
+    directions, shares, known = np.zeros((C, DIMENSIONS)), np.zeros(DIMENSIONS), 0
     if float(np.ptp(rows, axis=0).max(initial=0)) > 0:
-        known = 0
         if angles is not None and C > 1:
-            known = 2
-            directions[:, :2] = _angle_plane(rows, np.tile(angles, P))
+            # ridge regression reads (-sin w, cos w): counter-clockwise from the top, as on the dial
+            w, known = np.tile(angles, P), 2
+            gram = rows.T @ rows + RIDGE * P * Q * (rows**2).mean() * np.eye(C)
+            read = np.linalg.solve(gram, rows.T @ np.stack([-np.sin(w), np.cos(w)], 1))
+            plane, factor = np.linalg.qr(read)
+            directions[:, :2] = plane * np.sign(np.diag(factor))
         rest = rows - rows @ directions @ directions.T
         D = min(DIMENSIONS, C, P * Q)
         if known < D:
             directions[:, known:D] = principal_components(rest, D - known).T
         shares = (rows @ directions).var(0) / rows.var(0).sum()
     return Projection((rows @ directions).reshape(P, Q, DIMENSIONS), shares, mean, directions)
-
-
-def _angle_plane(rows: Array, w: Array) -> Array:
-    """Two directions [C, 2] in which ridge regression reads (-sin w, cos w) from rows [N, C].
-
-    In this plane angles run as on the dial: counter-clockwise from the top.
-    """
-    N, C = rows.shape
-    ridge = RIDGE * N * (rows**2).mean() * np.eye(C)
-    read = np.linalg.solve(rows.T @ rows + ridge, rows.T @ np.stack([-np.sin(w), np.cos(w)], 1))
-    plane, factor = np.linalg.qr(read)
-    return plane * np.sign(np.diag(factor))
 
 
 def laid_over(paths: Array, points: Array) -> Array:
@@ -120,11 +110,8 @@ def product(mu: Array, var: Array) -> tuple[Array, Array]:
     """Mean and sd [Q + 1, C] of global channels given the first 0 to Q of views [Q, C]."""
     Q = len(mu)
     arrived = torch.ones(Q + 1, Q, dtype=torch.bool).tril(-1)  # row n has the first n views
-    means, variances, _ = global_posterior(
-        torch.as_tensor(mu).expand(Q + 1, -1, -1),
-        torch.as_tensor(var).expand(Q + 1, -1, -1),
-        arrived,
-    )
+    views = (torch.as_tensor(each).expand(Q + 1, -1, -1) for each in (mu, var))
+    means, variances, _ = global_posterior(*views, arrived)
     return _array(means), _array(variances.sqrt())
 
 
@@ -154,8 +141,7 @@ def turn(model: Model, z: Array, view: int) -> NDArray[np.float32]:
     In the first row all local channels follow the angle; in row 1 + j only channel j does, while
     the others stay where they are at `view`.
     """
-    J = model.config.local
-    moving = torch.as_tensor(z)  # [Q, L]
+    J, moving = model.config.local, torch.as_tensor(z)  # [Q, L]
     codes = moving[view].expand(1 + J, len(z), -1).clone()  # [1 + J, Q, L]
     codes[0] = moving
     for j in range(J):

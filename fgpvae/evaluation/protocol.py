@@ -180,11 +180,10 @@ def evaluate_objects(
     """Score a model of own objects, with the names of the benchmark.
 
     `test_mse`: held-out views of training objects. `extrapolation_mse`: objects never trained on,
-    from half of their views. `one_view_mse`: the same objects from one view. Each has the error of
-    posterior samples beside it, and in `references` that of two answers that need no model: the
-    mean over training objects of their nearest view, and the nearest view that was given; `verdict`
-    says where one of these is better. `mse_by_views`: objects never trained on, from 1, 4 and 11 of
-    their views. `gp_share` is that of the training objects.
+    from half of their views. `one_view_mse`: the same objects from one view. `references` have the
+    error of the mean over training objects of their nearest view, and of the nearest view given;
+    `verdict` says where one of these is better. `mse_by_views`: objects never trained on, from 1, 4
+    and 11 of their views. `gp_share` is that of the training objects.
     """
     track = config.track
     split = data.objects.split(objects, track, seed)
@@ -216,23 +215,19 @@ def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dic
     `gp_share` is that of the figures from eight views. `references` need no model; `verdict` says
     where the one view itself or the mean image is better.
     """
-    started = time.perf_counter()
     images = unseen_figures(model.config.network.shape[1])
     tasks = {str(given): cubes.task(images, given) for given in cubes.GIVEN}
-    errors, sampled = {}, {}
-    for done, (name, task) in enumerate(tasks.items(), start=1):
-        errors[name], sampled[name] = task_mse(model, task), task_mse(model, task, sample=True)
-        progress(done / len(tasks))
+    found = all_errors(model, tasks, progress)
     known = cube_references(images.shape[-1])
     simple = {"mean_image": known["mean_image"], "nearest_view": known["same_view"]}
     share = gp_share(model, tasks[str(cubes.GIVEN[-1])].context)
-    compared = {ONE_VIEW: errors["1"], "gp_share": share, "references": {ONE_VIEW: simple}}
+    compared = {ONE_VIEW: found["1"], "gp_share": share, "references": {ONE_VIEW: simple}}
     return {
         "split": CUBES,
-        "one_view_mse": errors["1"],
+        "one_view_mse": found["1"],
         "oblique_view_mse": task_mse(model, cubes.task(images, 1, cubes.ANGLES // 12)),
-        "mse_by_views": errors,
-        "mse_by_views_sampled": sampled,
+        "mse_by_views": {name: found[name] for name in tasks},
+        "mse_by_views_sampled": {name: found[f"{name}_sampled"] for name in tasks},
         "spread_by_views": {
             name: sample_spread(model, task[::SPREAD_EACH]) for name, task in tasks.items()
         },
@@ -240,8 +235,8 @@ def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dic
         "references": known,
         "verdict": verdict(compared),
         "figures": len(images),
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "seconds": time.perf_counter() - started,
+        "parameters": found["parameters"],
+        "seconds": found["seconds"],
     }
 
 
