@@ -110,8 +110,8 @@ def product(mu: Array, var: Array) -> tuple[Array, Array]:
     """Mean and sd [Q + 1, C] of global channels given the first 0 to Q of views [Q, C]."""
     Q = len(mu)
     arrived = torch.ones(Q + 1, Q, dtype=torch.bool).tril(-1)  # row n has the first n views
-    views = (torch.as_tensor(each).expand(Q + 1, -1, -1) for each in (mu, var))
-    means, variances, _ = global_posterior(*views, arrived)
+    m, v = (torch.as_tensor(each).expand(Q + 1, -1, -1) for each in (mu, var))
+    means, variances, _ = global_posterior(m, v, arrived)
     return _array(means), _array(variances.sqrt())
 
 

@@ -7,7 +7,6 @@ channels, Bernoulli pixels. With every channel local the FGP-VAE is Pearce's mod
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from fgpvae import models
 from fgpvae.data import moving_ball
@@ -33,24 +32,25 @@ PLAIN = VAEConfig(latents=2, period=4.0, network=NETWORK)
 
 def ball(experiment: Experiment) -> dict[str, Any]:
     """Squared error of the path, summed over a film, after one least-squares fit per batch."""
-    epochs = _epochs(experiment.changes)
-    errors: dict[str, list[float]] = {"fgpvae": [], "encoder": [], "vae": []}
+    epochs = EPOCHS
+    for change in experiment.changes:
+        name, _, value = change.partition("=")
+        if name != "training.epochs" or not value.isdigit():
+            raise UserError(f"The only setting of this experiment is training.epochs: '{change}'.")
+        epochs = int(value)
+    trained: dict[str, list[Model]] = {"fgpvae": [], "vae": []}
     for seed in range(experiment.seeds):
-        experiment.progress(f"training the FGP-VAE, seed {seed}")
-        model = train(GP, seed, epochs)
-        errors["fgpvae"].append(path_error(model, smooth=True))
-        errors["encoder"].append(path_error(model, smooth=False))
-        experiment.progress(f"training the VAE, seed {seed}")
-        errors["vae"].append(path_error(train(PLAIN, seed, epochs), smooth=False))
-    titles = {
-        "fgpvae": "FGP-VAE, J = L = 2",
-        "encoder": "its encoder alone, frame by frame",
-        "vae": "VAE",
-    }
-    rows = [
-        {"preset": name, "model": titles[name], "path_error": spread(values)}
-        for name, values in errors.items()
-    ]
+        for config in (GP, PLAIN):
+            experiment.progress(f"training {config.name}, seed {seed}")
+            trained[config.name].append(train(config, seed, epochs))
+    rows = []
+    for name, title, model_name, smooth in (
+        ("fgpvae", "FGP-VAE, J = L = 2", "fgpvae", True),
+        ("encoder", "its encoder alone, frame by frame", "fgpvae", False),
+        ("vae", "VAE", "vae", False),
+    ):
+        errors = [path_error(model, smooth) for model in trained[model_name]]
+        rows.append({"preset": name, "model": title, "path_error": spread(errors)})
     return experiment.provenance("ball") | {"rows": rows, "epochs": epochs, "tests": TESTS}
 
 
@@ -64,27 +64,19 @@ def train(config: ModelConfig, seed: int, epochs: int) -> Model:
     seen = torch.ones(t.shape, dtype=torch.bool)
     for _ in range(epochs):
         images = moving_ball.draw(moving_ball.random_paths(moving_ball.FILMS, generator))
-        z, kl = draw(model, images, t, seen, generator)
+        mu, var = model.encode(images, t, seen)
+        if isinstance(model, FGPVAE):
+            z, kl = model.posterior(mu, var, t, seen).draw(generator)
+        else:
+            z, kl = gaussian.sample(mu, var, generator), kl_to_prior(mu, var)
         pixels = torch.nn.functional.binary_cross_entropy_with_logits(
             model.decode(z), images, reduction="sum"
         )
-        loss = (pixels + kl) / moving_ball.FILMS
+        loss = (pixels + kl.sum()) / moving_ball.FILMS
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     return model.eval()
-
-
-def draw(
-    model: Model, images: Tensor, t: Tensor, seen: Tensor, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
-    """A code of each frame [P, Q, 2] from the posterior, and the KL divergence of all."""
-    mu, var = model.encode(images, t, seen)
-    if isinstance(model, FGPVAE):
-        z, kl = model.posterior(mu, var, t, seen).draw(generator)
-        return z, kl.sum()
-    z = gaussian.sample(mu, var, generator)
-    return z, kl_to_prior(mu, var).sum()
 
 
 @torch.no_grad()
@@ -107,13 +99,3 @@ def path_error(model: Model, smooth: bool) -> float:
         left = true - known @ torch.linalg.lstsq(known, true).solution
         errors.append(float(left.square().sum()) / moving_ball.FILMS)
     return sum(errors) / TESTS
-
-
-def _epochs(changes: tuple[str, ...]) -> int:
-    """The only setting of this experiment: training.epochs."""
-    for change in changes:
-        name, _, value = change.partition("=")
-        if name != "training.epochs" or not value.isdigit():
-            raise UserError(f"The only setting of this experiment is training.epochs: '{change}'.")
-        return int(value)
-    return EPOCHS

@@ -27,28 +27,27 @@ PUBLISHED_MSE = 0.0284  # test error of the paper's FGP-VAE
 PUBLISHED_SECONDS = 1.6  # epoch of the published program, timed once on two other cores
 
 
-def seconds_an_epoch(views: Views, batch: int, epochs: int = 3) -> float:
-    """Median over epochs, with the paper's networks, after one epoch to warm up."""
+def seconds_an_epoch(views: Views, batch: int) -> float:
+    """Median of three epochs, with the paper's networks, after one epoch to warm up."""
     config = PRESETS["paper"]
     config = replace(config, training=replace(config.training, batch=batch))
     source = FixedViews(views, batch, config.seed)
     trainer = Trainer(config, source)
-    times = timeit.repeat(trainer.advance, number=source.steps, repeat=epochs + 1)
-    return median(times[1:])
+    return median(timeit.repeat(trainer.advance, number=source.steps, repeat=4)[1:])
 
 
-def seconds_until_published(preset: str, every: int = 5) -> float | None:
+def seconds_until_published(preset: str) -> float | None:
     """Processor seconds of training until the test error is below the paper's, or None.
 
-    The error is measured after every few epochs, which is not counted.
+    The error is measured after every five epochs, which is not counted.
     """
     config = PRESETS[preset]
     trainer = Trainer(config, build_source(config)[0])
     task = evaluation.benchmark_tasks(config.data, config.seed)["test_mse"]
-    spent, epochs = 0.0, config.training.epochs
-    for done in range(0, epochs, every):
+    spent = 0.0
+    for _ in range(config.training.epochs // 5):
         started = time.process_time()
-        for _ in range(min(every, epochs - done) * trainer.source.steps):
+        for _ in range(5 * trainer.source.steps):
             trainer.advance()
         spent += time.process_time() - started
         if evaluation.task_mse(trainer.result(), task) < PUBLISHED_MSE:
@@ -56,10 +55,10 @@ def seconds_until_published(preset: str, every: int = 5) -> float | None:
     return None
 
 
-def many_views(Q: int, images: int = 4096) -> Views:
-    """Digits at Q angles, `images` images in all; each digit has from half of its views to all."""
+def many_views(Q: int) -> Views:
+    """Digits at Q angles, 4096 images in all; each digit has from half of its views to all."""
     digits = data.embedded()
-    rows = torch.arange(max(images // Q, 1)) % len(digits.labels)
+    rows = torch.arange(4096 // Q) % len(digits.labels)
     angles = torch.rand(len(rows), Q, dtype=torch.float64) * 2 * torch.pi
     turned = rotate_fast(torch.as_tensor(digits.images)[rows], angles)
     observed = torch.arange(Q) < torch.randint((Q + 1) // 2, Q + 1, (len(rows), 1))
@@ -67,19 +66,10 @@ def many_views(Q: int, images: int = 4096) -> Views:
     return Views(turned, angles, observed, rows, torch.full((len(rows),), 3))
 
 
-def peak_memory_by_views(views: tuple[int, ...] = VIEWS) -> dict[int, float]:
-    """MB of the posterior of 20 digits with 8 channels, including its gradient, at Q views.
-
-    Runs in one process whose peak is read after each Q, so they have to ascend.
-    """
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        before, *peaks = pool.submit(_peaks, views).result()
-    return {Q: peak - before for Q, peak in zip(views, peaks, strict=True)}
-
-
-def _peaks(views: tuple[int, ...]) -> list[float]:
+def _peaks() -> list[float]:
+    """Peak MB of this process after the posterior of 20 digits, with its gradient, at Q views."""
     peaks = []
-    for Q in (views[0], *views):  # the first one twice, to exclude what is loaded
+    for Q in (VIEWS[0], *VIEWS):  # the first one twice, to exclude what is loaded; ascending
         mu = torch.zeros(20, Q, 8, requires_grad=True)
         var = torch.full((20, Q, 8), 0.1, requires_grad=True)
         w = torch.rand(20, Q, dtype=torch.float64)
@@ -103,7 +93,9 @@ def bench(
         seconds = seconds_an_epoch(many, max(512 // Q, 1))
         by_q[Q] = 1000 * seconds / int(many.observed.sum())
     progress("memory of many views")
-    memory = peak_memory_by_views()
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        before, *peaks = pool.submit(_peaks).result()
+    memory = {Q: peak - before for Q, peak in zip(VIEWS, peaks, strict=True)}
     large = VIEWS[-3:]  # smaller ones are dominated by the allocator
     result: dict[str, Any] = {
         "threads": torch.get_num_threads(),

@@ -9,9 +9,11 @@ from typing import Any
 
 from fgpvae import files
 from fgpvae.evaluation.cards import table
+from fgpvae.evaluation.comparison import TABLE
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 Rows = list[list[str]]
+Tables = list[tuple[str, Rows]]  # each with a heading
 CHARTS = ("extrapolation", "scaling")  # what the documents show
 
 
@@ -36,11 +38,39 @@ def write(result: dict[str, Any], directory: Path) -> list[Path]:
     browser = os.environ.get("BROWSER_PATH") or next(filter(None, map(shutil.which, BROWSERS)), "")
     if name not in CHARTS or not browser:
         return [data, tables]
-    from fgpvae.experiments import charts  # imported here, because Plotly is slow to load
-
     os.environ["BROWSER_PATH"] = browser
-    files.write(chart, charts.svg(result))
+    files.write(chart, _chart(result))
     return [data, tables, chart]
+
+
+def _chart(result: dict[str, Any]) -> bytes:
+    """Draw the chart of a result as SVG, with a panel for each unit."""
+    from plotly.subplots import make_subplots  # slow to load
+
+    panels: dict[str, dict[str, dict[int, Any]]] = {}  # title: line: x: figure
+    if result["experiment"] == "extrapolation":
+        curves = {each["preset"]: each["mse"].items() for each in result["curves"]}
+        lines = {name: {int(n): mse for n, mse in found} for name, found in curves.items()}
+        panels = {"MSE of unseen digits at 157.5 degrees, by context views": lines}
+    else:
+        for title, name in (("time in P", "seconds_an_epoch"), ("error in P", "extrapolation_mse")):
+            panels[title] = {name: {row["P"]: row[name] for row in result["by_digits"]}}
+        panels["time in Q"] = {
+            path: {row["Q"]: {"mean": row[path], "sd": None} for row in result["by_views"]}
+            for path in ("dense", "fourier", "joint")
+        }
+    figure = make_subplots(1, len(panels), subplot_titles=list(panels))
+    for column, lines in enumerate(panels.values(), 1):
+        for name, points in lines.items():
+            y, sd = ([each[key] for each in points.values()] for key in ("mean", "sd"))
+            error = {"array": sd, "visible": any(sd)}
+            figure.add_scatter(name=name, x=list(points), y=y, error_y=error, row=1, col=column)
+    if len(panels) > 1:
+        figure.update_xaxes(type="log").update_yaxes(type="log", col=1)
+        figure.update_yaxes(type="log", col=3)
+    figure.update_layout(template="simple_white", font_family="sans-serif", width=900, height=480)
+    image: bytes = figure.to_image("svg")
+    return image
 
 
 def markdown(result: dict[str, Any]) -> str:
@@ -53,11 +83,9 @@ def markdown(result: dict[str, Any]) -> str:
 
 
 def cell(figure: dict[str, Any] | None, digits: int = 4) -> str:
-    """Mean ± standard deviation, or a dash."""
-    if not figure or figure["mean"] is None:
-        return "-"
-    text = f"{figure['mean']:.{digits}f}"
-    return text if figure["sd"] is None else f"{text} ± {figure['sd']:.{digits}f}"
+    """Mean ± standard deviation, or a dash; the mean of a published figure is its `mse`."""
+    known = [(figure or {}).get(name) for name in ("mean", "mse", "sd")]
+    return " ± ".join(f"{value:.{digits}f}" for value in known if value is not None) or "-"
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -74,55 +102,35 @@ def _references(head: list[str], errors: dict[str, float]) -> Rows:
     return [head, *([name.replace("_", " "), f"{error:.4f}"] for name, error in errors.items())]
 
 
-def _table1(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+def _table1(result: dict[str, Any]) -> Tables:
     equal, tables = result["equal"], []
-    for heading, rows in (
-        ("As published, each model with its own settings", result["rows"]),
-        (f"Equal budgets, {equal['epochs']} epochs", equal["rows"]),
+    for heading, origin, entries in (
+        ("As published, each model with its own settings", "published", result["rows"]),
+        (f"Equal budgets, {equal['epochs']} epochs", "rate, schedule", equal["rows"]),
     ):
-        if rows:
-            tables += [(f"{heading}:", _errors(rows)), (f"{heading}, cost:", _costs(rows, result))]
+        errors = [["model", "test MSE", "one sample", origin, "unseen digits", "one view"]]
+        costs = [["model", "GP", "epochs", "CPU s", "parameters", "peak MB", "measured"]]
+        for row in entries:
+            test, sample, *new = (cell(row[figure]) for figure in TABLE)
+            said = cell(row["published"])
+            if choice := row.get("choice"):
+                said = f"{choice['rate']:g}, {choice['schedule']}"
+            errors.append([_name(row), test, sample, said, *new])
+            seconds = f"about {row['epochs'] * row['seconds_an_epoch']['mean']:.0f}"
+            if row.get("cpu_seconds"):
+                seconds = cell(row["cpu_seconds"], 0)
+            known = row["complexity"], str(row["epochs"]), seconds, f"{row['parameters']:,}"
+            date, commit = (row.get(key, result[key]) for key in ("date", "commit"))
+            measured = f"{date}, {commit}, seeds: {len(row['test_mse']['values'])}"
+            costs.append([_name(row), *known, cell(row["peak_memory_mb"], 0), measured])
+        if entries:
+            tables += [(f"{heading}:", errors), (f"{heading}, cost:", costs)]
     trivial = dict(result["trivial"])
     trivial["nearest view, rotated"] = trivial.pop("rotated_neighbour")
     return [*tables, ("", _references(["no model", "test MSE"], trivial))]
 
 
-def _errors(entries: list[dict[str, Any]]) -> Rows:
-    origin = "rate, schedule" if "choice" in entries[0] else "published"
-    rows = [["model", "test MSE", "one sample", origin, "unseen digits", "one view"]]
-    for row in entries:
-        first, *last = (cell(row[f"{task}_mse"]) for task in ("test", "extrapolation", "one_view"))
-        if choice := row.get("choice"):
-            said = f"{choice['rate']:g}, {choice['schedule']}"
-        else:
-            known = row["published"]
-            said = cell(known and {"mean": known["mse"], "sd": known["sd"]})
-        rows.append([_name(row), first, cell(row["test_mse_sampled"]), said, *last])
-    return rows
-
-
-def _costs(entries: list[dict[str, Any]], result: dict[str, Any]) -> Rows:
-    rows = [["model", "GP", "epochs", "CPU s", "parameters", "peak MB", "measured"]]
-    for row in entries:
-        measured = ", ".join(row.get(key, result[key]) for key in ("date", "commit"))
-        seconds = cell(row.get("cpu_seconds"), 0)
-        if seconds == "-":
-            seconds = f"about {row['epochs'] * row['seconds_an_epoch']['mean']:.0f}"
-        rows.append(
-            [
-                _name(row),
-                row["complexity"],
-                str(row["epochs"]),
-                seconds,
-                f"{row['parameters']:,}",
-                cell(row["peak_memory_mb"], 0),
-                f"{measured}, seeds: {len(row['test_mse']['values'])}",
-            ]
-        )
-    return rows
-
-
-def _one_view(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+def _one_view(result: dict[str, Any]) -> Tables:
     columns = {
         "seen": "training digits at 157.5°",
         "unseen_fifth": "unseen digits, fifth frame",
@@ -135,35 +143,33 @@ def _one_view(result: dict[str, Any]) -> list[tuple[str, Rows]]:
         learned.append([f"{_name(row)}, {origin}", *(cell(row[column]) for column in columns)])
     published = [["published", *columns.values()]]
     for known in result["published"]:
-        figure = cell({"mean": known["mse"], "sd": known["sd"]})
-        cells = (figure if column == known["task"] else "-" for column in columns)
+        cells = (cell(known) if column == known["task"] else "-" for column in columns)
         published.append([known["model"], *cells])
     turned = (f"{result['geometry'][column]:.4f}" for column in columns)
     published.append(["no model: the view, rotated", *turned])
     return [("", learned), (result["comparable"], published)]
 
 
-def _rates(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+def _rates(result: dict[str, Any]) -> Tables:
     rows = [["preset", "rate, schedule", "validation MSE", "seed by seed", "chosen"]]
     for row in result["rows"]:
         for each in row["tried"]:
             error = each["validation_mse"]
             values = ", ".join(f"{value:.4f}" for value in error["values"])
-            candidate = f"{each['rate']:g}, {each['schedule']}"
-            chosen = candidate == f"{row['rate']:g}, {row['schedule']}"
-            yes = "yes" if chosen else ""
+            candidate, chosen = (f"{found['rate']:g}, {found['schedule']}" for found in (each, row))
+            yes = "yes" if candidate == chosen else ""
             rows.append([f"`{row['preset']}`", candidate, cell(error), values, yes])
     return [("", rows)]
 
 
-def _extrapolation(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+def _extrapolation(result: dict[str, Any]) -> Tables:
     views = list(result["curves"][0]["mse"])
     rows = [["model", *(_count(n, "view") for n in views)]]
     rows += [[_name(each), *(cell(each["mse"][n]) for n in views)] for each in result["curves"]]
     return [("", rows)]
 
 
-def _scaling(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+def _scaling(result: dict[str, Any]) -> Tables:
     rows = [["digits P", "classes", "epochs", "s/epoch", "MSE of unseen digits"]]
     for row in result["by_digits"]:
         first = (str(row[name]) for name in ("P", "classes", "epochs"))
@@ -179,7 +185,7 @@ def _scaling(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     return [("", rows), ("", growth)]
 
 
-def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+def _disentanglement(result: dict[str, Any]) -> Tables:
     """Three tables: main scores, indices from the literature, and the importances behind them."""
     blocks = ("angle", "digit", "swap"), ("invariance", "dci", "mig"), ("importance", "information")
     first = result["rows"][0]
@@ -197,7 +203,7 @@ def _disentanglement(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     return tables
 
 
-def _objects(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+def _objects(result: dict[str, Any]) -> Tables:
     ((_, rows),) = _extrapolation(result)
     rows[0] += ["one view at 30°", "epochs"]
     for row, curve in zip(rows[1:], result["curves"], strict=True):
@@ -205,7 +211,7 @@ def _objects(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     return [("", rows), ("", _references(["no model", "MSE"], result["references"]))]
 
 
-def _films(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+def _films(result: dict[str, Any]) -> Tables:
     """Errors of the mean film, of the film at the posterior mean, and of paths."""
     views = list(result["rows"][0]["mse"])
     titles = ["1 frame given", *views[1:-1], "all, at the frames given"]
@@ -232,7 +238,7 @@ def _films(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     return [*tables, ("", learned), ("", paths)]
 
 
-def _ball(result: dict[str, Any]) -> list[tuple[str, Rows]]:
+def _ball(result: dict[str, Any]) -> Tables:
     rows = [["model", "error of the path (a constant: 60)", "each seed"]]
     for row in result["rows"]:
         seeds = ", ".join(f"{value:.2f}" for value in row["path_error"]["values"])
@@ -240,7 +246,7 @@ def _ball(result: dict[str, Any]) -> list[tuple[str, Rows]]:
     return [(f"{result['epochs']} epochs of 35 new films.", rows)]
 
 
-TABLES: dict[str, Callable[[dict[str, Any]], list[tuple[str, Rows]]]] = {
+TABLES: dict[str, Callable[[dict[str, Any]], Tables]] = {
     "table1": _table1,
     "one-view": _one_view,
     "rates": _rates,

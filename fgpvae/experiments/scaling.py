@@ -2,11 +2,9 @@
 
 import timeit
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch.distributions import MultivariateNormal
 
 from fgpvae import data
@@ -25,9 +23,10 @@ BLOCK = 20  # digits whose posterior is timed together
 
 
 def scaling(experiment: Experiment) -> dict[str, Any]:
+    """Times and errors by the number of digits, times by that of views, and their exponents."""
     by_digits = [_by_digits(experiment, P, classes) for P, classes in DIGITS]
     experiment.progress("timing posteriors")
-    by_views = by_number_of_views()
+    by_views = [_by_views(Q) for Q in VIEWS]
     seconds = [row["seconds_an_epoch"]["mean"] for row in by_digits]
     exponents = {"seconds_an_epoch_in_P": fitted_exponent([P for P, _ in DIGITS], seconds)}
     last = by_views[-4:]  # the largest sizes, close to the asymptote
@@ -61,49 +60,37 @@ def _by_digits(experiment: Experiment, P: int, classes: int) -> dict[str, Any]:
     }
 
 
-def by_number_of_views(views: tuple[int, ...] = VIEWS) -> list[dict[str, float]]:
+def _by_views(Q: int) -> dict[str, float]:
     """Seconds for the posterior of 20 digits, one channel, forward and backward, at Q views each.
 
     dense and fourier: the factorised posterior; joint: one Gaussian over all 20 Q images, as the
     non-factorised model has, by Cholesky.
     """
-    kernel, generator = Periodic(), torch.Generator().manual_seed(0)
-    rows = []
-    for Q in views:
-        w = 2 * torch.pi * torch.rand(BLOCK, Q, dtype=torch.float64, generator=generator)
-        mu = torch.randn(BLOCK, Q, 1, dtype=torch.float64, generator=generator).requires_grad_()
-        var = torch.full((BLOCK, Q, 1), 0.1, dtype=torch.float64).requires_grad_()
-        observed = torch.ones(BLOCK, Q, dtype=torch.bool)
-        given = (kernel, w, mu, var)
-        style = torch.randn(BLOCK, 8, dtype=torch.float64, generator=generator)
+    kernel, generator = Periodic(), torch.Generator().manual_seed(Q)
+    w = 2 * torch.pi * torch.rand(BLOCK, Q, dtype=torch.float64, generator=generator)
+    mu = torch.randn(BLOCK, Q, 1, dtype=torch.float64, generator=generator).requires_grad_()
+    var = torch.full((BLOCK, Q, 1), 0.1, dtype=torch.float64).requires_grad_()
+    observed = torch.ones(BLOCK, Q, dtype=torch.bool)
+    style = torch.randn(BLOCK, 8, dtype=torch.float64, generator=generator)
 
-        rows.append(
-            {
-                "Q": Q,
-                "dense": _seconds(partial(_factorised, DensePosterior, *given, observed)),
-                "fourier": _seconds(partial(_factorised, FourierPosterior, *given, observed)),
-                "joint": _seconds(partial(_joint, style, *given), repeats=3 if Q < 128 else 1),
-            }
-        )
-    return rows
+    def factorised(path: type[DensePosterior | FourierPosterior]) -> None:
+        posterior = path(kernel, w, mu, var, observed)
+        mean, variance = posterior.at(w)
+        (posterior.log_evidence.sum() + mean.sum() + variance.sum()).backward()
 
+    def joint() -> None:
+        alike = (style @ style.T).repeat_interleave(Q, 0).repeat_interleave(Q, 1)
+        gram = kernel.gram(w.reshape(-1), w.reshape(-1))
+        prior = MultivariateNormal(torch.zeros(BLOCK * Q), alike * gram + var.reshape(-1).diag())
+        prior.log_prob(mu.reshape(-1)).backward()
 
-def _factorised(
-    path: type[DensePosterior | FourierPosterior], kernel: Periodic, w: Tensor, *views: Tensor
-) -> None:
-    posterior = path(kernel, w, *views)
-    mean, variance = posterior.at(w)
-    (posterior.log_evidence.sum() + mean.sum() + variance.sum()).backward()
+    def seconds(action: Callable[[], None], repeats: int = 5) -> float:
+        """The fastest of a few repeats, after one warm-up."""
+        return min(timeit.repeat(action, number=1, repeat=repeats + 1)[1:])
 
-
-def _joint(style: Tensor, kernel: Periodic, w: Tensor, mu: Tensor, var: Tensor) -> None:
-    Q, angles = w.shape[1], w.reshape(-1)
-    alike = (style @ style.T).repeat_interleave(Q, 0).repeat_interleave(Q, 1)
-    covariance = alike * kernel.gram(angles, angles) + torch.diag(var.reshape(-1))
-    prior = MultivariateNormal(torch.zeros_like(angles), covariance)
-    prior.log_prob(mu.reshape(-1)).backward()
-
-
-def _seconds(action: Callable[[], None], repeats: int = 5) -> float:
-    """The fastest of a few repeats, after one warm-up."""
-    return min(timeit.repeat(action, number=1, repeat=repeats + 1)[1:])
+    return {
+        "Q": Q,
+        "dense": seconds(lambda: factorised(DensePosterior)),
+        "fourier": seconds(lambda: factorised(FourierPosterior)),
+        "joint": seconds(joint, repeats=3 if Q < 128 else 1),
+    }
