@@ -21,7 +21,7 @@ from fgpvae.evaluation.film_scores import film_scores
 from fgpvae.evaluation.protocol import digit_references, one_view_task, task_mse, views_task
 from fgpvae.models import Model
 from fgpvae.orientation import one_view
-from fgpvae.training.configs import CUBES, FILMS, OBJECTS, DataConfig, RunConfig
+from fgpvae.training.configs import CUBES, FILMS, OBJECTS, RunConfig
 
 CONTEXTS = (1, 2, 4, 8, 11, 15)
 DISENTANGLED = 100  # digits on which disentanglement is measured
@@ -104,6 +104,13 @@ SENTENCES = {  # by the score that a sentence needs
     "doubt": "Calibrated bands and stated errors were fitted to other subjects that are new to it.",
     "verdict": "{verdict}",
 }
+DATA = {
+    CUBES: "figures of cubes: all copies of 160 shapes of ten cubes in four arms, and {figures:,} "
+    "other figures of 2 to 10 cubes",
+    FILMS: "{digits}, one film in ten of a shape instead, on paths and at times drawn anew",
+    "continuous": "{digits}, angles drawn anew all around the circle",
+}
+BENCHMARK = "{digits}, the *{split}* split of the benchmark, without 157.5°"  # any other split
 WEAK = {
     CUBES: "what no view shows, which it blurs; more than ten cubes, other elevations and other "
     "light, which it has never seen; the angle of a view, which has to be given",
@@ -264,11 +271,18 @@ def _cells(measured: dict[str, Any], path: str, form: str, keys: Iterable[str]) 
 
 
 def _about(model: Model, config: RunConfig) -> str:
-    """Describe the model and its training."""
+    """Describe the model, its training data, and the command that trains it."""
     training, weights = config.training, sum(p.numel() for p in model.parameters())
     local = f", J = {model.config.local}" if "local" in model.blocks else ""
     first = f" from the weights of `{training.start}`" if training.start else ""
-    described, options = _data(config.data)
+    known, digits, options = config.data, "the embedded digits", ""
+    if known.source != "embedded":
+        source = known.source if known.source == "openml" else "DIR"  # on the reader's machine
+        changes = {"split": known.split, "source": source, "views": known.views}  # split first
+        options = "".join(f" --set data.{name}={value}" for name, value in changes.items())
+        digits = "the MNIST training file"
+    digits += f", classes {', '.join(map(str, known.classes))}"
+    described = DATA.get(known.split, BENCHMARK).format_map(vars(known) | {"digits": digits})
     return (
         f"- **model**: {model.title}, L = {model.config.latents}{local}, "
         f"{model.config.network.kind} networks, {weights:,} parameters\n"
@@ -279,48 +293,24 @@ def _about(model: Model, config: RunConfig) -> str:
     )
 
 
-def _data(config: DataConfig) -> tuple[str, str]:
-    """The training data, and the options that give the command the same."""
-    if config.split == CUBES:
-        return (
-            "figures of cubes: all copies of 160 shapes of ten cubes in four arms, "
-            f"and {config.figures:,} other figures of 2 to 10 cubes"
-        ), ""
-    digits, options = "the embedded digits", ""
-    if config.source != "embedded":
-        digits, source = "the MNIST training file", config.source
-        changes = {
-            "split": config.split,  # first
-            "source": source if source == "openml" else "DIR",  # on the reader's machine
-            "views": config.views,
-        }
-        options = "".join(f" --set data.{name}={value}" for name, value in changes.items())
-    angles = {
-        "continuous": "angles drawn anew all around the circle",
-        FILMS: "one film in ten of a shape instead, on paths and at times drawn anew",
-    }.get(config.split, f"the *{config.split}* split of the benchmark, without 157.5°")
-    return f"{digits}, classes {', '.join(map(str, config.classes))}, {angles}", options
-
-
 def _weak_on_digits(measured: dict[str, Any]) -> str:
     """What a model does worst, by its figures."""
     if "one_view_mse" not in measured:
         return "any digit that it was not trained on, which it cannot take"
-    one, *classes = measured["one_view_mse"].items()
+    one, turns = measured["one_view_mse"], measured.get("orientation")
+    _, *classes = one
+    lacks = [f"every digit but a {classes[0]}, the only one that it has ever seen"]
     if len(classes) > 1:
-        worst = sorted(classes, key=lambda each: -each[1])[:3]
-        lacks = [f"one view of a {', '.join(label for label, _ in worst)} (largest error)"]
-    else:
-        lacks = [f"every digit but a {classes[0][0]}, the only one that it has ever seen"]
-    if one[1] > measured["mean_image_mse"]:
+        worst = ", ".join(sorted(classes, key=one.__getitem__, reverse=True)[:3])
+        lacks = [f"one view of a {worst} (largest error)"]
+    if one["all"] > measured["mean_image_mse"]:
         lacks.append("one view, from which it is worse than the mean image")
     if measured["eleven_views_mse"]["all"] > measured["mean_image_mse"]:
         lacks.append("a new angle even with eleven views, where the mean image is better")
-    if "orientation" not in measured:
+    if not turns:
         lacks.append("the angle of a picture, which has to be given")
     elif len(classes) > 1:
-        turns = {label: measured["orientation"][label]["within_15_degrees"] for label, _ in classes}
-        lost = ", ".join(sorted(turns, key=turns.__getitem__)[:3])
+        lost = ", ".join(sorted(classes, key=lambda c: turns[c]["within_15_degrees"])[:3])
         lacks.append(f"the angle of a {lost} (symmetric, or like another digit upside down)")
     lacks.append("thin strokes, which it blurs")
     return "; ".join([*lacks, "anything that is not a digit, which it turns into one"])
