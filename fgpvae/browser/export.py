@@ -11,7 +11,6 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import singledispatch
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -29,7 +28,6 @@ MAX_HARMONICS = 256
 POINTS = 64  # points of a table per length scale: linear interpolation errs by about 3e-5
 MOST_POINTS = 2049
 NEGLIGIBLE = 1e-7  # share of the largest coefficient; harmonics with smaller ones only are not sent
-
 
 _networks: "WeakKeyDictionary[Model, tuple[int, Network]]" = WeakKeyDictionary()
 
@@ -173,82 +171,41 @@ def pack(decoder: nn.Module, shape: tuple[int, int, int]) -> Network:
 Store = Callable[[Tensor], list[int]]
 
 
-@singledispatch
 def layers(module: nn.Module, store: Store) -> list[dict[str, Any]]:
     """The operations in the browser that correspond to `module`."""
+    match module:
+        case nn.Sequential():
+            return [operation for child in module for operation in layers(child, store)]
+        case nn.Dropout() | nn.Flatten() | nn.Identity():
+            return []
+        case nn.ELU() | nn.Tanh() | nn.SiLU():
+            return [{"op": type(module).__name__.lower()}]
+        case nn.Unflatten():
+            return [{"op": "map", "shape": list(module.unflattened_size)}]
+        case nn.Linear():
+            dense = {"op": "dense", "inputs": module.in_features, "outputs": module.out_features}
+            return [dense | {"weight": store(module.weight), "bias": store(module.bias)}]
+        case UpConv():
+            weight, crop = module.transposed_weight(), 0 if module.same else 1
+            return [_double(weight, module.bias, store, crop), {"op": "elu"}]
+        case nn.ConvTranspose2d(kernel_size=(4, 4), stride=(2, 2), padding=(1, 1)):
+            return [_double(module.weight, module.bias, store, crop=0)]
+        case Decoder():
+            gate = [{"op": "gate", "local": module.local}] if module.local else []
+            return gate + layers(module.layers, store)
+        case ProductDecoder():
+            branches = {"style": layers(module.style, store), "turn": layers(module.turn, store)}
+            product = {"op": "product", "local": module.channels, **branches}
+            return [product, *layers(module.image, store)]
+        case AngleEncoder(residual=nn.Identity()):
+            parts = {"first": module.first, "local": module.local, "style": module.style}
+            angle = {"op": "angle", "harmonics": int(module.modes.max()) + 1}
+            return [angle | {name: layers(part, store) for name, part in parts.items()}]
+        case MovingDecoder(place=place):  # p = centre + exp(log_reach) tanh z
+            move = {"op": "move", "shape": [*module.shape], "margin": MARGIN}
+            move |= {"centre": store(place.centre), "log_reach": store(place.log_reach)}
+            return [move | {"look": layers(module.look, store)}]
     raise UserError(f"The live view cannot run a layer of type {type(module).__name__}.")
-
-
-@layers.register
-def _(module: Decoder, store: Store) -> list[dict[str, Any]]:
-    gate = [{"op": "gate", "local": module.local}] if module.local else []
-    return gate + layers(module.layers, store)
-
-
-@layers.register
-def _(module: ProductDecoder, store: Store) -> list[dict[str, Any]]:
-    branches = {"style": layers(module.style, store), "turn": layers(module.turn, store)}
-    return [{"op": "product", "local": module.channels, **branches}, *layers(module.image, store)]
-
-
-@layers.register
-def _(module: AngleEncoder, store: Store) -> list[dict[str, Any]]:
-    parts = {"first": module.first, "local": module.local, "style": module.style}
-    if not isinstance(module.residual, nn.Identity):
-        raise UserError("The browser cannot run an encoder with a residual block.")
-    angle = {"op": "angle", "harmonics": int(module.modes.max()) + 1}
-    return [angle | {name: layers(part, store) for name, part in parts.items()}]
-
-
-@layers.register
-def _(module: MovingDecoder, store: Store) -> list[dict[str, Any]]:
-    place = module.place  # p = centre + exp(log_reach) tanh z
-    move = {"op": "move", "shape": [*module.shape], "margin": MARGIN}
-    move |= {"centre": store(place.centre), "log_reach": store(place.log_reach)}
-    return [move | {"look": layers(module.look, store)}]
-
-
-@layers.register
-def _(module: nn.Sequential, store: Store) -> list[dict[str, Any]]:
-    return [operation for child in module for operation in layers(child, store)]
-
-
-@layers.register
-def _(module: nn.Linear, store: Store) -> list[dict[str, Any]]:
-    dense = {"op": "dense", "inputs": module.in_features, "outputs": module.out_features}
-    return [dense | {"weight": store(module.weight), "bias": store(module.bias)}]
-
-
-@layers.register(nn.ELU)
-@layers.register(nn.Tanh)
-@layers.register(nn.SiLU)
-def _(module: nn.Module, store: Store) -> list[dict[str, Any]]:
-    return [{"op": type(module).__name__.lower()}]
-
-
-@layers.register(nn.Dropout)
-@layers.register(nn.Flatten)
-@layers.register(nn.Identity)
-def _(module: nn.Module, store: Store) -> list[dict[str, Any]]:
-    return []
-
-
-@layers.register
-def _(module: nn.Unflatten, store: Store) -> list[dict[str, Any]]:
-    return [{"op": "map", "shape": list(module.unflattened_size)}]
-
-
-@layers.register
-def _(module: UpConv, store: Store) -> list[dict[str, Any]]:
-    crop = 0 if module.same else 1
-    return [_double(module.transposed_weight(), module.bias, store, crop), {"op": "elu"}]
-
-
-@layers.register
-def _(module: nn.ConvTranspose2d, store: Store) -> list[dict[str, Any]]:
-    if (module.kernel_size, module.stride, module.padding) != ((4, 4), (2, 2), (1, 1)):
-        raise UserError("The live view runs transposed convolutions of 4 x 4, stride 2, padding 1.")
-    return [_double(module.weight, module.bias, store, crop=0)]
 
 
 def _double(weight: Tensor, bias: Tensor | None, store: Store, crop: int) -> dict[str, Any]:
