@@ -4,7 +4,6 @@ import streamlit as st
 
 from fgpvae.browser.imagined import remembered
 from ui.catalog import models, subjects
-from ui.components import dial
 from ui.inference import cached, captions, downloads, stage
 from ui.inference.places import from_dial
 from ui.rotate import beside, guide, morph_swap
@@ -45,7 +44,7 @@ state = stage.show(
     link,
     (left, right.container(), right.container()),
     style=query_params.numbers(link.get("style")),
-    morph=dial.Morph("towards B", second.own.tolist()) if len(second.own) else None,
+    morph=second.own.tolist() if len(second.own) else None,
     beside=in_ring,
     lead=f"{in_ring.name} follows where it has the same slider." if in_ring else "",
     editable=stored is None,

@@ -6,7 +6,6 @@ __all__ = [
     "export",
     "imagined",
     "site",
-    "sliders",
     "strip",
     "style_directions",
 ]

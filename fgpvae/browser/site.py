@@ -23,7 +23,6 @@ from torch import Tensor, nn
 from fgpvae import files
 from fgpvae.browser import bundle, colours, export, style_directions
 from fgpvae.browser.imagined import imagine
-from fgpvae.browser.sliders import slider_data
 from fgpvae.data.collections import Digits, Films, Subject
 from fgpvae.errors import UserError
 from fgpvae.evaluation import latents
@@ -186,6 +185,6 @@ def _sliders(model: Model) -> dict[str, Any]:
     styles = style_directions.style_directions(model, views, own)
     lead = "What stays the same when the digit turns."
     likely = latents.styles(own)
-    data = slider_data(own.mean(0), "rotate", styles, None, likely, lead, "digit")
+    data = style_directions.slider_data(own.mean(0), "rotate", styles, None, likely, lead, "digit")
     assert data is not None
     return data

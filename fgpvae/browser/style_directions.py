@@ -1,16 +1,19 @@
-"""Directions of the global channels for the style sliders, fitted to training digits.
+"""Style sliders: directions of the global channels, fitted to training digits.
 
 Four properties of the picture (slant, stroke weight, width, height) get a direction each, by a
 regression of styles on what was measured. The channels themselves follow, the strongest first.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fgpvae.browser.bundle import packed, rounded
 from fgpvae.data import Views
 from fgpvae.evaluation import latents
 from fgpvae.models import Model
@@ -22,6 +25,8 @@ CLEAR = 0.25  # minimum change of the property by a step, as a share of its natu
 TRIED = 12  # digits on which the decoder checks a direction
 SHRUNK = 0.05  # share of the mean variance added to all variances of the noise
 QUANTILES = (0.005, 0.995)  # quantiles of real digits, at which sliders end
+
+HINT = "The global channels: one Gaussian for each digit and channel, the same at every angle."
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,3 +143,73 @@ def properties(images: Tensor) -> Tensor:
     slant = -cov / var_y
     width = (var_x - cov**2 / var_y).clamp_min(1e-9).sqrt()
     return torch.stack([slant, mass, width, var_y.sqrt()], -1)
+
+
+def slider_data(
+    own: Array,
+    key: str,
+    styles: Sequence[Style] | None,
+    morph: Sequence[float] | None,
+    likely: latents.Styles | None,
+    lead: str,
+    thing: str,
+) -> dict[str, Any] | None:
+    """Data of a digit's sliders for the browser; None without a style.
+
+    An empty list of `styles` means no sliders, None one per channel. `morph` is another digit's
+    style, the end of the morph slider; `likely` is the source of random styles.
+    """
+    count = len(own)
+    if not count or (styles is not None and not styles):
+        return None
+    if styles is None:
+        styles = [channel(g, count, f"style {g + 1}") for g in range(count)]
+    source = None
+    if likely and likely.factor.shape[1] == count:
+        source = {
+            "mean": rounded(likely.mean),
+            "rows": len(likely.factor),
+            "factor": packed(likely.factor),
+            "near": likely.near,
+        }
+    return {
+        "key": key,
+        "styles": [_row(style) for style in styles],
+        "own": rounded(own),
+        "lead": lead,
+        "hint": HINT,
+        "note": _note(styles, thing),
+        "morph": None if morph is None else {"name": "towards B", "style": rounded(morph)},
+        "likely": source,
+        "thing": thing,
+    }
+
+
+def _row(style: Style) -> dict[str, Any]:
+    """Data of one slider."""
+    row: dict[str, Any] = {"name": style.name, "ends": style.ends and rounded(style.ends)}
+    if style.channel is not None:
+        hint = f"Global channel {style.channel + 1} of {len(style.direction)}"
+        return row | {"channel": style.channel, "hint": hint}
+    return row | {
+        "direction": rounded(style.direction),
+        "reading": rounded(style.reading),
+        "offset": style.offset,
+        "hint": f"To the right: more {style.name}, in standard deviations of digits",
+    }
+
+
+def _note(styles: Sequence[Style], thing: str) -> str:
+    """A sentence on what the sliders were fitted to."""
+    count = max((style.digits for style in styles), default=0)
+    if not count:
+        return ""
+    where = f"Each slider covers 99 % of {count} training {thing}s."
+    named = [style.name for style in styles if style.channel is None]
+    if not named:
+        return where
+    return (
+        f"The directions for {', '.join(named)} were fitted by regression to what was measured "
+        f"in the pictures of {count} training {thing}s. The others are single "
+        f"channels, the strongest first. {where}"
+    )

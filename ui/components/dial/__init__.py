@@ -23,8 +23,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fgpvae.browser.export import Scene
 from fgpvae.browser.imagined import Imagined
-from fgpvae.browser.sliders import Morph, slider_data
-from fgpvae.browser.style_directions import Style
+from fgpvae.browser.style_directions import Style, slider_data
 from fgpvae.data.collections import Collection
 from fgpvae.data.track import Track
 from fgpvae.evaluation.latents import Styles
@@ -119,7 +118,7 @@ def dial(
     angle: float = 0.0,
     style: Sequence[float] | None = None,
     styles: Sequence[Style] | None = None,
-    morph: Morph | None = None,
+    morph: Sequence[float] | None = None,
     likely: Styles | None = None,
     beside: Beside | None = None,
     doubt: np.ndarray | None = None,
@@ -308,7 +307,6 @@ def _packed(values: np.ndarray) -> dict[str, Any]:
 __all__ = [
     "Beside",
     "DialState",
-    "Morph",
     "context",
     "dial",
     "followed",
