@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -49,23 +48,15 @@ def train(options: argparse.Namespace) -> dict[str, Any] | None:
 def _train(
     options: argparse.Namespace, workers: distributed.Workers, device: torch.device
 ) -> dict[str, Any]:
-    directory, objects = options.run_dir, None
+    directory = options.run_dir
     if options.resume:
         given = (options.preset, options.set, options.data, options.classes)
         if any((*given, options.kernel, options.period)) or options.seed is not None:
             raise UserError("A run that is resumed keeps its settings; only --epochs may change.")
-        kept, config, epochs = load_config(directory), None, options.epochs
-        total = epochs or kept.training.epochs
+        config, objects, epochs = None, None, options.epochs
+        total = epochs or load_config(directory).training.epochs
     else:
-        top = {} if options.seed is None else {"seed": options.seed}
-        if options.preset == OBJECTS:
-            config, objects = _own_objects(options, top)
-        elif options.period or options.kernel:
-            raise UserError("--period and --kernel belong to --preset objects.")
-        else:
-            name = options.preset or ("best" if options.data else "quick")
-            config = presets.preset(name, [*_mnist(options), *_settings(options)], **top)
-        epochs = None
+        (config, objects), epochs = _config(options), None
         total = config.training.epochs
     training = writer.execute(directory, config, epochs, options.lock, workers, device, objects)
     bar = tqdm(total=total, unit="epoch", disable=_quiet(options))
@@ -80,41 +71,36 @@ def _train(
     return told | (summary["findings"] or {})
 
 
-def _settings(options: argparse.Namespace) -> list[str]:
-    """--set and --epochs as settings."""
+def _config(options: argparse.Namespace) -> tuple[RunConfig, data.objects.Objects | None]:
+    """The config of a new run, and its own objects if it has any."""
+    top = {} if options.seed is None else {"seed": options.seed}
     epochs = [] if options.epochs is None else [f"training.epochs={options.epochs}"]
-    return [*options.set, *epochs]
-
-
-def _mnist(options: argparse.Namespace) -> list[str]:
-    """--data and --classes as settings: MNIST's digits are rotated to new angles in every batch."""
-    changes = []
-    if options.data:
-        if options.data != "openml" and not Path(options.data).is_dir():
+    settings, source = [*options.set, *epochs], options.data
+    if options.preset == OBJECTS:
+        if not source:
             raise UserError(
-                f"'{options.data}' is not a directory of MNIST's files; own objects "
-                "belong to --preset objects."
+                "The preset objects needs --data: a NumPy archive or a folder of images."
             )
-        source = f"data.source={json.dumps(options.data)}"
-        changes += ["data.split=continuous", source, "data.views=16"]  # split first
-    if options.classes == "all":
-        changes.append(f"data.classes={list(range(10))}")
-    elif options.classes:
-        changes.append(f"data.classes=[{options.classes}]")
-    return changes
-
-
-def _own_objects(
-    options: argparse.Namespace, top: dict[str, Any]
-) -> tuple[RunConfig, data.objects.Objects]:
-    """The config of a run on own objects, and the objects."""
-    if not options.data:
-        raise UserError("The preset objects needs --data: a NumPy archive or a folder of images.")
+        if options.classes:
+            raise UserError("--classes chooses digits; own objects are all learned.")
+        objects = data.object_files.load(source)
+        base = presets.for_objects(objects, Path(source).name, options.period, options.kernel)
+        return presets.changed(base, settings, **top), objects
+    if options.period or options.kernel:
+        raise UserError("--period and --kernel belong to --preset objects.")
+    changes = []
+    if source:  # MNIST's digits are rotated to new angles in every batch
+        if source != "openml" and not Path(source).is_dir():
+            raise UserError(
+                f"'{source}' is not a directory of MNIST's files; own objects belong to "
+                "--preset objects."
+            )
+        changes = ["data.split=continuous", f"data.source={json.dumps(source)}", "data.views=16"]
     if options.classes:
-        raise UserError("--classes chooses digits; own objects are all learned.")
-    objects = data.object_files.load(options.data)
-    base = presets.for_objects(objects, Path(options.data).name, options.period, options.kernel)
-    return presets.changed(base, _settings(options), **top), objects
+        classes = ",".join("0123456789") if options.classes == "all" else options.classes
+        changes.append(f"data.classes=[{classes}]")
+    name = options.preset or ("best" if source else "quick")
+    return presets.preset(name, [*changes, *settings], **top), None
 
 
 def _follow(
@@ -154,33 +140,32 @@ def _signals() -> Iterator[list[int]]:
 
 
 def evaluate(options: argparse.Namespace) -> dict[str, Any]:
-    results = {}
-    for name in options.models:
-        model = load_pretrained(name)
-        config = config_of(name)
-        with tqdm(total=1.0, desc=name, disable=_quiet(options)) as bar:
-            progress = partial(_show, bar)
-            if config.data.split == CUBES:
-                results[name] = evaluation.evaluate_cubes(model, progress)
-            elif config.data.split == FILMS:
-                results[name] = film_scores(model, progress=progress)
-            elif config.data.split == OBJECTS:
-                own = load_objects(Path(name))
-                results[name] = evaluation.evaluate_objects(
-                    model, own, config.data, config.seed, progress
-                )
-            elif config.data.split in COLLECTIONS:
-                found = COLLECTIONS[config.data.split]()
-                errors = comparison.subject_mse_by_views(model, found, progress=progress)
-                results[name] = {"split": config.data.split, "mse_by_views": errors}
-            else:
-                results[name] = evaluation.evaluate(model, config.data, config.seed, progress)
+    results = {name: _scores(name, _quiet(options)) for name in options.models}
     return results[options.models[0]] if len(results) == 1 else results
 
 
-def _show(bar: Any, done: float) -> None:
-    bar.n = done
-    bar.refresh()
+def _scores(name: str, quiet: bool) -> dict[str, Any]:
+    """Score a model by the protocol of the collection that it was trained on."""
+    model, config = load_pretrained(name), config_of(name)
+    split = config.data.split
+    with tqdm(total=1.0, desc=name, disable=quiet) as bar:
+
+        def progress(done: float) -> None:
+            bar.n = done
+            bar.refresh()
+
+        if split == CUBES:
+            return evaluation.evaluate_cubes(model, progress)
+        if split == FILMS:
+            return film_scores(model, progress=progress)
+        if split == OBJECTS:
+            own = load_objects(Path(name))
+            return evaluation.evaluate_objects(model, own, config.data, config.seed, progress)
+        if split in COLLECTIONS:
+            found = COLLECTIONS[split]()
+            errors = comparison.subject_mse_by_views(model, found, progress=progress)
+            return {"split": split, "mse_by_views": errors}
+        return evaluation.evaluate(model, config.data, config.seed, progress)
 
 
 def list_runs(options: argparse.Namespace) -> dict[str, Any]:
@@ -247,8 +232,7 @@ def parser() -> argparse.ArgumentParser:
         return command.add_argument
 
     _add_train(add)
-    _add_use(add)
-    _add_experiments(add)
+    _add_others(add)
     return top
 
 
@@ -276,7 +260,7 @@ def _add_train(add: Add) -> None:
     option("--root", type=Path, default=queue.root(), help="default: %(default)s")
 
 
-def _add_use(add: Add) -> None:
+def _add_others(add: Add) -> None:
     summary = "Score models by the benchmark."
     option = add("evaluate", evaluate, summary, "paper runs/my-run --json")
     option("models", nargs="+", help="shipped models, run directories or their zips")
@@ -303,9 +287,6 @@ def _add_use(add: Add) -> None:
     option = add("site", lambda o: site.build(o.out, o.app), summary, "--out site")
     option("--out", type=Path, required=True, help="a directory")
     option("--app", default=site.APP, help="address that it links to as the app")
-
-
-def _add_experiments(add: Add) -> None:
     summary = "Reproduce a table or figure of the paper."
     option = add("experiment", run_experiment, summary, "table1 --seeds 5 --json")
     option("name", choices=EXPERIMENTS)

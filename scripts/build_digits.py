@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fgpvae.data import CLASS_COUNTS, UNSEEN_PER_CLASS, Digits, load_idx, recipe_ids
+from fgpvae.data.mnist import CLASS_COUNTS, UNSEEN_PER_CLASS, Digits, load_idx, recipe_ids
 from fgpvae.errors import UserError
 
 ASSET = Path(__file__).resolve().parent.parent / "fgpvae" / "assets" / "digits.xz"

@@ -15,18 +15,19 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fgpvae.data import cubes
+from fgpvae.data.cubes.figures import Figure, grown, random_chain
 
 FIGURES, VIEWS = 20, 72
 
 
-def figures(seed: int) -> list[cubes.Figure]:
+def figures(seed: int) -> list[Figure]:
     """Figures of 5 to 10 cubes: half chains, half grown cube by cube."""
     stream = random.Random(seed)
     found = [
-        cubes.random_chain(stream, stream.choice([6, 7, 8, 9, 10]), stream.choice([2, 3, 4]))
+        random_chain(stream, stream.choice([6, 7, 8, 9, 10]), stream.choice([2, 3, 4]))
         for _ in range(FIGURES // 2)
     ]
-    found += [cubes.grown(stream, stream.randint(5, 10)) for _ in range(FIGURES // 2)]
+    found += [grown(stream, stream.randint(5, 10)) for _ in range(FIGURES // 2)]
     return found
 
 

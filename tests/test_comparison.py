@@ -95,7 +95,7 @@ def test_own_objects_may_have_different_numbers_of_views():
     index, view = np.repeat(np.arange(40), 2), np.tile([0.0, 5.0], 40)
     index, view = np.r_[index, np.arange(10)], np.r_[view, np.full(10, 4.0)]
     objects = Objects(images, index, view, tuple(map(str, range(40))))
-    collection = Own.of(objects, objects.track(0.0), 0)
+    collection = Own(objects, objects.track(0.0), 0)
     config = presets.for_objects(objects, "some", 0.0, None)
     model = build(config.model).eval()
     first, *others = comparison.compared(collection)

@@ -39,9 +39,9 @@ def small(*changes):
 def few():
     """A few copies of some shapes in place of all of them, so that drawing takes no time."""
     parts = cubes.splits()
-    kept = cubes.Splits(parts.training[:3], parts.validation[:2], parts.unseen[:2])
+    kept = cubes.figures.Splits(parts.training[:3], parts.validation[:2], parts.unseen[:2])
     with pytest.MonkeyPatch.context() as patch:
-        for module in (sys.modules["fgpvae.data.cubes.sets"], cubes):
+        for module in (sys.modules["fgpvae.data.cubes.figures"], cubes):
             patch.setattr(module, "splits", lambda seed=0: kept)
         evaluation.unseen_figures.cache_clear()
         evaluation.cube_references.cache_clear()

@@ -299,12 +299,12 @@ def test_openml_is_read_as_it_is_sent(written, monkeypatch):
     images, labels = digits.images[take], digits.labels[take]
     sent = np.rint(255 * images).reshape(-1, 784), [written.format(label) for label in labels]
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: sent)
-    monkeypatch.setattr(data.sources, "_TRAIN_FILE", 25)
+    monkeypatch.setattr(data.mnist, "_TRAIN_FILE", 25)
     for train, part in ((True, slice(25)), (False, slice(25, None))):
         found = data.load_openml(train)
         np.testing.assert_array_equal(found.images, images[part])
         np.testing.assert_array_equal(found.labels, labels[part])
         assert found.images.dtype == np.float32
-    monkeypatch.setattr(data.sources, "_TRAIN_FILE", 60)
+    monkeypatch.setattr(data.mnist, "_TRAIN_FILE", 60)
     with pytest.raises(UserError, match="has 40 digits of MNIST"):
         data.load_openml()

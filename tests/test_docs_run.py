@@ -145,7 +145,7 @@ def test_the_page_shown_works(tmp_path, monkeypatch):
 
 
 def test_the_collection_shown_is_trained_and_appears_on_every_page(tmp_path, monkeypatch, capsys):
-    space: dict = {"__name__": "fgpvae.data.collections.clocks"}
+    space: dict = {"__name__": "fgpvae.data.clocks"}
     exec(COLLECTION, space)
     monkeypatch.setitem(COLLECTIONS, "clocks", space["Clocks"])
     monkeypatch.setitem(choices.GROUPS, "clocks", space["Clocks"].group)

@@ -210,10 +210,10 @@ def test_a_track_and_back(track):
 def test_nothing_is_both_trained_on_and_asked_for(tmp_path):
     found = object_files.load(archive(tmp_path / "s.npz", **sprites(objects=30)))
     track = found.track()
-    split = objects.split(found, track, seed=3)
-    again = objects.split(found, track, seed=3)
+    split = objects.Own(found, track, seed=3)
+    again = objects.Own(found, track, seed=3)
     assert torch.equal(split.train.images, again.train.images)
-    assert split.unseen != objects.split(found, track, seed=4).unseen
+    assert split.unseen != objects.Own(found, track, seed=4).unseen
     assert len(split.unseen) == 3
     assert set(split.train.ids.tolist()) == set(range(30)) - set(split.unseen)
 
@@ -299,7 +299,7 @@ def test_evaluate_reports_every_figure_with_its_references(trained, capsys):
     assert main(["evaluate", str(trained), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     config, found = load_config(trained), load_objects(trained)
-    split = objects.split(found, config.data.track, config.seed)
+    split = objects.Own(found, config.data.track, config.seed)
     model = load_pretrained(trained)
     for name in ("test_mse", "extrapolation_mse", "one_view_mse"):
         task, total, nearest = split.tasks[name], [], []

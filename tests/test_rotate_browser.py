@@ -323,7 +323,7 @@ def own_objects(every_kind: Path) -> Iterator[Own]:
     checkpoints.save_model(model, path / checkpoints.WEIGHTS)
     (path / checkpoints.OBJECTS_FILE).write_bytes(object_files.pack(found))
     run = checkpoints.load_config(path)
-    yield Own.of(checkpoints.load_objects(path), run.data.track, run.seed)
+    yield Own(checkpoints.load_objects(path), run.data.track, run.seed)
     shutil.rmtree(path)
 
 

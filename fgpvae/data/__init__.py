@@ -19,22 +19,19 @@ A task is a context of views, and the views to predict from it:
 from fgpvae.data.augmentation import warp
 
 from . import collections, cubes, films, object_files, objects
-from .digits import (
-    CLASS_COUNTS,
+from .mnist import (
     DIGITS_PER_CLASS,
     TRAIN_DIGITS,
-    UNSEEN_PER_CLASS,
     Digits,
     embedded,
+    load_idx,
+    load_openml,
     other_than_unseen,
-    recipe_ids,
     trainable,
     unseen,
 )
 from .rotation import ANGLES, HELD_OUT_INDEX, circular_error, rotate, rotate_fast
-from .sources import load_idx, load_openml
 from .splits import (
-    TEST_DIGITS,
     draw_angles,
     extrapolation,
     factorized,
@@ -51,12 +48,9 @@ from .views import Task, Views
 
 __all__ = [
     "ANGLES",
-    "CLASS_COUNTS",
     "DIGITS_PER_CLASS",
     "HELD_OUT_INDEX",
-    "TEST_DIGITS",
     "TRAIN_DIGITS",
-    "UNSEEN_PER_CLASS",
     "Digits",
     "Task",
     "Views",
@@ -77,7 +71,6 @@ __all__ = [
     "objects",
     "one_view",
     "other_than_unseen",
-    "recipe_ids",
     "rotate",
     "rotate_fast",
     "shuffled",

@@ -1,102 +1,163 @@
-"""Upright digits, and those that come with the package."""
+"""Handwritten digits that turn, of MNIST and of pictures that were uploaded."""
 
-import lzma
-import operator
-import random
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
+from functools import cache, cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import UserError
+from .mnist import DIGITS_PER_CLASS, TRAIN_DIGITS, UNSEEN_PER_CLASS, embedded, unseen
+from .rotation import ANGLES, HELD_OUT_INDEX, rotate
+from .splits import task
+from .subjects import MEAN, Collection, Images, Places, Subject, Words, nearest
+from .track import Track
+from .views import Views
 
-DIGITS_PER_CLASS = 400
-TRAIN_DIGITS = 360  # per class; the other 40 are never trained on
-UNSEEN_PER_CLASS = 50
-# How many digits of each class 0..9 the MNIST training file has.
-CLASS_COUNTS = (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
+NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+PLAIN = {0: 3, 1: 2, 2: 27, 3: 2, 4: 4, 5: 18, 6: 11, 7: 30, 8: 4, 9: 8}  # easy to recognise
+# all views, each in a gap between earlier ones
+SPREAD = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15)
+ROTATION = "geometric rotation"
+TRACK = Track(360.0)
+QUARTERS = ANGLES[::4]  # angles of the training views to which styles are fitted
+
+
+class Digit(Subject):
+    """Digit `number` of a class, of the MNIST test file or of the embedded digits."""
+
+    w = ANGLES
+
+    def __init__(
+        self,
+        label: int,
+        number: int,
+        test_file: bool = True,
+        new: bool | None = True,
+        row: int = -1,
+    ) -> None:
+        id = f"{'new-' if test_file else ''}{label}-{number}"
+        super().__init__(id, NAMES[label], label, new, row, (HELD_OUT_INDEX,))
+        self.label: int = label
+        self.number, self.test_file = number, test_file
+
+    @cached_property
+    def images(self) -> Images:
+        return self.truth_at(ANGLES)
+
+    @property
+    def thumbnail(self) -> Images:
+        return _upright(self.label, self.test_file)[self.number]
+
+    @property
+    def order(self) -> list[int]:
+        return [view for view in SPREAD if view != HELD_OUT_INDEX]
+
+    def truth_at(self, w: Places) -> Images:
+        return rotate(self.thumbnail[None], w)[0]
+
+
+class PictureSubject(Subject):
+    """Views [Q, 28, 28] at angles [Q] radians, and rotated copies of the first one.
+
+    View 0 is the first picture, views 1 to 15 are copies of it, each rotated by 22.5 degrees more,
+    and views from 16 on are the other pictures. So the meaning of an index does not depend on their
+    number.
+    """
+
+    def __init__(self, id: str, images: Images, angles: Places, label: int | None = None) -> None:
+        super().__init__(id, "digit" if label is None else NAMES[label], label)
+        self.own_images, self.own_angles = images, angles
+
+    @cached_property
+    def images(self) -> Images:
+        copies = rotate(self.own_images[:1], ANGLES[1:])[0]
+        parts = [self.own_images[:1], copies, self.own_images[1:]]
+        return np.concatenate(parts).astype(np.float32)
+
+    @cached_property
+    def w(self) -> Places:
+        return np.concatenate([self.own_angles[0] + ANGLES, self.own_angles[1:]]) % (2 * np.pi)
+
+    @property
+    def first_views(self) -> list[int]:
+        """The pictures themselves, without the copies."""
+        return [0, *range(len(ANGLES), len(self.w))]
+
+    @property
+    def order(self) -> list[int]:
+        return [*self.first_views, *SPREAD[1:]]
 
 
 @dataclass(frozen=True)
-class Digits:
-    """P upright digits."""
+class Digits(Collection):
+    """Digits of some classes, of which a model was trained on the first `trained` of each."""
 
-    images: np.ndarray  # [P, 28, 28] float32 in [0, 1]
-    labels: np.ndarray  # [P] int64
+    classes: tuple[int, ...] = tuple(range(10))
+    trained: int = TRAIN_DIGITS
+    unsure: bool = False  # whether it was trained on the others is unknown
 
-    def __len__(self) -> int:
-        return len(self.labels)
+    name = "digits"
+    group = "Digits"
+    fills_disc = True
+    track = TRACK
+    words = Words("digit", "digits", "angle", "views", "Rotate a digit", "Turn a digit of your own")
 
-    def __getitem__(self, index: slice | list[int] | np.ndarray) -> "Digits":
-        """Some of the digits: a slice, a list or an array of row numbers, or a mask."""
-        return Digits(self.images[index], self.labels[index])
+    def subjects(self, new: bool, label: int | None = None) -> Sequence[Digit]:
+        count = UNSEEN_PER_CLASS if new else self.trained
+        labels = self.classes if label is None else (label,)
+        return [self.digit(each, number, new) for each in labels for number in range(count)]
 
+    def digit(self, label: int, number: int, test_file: bool = True) -> Digit:
+        """One digit, with whether the model was trained on it."""
+        if test_file or label not in self.classes or number >= self.trained:
+            return Digit(label, number, test_file)
+        row = self.classes.index(label) * DIGITS_PER_CLASS + number
+        return Digit(label, number, test_file, None if self.unsure else False, row)
 
-def embedded(classes: Iterable[int] = (3,), rows: slice = slice(None)) -> Digits:
-    """The 400 digits of each class, or some rows of these; the threes are the benchmark's."""
-    return _pick(_asset()[0][:, rows], check_classes(classes))
+    def find(self, text: str) -> Digit | None:
+        new = text.startswith("new-")
+        label, _, number = text.removeprefix("new-").partition("-")
+        if not (label.isdecimal() and number.isdecimal() and len(label) == 1 and len(number) < 4):
+            return None
+        count = UNSEEN_PER_CLASS if new else DIGITS_PER_CLASS
+        return self.digit(int(label), int(number), new) if int(number) < count else None
 
+    def first(self, label: int | None = None) -> Digit:
+        if label not in self.classes:
+            label = 3 if 3 in self.classes else self.classes[0]
+        return self.digit(label, PLAIN[label])
 
-def unseen(classes: Iterable[int] = range(10)) -> Digits:
-    """The first 50 digits of each class of the MNIST test file; nothing is trained on them."""
-    return _pick(_asset()[1], check_classes(classes))
+    def training_views(self, label: int | None = None, count: int = TRAIN_DIGITS) -> Views:
+        classes = self.classes if label not in self.classes else (label,)
+        each = min(max(count // len(classes), 1), TRAIN_DIGITS)
+        return task(embedded(classes, slice(each)), QUARTERS, QUARTERS[:1]).context
 
+    def mean_at(self, w: Places, label: int | None = None) -> Images:
+        labels = self.classes if label is None else (label,)
+        mean = np.mean([_upright(each, False)[:TRAIN_DIGITS].mean(0) for each in labels], axis=0)
+        return rotate(mean[None].astype(np.float32), w)[0]  # a rotation is linear
 
-def recipe_ids(label: int, stream: random.Random | None = None) -> list[int]:
-    """Indices in file order, within a class, of digits 0..399; advances the stream."""
-    stream = stream or random.Random(0)
-    return stream.sample(range(CLASS_COUNTS[label]), DIGITS_PER_CLASS)
+    def swapped(self, a: Subject, b: Subject, w: Places) -> Images | None:
+        return a.truth_at(w)  # B is at the angle itself
 
-
-def trainable(digits: Digits) -> Digits:
-    """Without the digits that stay unseen: 360..399 of each class, and all of `unseen`."""
-    pixels = np.rint(255 * digits.images).astype(np.uint8)
-    free = [image.tobytes() not in _never_trained() for image in pixels]
-    return digits[np.array(free, dtype=bool)]
-
-
-def other_than_unseen(digits: Digits, classes: Iterable[int], each: int) -> Digits:
-    """The first `each` digits of every class that do not come with the package."""
-    free = trainable(digits)
-    rows = [np.flatnonzero(free.labels == label)[:each] for label in check_classes(classes)]
-    return free[np.concatenate(rows)]
-
-
-def check_classes(classes: Iterable[int]) -> tuple[int, ...]:
-    """The classes as a tuple, or a UserError."""
-    try:
-        found = tuple(operator.index(label) for label in classes)
-    except TypeError:
-        found = ()
-    if not found or len(set(found)) < len(found) or not all(0 <= label <= 9 for label in found):
-        raise UserError("Choose at least one class of digits from 0 to 9, and each only once.")
-    return found
-
-
-@lru_cache(maxsize=1)
-def _never_trained() -> frozenset[bytes]:
-    training_file, test_file = _asset()
-    kept = np.concatenate([training_file[:, TRAIN_DIGITS:], test_file], axis=1)
-    return frozenset(image.tobytes() for image in kept.reshape(-1, 28, 28))
+    def references(
+        self, subject: Subject, observed: NDArray[np.bool_], w: Places
+    ) -> dict[str, Images]:
+        """The nearest view, rotated as a picture, and the mean image."""
+        return {ROTATION: rotated(subject, observed, w), MEAN: self.mean_at(w, subject.label)}
 
 
-def _pick(pixels: np.ndarray, classes: tuple[int, ...]) -> Digits:
-    images = pixels[list(classes)].reshape(-1, 28, 28)  # [P, 28, 28] uint8
-    labels = np.repeat(np.array(classes, dtype=np.int64), pixels.shape[1])
-    return Digits(images.astype(np.float32) / np.float32(255), labels)
+def rotated(subject: Subject, observed: NDArray[np.bool_], w: Places) -> Images:
+    """The observed view nearest to each angle [S], rotated as a picture to it: [S, H, W]."""
+    chosen = nearest(TRACK, subject, observed, w)
+    turned = np.empty((len(w), *subject.images.shape[1:]), np.float32)
+    for view in set(chosen.tolist()):
+        here = chosen == view
+        turned[here] = rotate(subject.images[[view]], w[here] - subject.w[view])[0]
+    return turned
 
 
-@lru_cache(maxsize=1)
-def _asset() -> tuple[np.ndarray, np.ndarray]:
-    """The embedded digits [10, 400, 28, 28] and unseen ones [10, 50, 28, 28], uint8."""
-    path = files("fgpvae") / "assets" / "digits.xz"
-    try:
-        raw = lzma.decompress(path.read_bytes())
-    except (OSError, lzma.LZMAError) as error:
-        message = "The digits that belong to the package are missing or damaged; reinstall it."
-        raise UserError(message) from error
-    pixels = np.frombuffer(raw, dtype=np.uint8)
-    training_file, test_file = np.split(pixels, [10 * DIGITS_PER_CLASS * 28 * 28])
-    return training_file.reshape(10, -1, 28, 28), test_file.reshape(10, -1, 28, 28)
+@cache
+def _upright(label: int, test_file: bool) -> Images:
+    return (unseen if test_file else embedded)((label,)).images

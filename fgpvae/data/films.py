@@ -13,24 +13,28 @@ torch.Size([2, 32, 32])
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from fgpvae.gp import randomness
 
 from ..errors import UserError
-from .digits import TRAIN_DIGITS, Digits, embedded, unseen
-from .views import Task
+from . import mnist
+from .digits import NAMES
+from .subjects import Collection, Images, Places, Subject, Words, views_of
+from .track import Track
+from .views import Task, Views
 
 FRAMES = 24
 GIVEN = (1, 2, 4, 8)  # frames given in the tasks
+LISTED = 40  # films to choose from
 SPLITS = ("training", "validation", "unseen")
-MOST = 2**31  # films of a split
-SHAPE = -1  # label of a look that is not a digit
 
 SIZE = 32  # pixels of a picture's side
 LOOK = 28  # pixels of a look's side
@@ -54,15 +58,15 @@ class Path:
 
     weights: Tensor  # [..., 2, M] float64, standard normal
 
-    def __call__(self, t: Tensor) -> Tensor:
-        """Places [..., S, 2], x right and y down in pixels, at times [..., S]: near the centre."""
+    def __call__(self, t: ArrayLike) -> Tensor:
+        """Places [..., S, 2], x right and y down in pixels, at times [..., S]."""
         return CENTRE + REACH * torch.tanh(STEEPNESS * (features(t) @ self.weights.mT))
 
 
-def features(t: Tensor) -> Tensor:
+def features(t: ArrayLike) -> Tensor:
     """φ(t) [..., M] of the squared-exponential kernel, for times from -1.2 to 1.2."""
     knots, root = _knots()
-    return _gram(t.double(), knots) @ root
+    return _gram(torch.as_tensor(t, dtype=torch.float64), knots) @ root
 
 
 @cache
@@ -84,21 +88,6 @@ def random_paths(shape: tuple[int, ...], generator: torch.Generator) -> Path:
     """Draw paths from the Gaussian process."""
     M = _knots()[1].shape[1]
     return Path(randomness.normal((*shape, 2, M), torch.float64, generator))
-
-
-def fitted(points: Tensor) -> Path:
-    """The likeliest path near places [24, 2] in pixels at even times, as a draw of the process.
-
-    Places are taken as seen with an error of NEAR. Without one the path would go through them all
-    and swing between them. Places outside the reach of a path are moved to its edge.
-    """
-    t = torch.linspace(-1, 1, len(points), dtype=torch.float64)
-    share = ((points.double() - CENTRE) / REACH).clamp(-0.995, 0.995)
-    f = torch.atanh(share) / STEEPNESS
-    # (ΦᵀΦ + s² I)⁻¹ Φᵀ f maximises -|f - Φ a|²/(2 s²) - |a|²/2
-    phi = features(t)
-    precision = phi.mT @ phi + NEAR**2 * torch.eye(phi.shape[-1], dtype=phi.dtype)
-    return Path(torch.linalg.solve(precision, phi.mT @ f).mT)
 
 
 # Looks, and pictures of a look at a place
@@ -149,30 +138,42 @@ def _overlap(centre: Tensor) -> Tensor:
     return (torch.minimum(start + SCALE, pixel + 1) - torch.maximum(start, pixel)).clamp_min(0)
 
 
-# Films by number
-
-
-@dataclass(frozen=True)
-class Film:
-    """A look that moves along a path."""
-
-    look: Tensor  # [28, 28]
-    path: Path
-    label: int  # class of a digit; -1 for shapes
-
-    @property
-    def images(self) -> Tensor:
-        """Its 24 frames."""
-        return self.at(times())
-
-    def at(self, t: Tensor) -> Tensor:
-        """Frames at times [S] from -1 to 1 -> [S, 32, 32]."""
-        return draw(self.look, self.path(t))
+# Films by number, and of a look and a path of one's own
 
 
 def times() -> Tensor:
     """Times of the frames of a film: 24, evenly spaced from -1 to 1."""
     return torch.linspace(-1, 1, FRAMES, dtype=torch.float64)
+
+
+class Film(Subject):
+    """A look that moves along a path; a shape has no label."""
+
+    w = times().numpy()
+
+    def __init__(
+        self, look: Tensor, path: Path, label: int | None, id: str, new: bool = True
+    ) -> None:
+        super().__init__(id, "shape" if label is None else NAMES[label], label, new)
+        self.look, self.path = look, path
+
+    @cached_property
+    def images(self) -> Images:
+        return self.truth_at(self.w)
+
+    @property
+    def thumbnail(self) -> Images:
+        return self.look.numpy()
+
+    @property
+    def first_views(self) -> list[int]:
+        return given_frames(4).tolist()
+
+    def truth_at(self, w: Places) -> Images:
+        return draw(self.look, self.path(w)).numpy()
+
+    def process(self, w: Places) -> Places:
+        return (features(w) @ self.path.weights.mT).numpy()
 
 
 def film(number: int, split: str = "unseen") -> Film:
@@ -183,23 +184,24 @@ def film(number: int, split: str = "unseen") -> Film:
     """
     if split not in SPLITS:
         raise UserError(f"There are no films '{split:.60}'; choose one of {', '.join(SPLITS)}.")
-    if not 0 <= number < MOST:
-        raise UserError(f"The number of a film must be from 0 to {MOST - 1}, not {number}.")
     seed = np.random.SeedSequence([SPLITS.index(split), number]).generate_state(1, np.uint64)[0]
     path = random_paths((), torch.Generator().manual_seed(int(seed)))
     digits = split_digits(split)
     each = len(digits) // 10
     row = number % 10 * each + number // 10 % each
-    return Film(torch.from_numpy(digits.images[row]), path, int(digits.labels[row]))
+    new = split != "training"
+    id = str(number) if split == "unseen" else f"{split}-{number}"
+    return Film(torch.from_numpy(digits.images[row]), path, int(digits.labels[row]), id, new)
 
 
 @cache
-def split_digits(split: str) -> Digits:
+def split_digits(split: str) -> mnist.Digits:
     """The digits of the films of a split, class after class."""
     if split == "unseen":
-        return unseen()
-    trained = split == "training"
-    return embedded(range(10), slice(TRAIN_DIGITS) if trained else slice(TRAIN_DIGITS, None))
+        return mnist.unseen()
+    first = slice(mnist.TRAIN_DIGITS)
+    rest = slice(mnist.TRAIN_DIGITS, None)
+    return mnist.embedded(range(10), first if split == "training" else rest)
 
 
 def films(count: int, split: str = "unseen") -> tuple[Tensor, Path]:
@@ -223,3 +225,58 @@ def task(images: Tensor, given: int) -> Task:
     """
     observed = torch.isin(torch.arange(FRAMES), given_frames(given))
     return Task.between(images, times(), observed, ~observed if given < FRAMES else observed)
+
+
+@dataclass(frozen=True)
+class Films(Collection):
+    """Films generated from their numbers."""
+
+    classes: tuple[int, ...] = tuple(range(10))
+
+    name = "films"
+    group = "Films"
+    track = Track(0.0, 1.0, FRAMES)  # a view is the number of a frame
+    ambiguous = True
+    words = Words("film", "films", "frame", "frames", "Play a film", "Make a film of your own")
+
+    def subjects(self, new: bool, label: int | None = None) -> Sequence[Film]:
+        numbers = range(LISTED) if label is None else range(label, 10 * LISTED, 10)
+        return [film(number, "unseen" if new else "training") for number in numbers]
+
+    def find(self, text: str) -> Film | None:
+        number = text.removeprefix("training-")
+        if not (number.isdecimal() and len(number) < 8):
+            return None
+        return film(int(number), "unseen" if number == text else "training")
+
+    def training_views(self, label: int | None = None, count: int = LISTED) -> Views:
+        return views_of(self.subjects(False, label)[:count])
+
+    def mean_at(self, w: Places, label: int | None = None) -> Images:
+        return np.broadcast_to(_mean(label), (len(w), SIZE, SIZE))
+
+    def swapped(self, a: Subject, b: Subject, w: Places) -> Images:
+        """The look of A on the path of B."""
+        assert isinstance(a, Film)
+        assert isinstance(b, Film)
+        return Film(a.look, b.path, a.label, a.id).truth_at(w)
+
+    def make(self, look: Images, places: Places, id: str = "own", label: int | None = None) -> Film:
+        """A film of a look [28, 28] along the likeliest path near places [24, 2] in pixels.
+
+        Places are taken as seen with an error of NEAR. Without one the path would go through them
+        all and swing between them. Places outside the reach of a path are moved to its edge.
+        """
+        share = ((torch.as_tensor(places) - CENTRE) / REACH).clamp(-0.995, 0.995)
+        f = torch.atanh(share) / STEEPNESS
+        # (ΦᵀΦ + s² I)⁻¹ Φᵀ f maximises -|f - Φ a|²/(2 s²) - |a|²/2
+        phi = features(times())
+        precision = phi.mT @ phi + NEAR**2 * torch.eye(phi.shape[-1], dtype=phi.dtype)
+        path = Path(torch.linalg.solve(precision, phi.mT @ f).mT)
+        return Film(torch.as_tensor(look), path, label, id)
+
+
+@cache
+def _mean(label: int | None) -> Images:
+    """The mean frame of training films."""
+    return Films().training_views(label).images.flatten(0, 1).mean(0).numpy()

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from ..errors import UserError
-from .digits import DIGITS_PER_CLASS, TRAIN_DIGITS, Digits, check_classes, embedded, recipe_ids
+from .mnist import DIGITS_PER_CLASS, TRAIN_DIGITS, Digits, check_classes, embedded, recipe_ids
 from .rotation import ANGLES, HELD_OUT_INDEX, rotate
 from .views import Task, Views, padded
 

@@ -38,13 +38,6 @@ def class_means(upright: Digits, labels: Tensor, at: Tensor) -> Tensor:
     return means
 
 
-def mean_view(train: Views, at: Tensor, track: Track) -> Tensor:
-    """For each w of `at` [N], the mean over training objects of their view nearest to w."""
-    rows = torch.arange(len(train))
-    nearest = (_nearest(train, w.expand(len(train), 1), track)[:, 0] for w in at)
-    return torch.stack([train.images[rows, views].mean(0) for views in nearest])
-
-
 def nearest_view(task: Task, track: Track) -> Tensor:
     """The context view nearest to each target w, [P, S, H, W]."""
     nearest = _nearest(task.context, task.at, track)

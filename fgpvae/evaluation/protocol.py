@@ -15,7 +15,7 @@ from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST, Objects
 from fgpvae.data.track import Track
 from fgpvae.errors import UserError
 from fgpvae.evaluation import metrics
-from fgpvae.evaluation.baselines import class_means, mean_view, nearest_view
+from fgpvae.evaluation.baselines import class_means, nearest_view
 from fgpvae.evaluation.latents import gp_share
 from fgpvae.gp.kernels import TWO_PI
 from fgpvae.models import Model, Posterior
@@ -186,21 +186,21 @@ def evaluate_objects(
     and 11 of their views. `gp_share` is that of the training objects.
     """
     track = config.track
-    split = data.objects.split(objects, track, seed)
+    own = data.objects.Own(objects, track, seed)
     references = {}
-    for name, task in split.tasks.items():
-        mean = mean_view(split.train, task.at[task.asked], track)
+    for name, task in own.tasks.items():
+        mean = torch.from_numpy(own.mean_at(task.at[task.asked].numpy()))
         references[name] = _references(task, track, mean)
-    by_views = data.objects.tasks_by_views(objects, track, split.unseen, BY_VIEWS)
+    by_views = own.tasks_by_views(BY_VIEWS)
     figures = {
         "split": config.split,
         "track": dataclasses.asdict(track),
-        **all_errors(model, split.tasks, progress),
+        **all_errors(model, own.tasks, progress),
         "mse_by_views": {str(n): task_mse(model, task) for n, task in by_views.items()},
-        "gp_share": gp_share(model, split.train),
+        "gp_share": gp_share(model, own.train),
         "references": references,
-        "objects": {name: len(task) for name, task in split.tasks.items()},
-        "images": {name: int(task.asked.sum()) for name, task in split.tasks.items()},
+        "objects": {name: len(task) for name, task in own.tasks.items()},
+        "images": {name: int(task.asked.sum()) for name, task in own.tasks.items()},
     }
     return figures | {"verdict": verdict(figures)}
 

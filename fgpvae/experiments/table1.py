@@ -77,7 +77,7 @@ def table1(experiment: Experiment) -> dict[str, Any]:
         "rows": rows,
         "equal": {"epochs": EPOCHS, "rows": equal},
         "trivial": trivial_predictors(
-            data.embedded().images, np.arange(data.TRAIN_DIGITS), np.arange(data.TEST_DIGITS)
+            data.embedded().images, np.arange(data.TRAIN_DIGITS), np.arange(data.splits.TEST_DIGITS)
         ),
     }
 

@@ -2,8 +2,8 @@
 
 import math
 
-from fgpvae.data import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS
 from fgpvae.data.collections import COLLECTIONS
+from fgpvae.data.mnist import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS
 from fgpvae.data.objects import UNSEEN
 from fgpvae.training.configs import CUBES, FILMS, MOST_COPIES, RunConfig, network_weights
 from fgpvae.training.sources import MOST_SUBJECTS

@@ -13,7 +13,7 @@ import torch
 from fgpvae import models
 from fgpvae.data import TRAIN_DIGITS, cubes, films
 from fgpvae.data.collections import COLLECTIONS
-from fgpvae.data.digits import check_classes
+from fgpvae.data.mnist import check_classes
 from fgpvae.data.track import Track
 from fgpvae.errors import UserError
 from fgpvae.gp.kernels import ON_A_LINE, TWO_PI

@@ -62,7 +62,7 @@ def collection_of(
     if config.split == OBJECTS:
         if objects is None:
             raise UserError("The objects of this run are gone.")
-        return data.collections.Own.of(objects, config.track, seed)
+        return data.collections.Own(objects, config.track, seed)
     if config.split in COLLECTIONS:
         return COLLECTIONS[config.split]()
     fresh = config.split == "continuous"
@@ -79,7 +79,7 @@ def object_source(config: RunConfig, objects: Objects) -> FixedViews:
         )
     if objects.most_views() > config.data.views:
         raise UserError(f"An object has more than the {config.data.views} views of data.views.")
-    views = data.objects.split(objects, config.data.track, config.seed).train
+    views = data.objects.Own(objects, config.data.track, config.seed).train
     return FixedViews(views, config.training.batch, config.seed)
 
 

@@ -27,7 +27,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
     assert isinstance(figure, CubeFigure)
     id, shown, text, problem = st.session_state.get(DRAFT, ("", (), "", ""))
     if id != figure.id:  # the figure was changed elsewhere
-        shown, text, problem = cubes.parse(figure.moves).cubes, figure.moves, ""
+        shown, text, problem = figure.figure.cubes, figure.figure.moves, ""
         st.session_state[DRAFT] = figure.id, shown, text, problem
 
     def attempt(read: Callable[[], CubeFigure], drafted: Drafted, typed: str) -> None:
@@ -35,8 +35,8 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
         try:
             found = read()
             subjects.pick("extrapolate", choice, found.id)
-            drafted = drafted or cubes.parse(found.moves).cubes
-            st.session_state[DRAFT] = found.id, drafted, typed or found.moves, ""
+            drafted = drafted or found.figure.cubes
+            st.session_state[DRAFT] = found.id, drafted, typed or found.figure.moves, ""
         except UserError as error:
             st.session_state[DRAFT] = figure.id, drafted or shown, typed or text, str(error)
 

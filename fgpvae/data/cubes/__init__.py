@@ -1,14 +1,13 @@
 """Shepard and Metzler's figures of cubes: 3-D objects, whose far side one view hides."""
 
-from .drawing import ELEVATION, SIZE, draw, fits
-from .figures import MOST_CUBES, Figure, from_cubes, parse
-from .sets import (
+from .drawing import SIZE, draw
+from .figures import (
+    ELEVATION,
+    MOST_CUBES,
     MOST_FIGURES,
-    Splits,
     all_copies,
-    chains,
-    grown,
-    random_chain,
+    from_cubes,
+    parse,
     splits,
     training_figures,
     turned_copies,
@@ -22,18 +21,12 @@ __all__ = [
     "MOST_CUBES",
     "MOST_FIGURES",
     "SIZE",
-    "Figure",
-    "Splits",
     "Turntable",
     "all_copies",
-    "chains",
     "draw",
-    "fits",
     "from_cubes",
     "grid",
-    "grown",
     "parse",
-    "random_chain",
     "references",
     "splits",
     "task",

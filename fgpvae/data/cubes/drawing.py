@@ -26,11 +26,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .figures import Figure
+from .figures import ELEVATION, FRAME, Figure
 
 SIZE = 32  # pixels
-ELEVATION = math.radians(28)
-FRAME = 9.4  # cubes; the farthest corner of four arms is 4.69 from the axis
 SAMPLES = 4  # each way in a pixel
 AMBIENT = 0.2
 LIGHT = np.array([-0.48, -0.36, 0.8])  # from the left, the front and above; upper faces are white
@@ -59,14 +57,6 @@ def shades(w: ArrayLike) -> Array:
     facing = np.copysign(1.0, axes(w)[..., 2, :])  # either the face x or the face -x is visible
     bright: Array = AMBIENT + (facing * np.stack(light, -1)).clip(0)
     return bright
-
-
-def fits(figure: Figure) -> bool:
-    """Whether a figure stays within the picture at all yaws."""
-    reach = np.abs(figure.array - figure.array.mean(0)) + 0.5
-    aside = np.hypot(reach[:, 0], reach[:, 1])
-    upwards = math.cos(ELEVATION) * reach[:, 2] + math.sin(ELEVATION) * aside
-    return bool(2 * max(aside.max(), upwards.max()) <= FRAME)
 
 
 def draw(figures: Sequence[Figure], w: ArrayLike, size: int = SIZE) -> Images:

@@ -1,4 +1,4 @@
-"""Views of many figures, rendered once and sampled for every batch; tasks for unseen figures.
+"""Views of figures: for batches, as tasks for unseen figures, and as a collection of subjects.
 
 A figure has S evenly spaced views, the first at a random angle, so that all figures together cover
 the circle. Rotated by quarter turns, the same views are those of three more figures at no cost: a
@@ -8,6 +8,7 @@ batch rotates each of its figures at random.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 import torch
@@ -16,13 +17,19 @@ from torch import Tensor
 from fgpvae.gp import randomness
 
 from ...errors import UserError
+from ..subjects import Collection, Images, Places, Subject, Words
+from ..track import Track
 from ..views import Task, Views
 from .drawing import SIZE, draw
-from .figures import Figure
+from .figures import Figure, parse, splits
 
 ANGLES = 24  # views of a figure
 QUARTER = ANGLES // 4  # a figure rotated by a quarter turn is another one
 GIVEN = (1, 2, 4, 8)  # views given in the tasks, at equal distances
+LISTED = 36  # figures to choose from
+STEP = 7  # step between these in the list of shapes, whose neighbours look alike
+SOME = 4  # one in so many training shapes is used
+FIRST = 2  # the view at 30 degrees: two sides of the cubes and their tops are visible
 
 
 @dataclass(frozen=True)
@@ -82,14 +89,17 @@ def references(training: Tensor, unseen: Tensor) -> dict[str, float]:
     """Mean squared errors without a model on views [P, 24, H, W], given the view at 0.
 
     `mean_image`: the mean of all training figures at the angle. `same_view`: the one view itself,
-    not turned. `nearest_figure`: the training figure that looks most like it at 0.
-    `neighbouring_view`, the true view 15 degrees before, shows how much one step changes.
+    not turned. `nearest_figure`: the training figure, turned by quarters, that looks most like it
+    at 0. `neighbouring_view`, the true view 15 degrees before, shows how much one step changes.
     """
-    mean = torch.stack([training.mean(0).roll(-k * QUARTER, 0) for k in range(4)]).mean(0)
+    starts = torch.cat([training[:, k * QUARTER] for k in range(4)])  # [4 N, H, W]
+    found = torch.cdist(unseen[:, 0].flatten(1), starts.flatten(1)).argmin(1)
+    quarter, row = found // len(training), found % len(training)
+    columns = (torch.arange(ANGLES) + QUARTER * quarter[:, None]) % ANGLES  # [P, 24]
     predictions = {
-        "mean_image": mean.expand_as(unseen),
-        "same_view": unseen[:, :1].expand_as(unseen),
-        "nearest_figure": _nearest_figures(training, unseen[:, 0]),
+        "mean_image": _mean_views(training),
+        "same_view": unseen[:, :1],
+        "nearest_figure": training[row[:, None], columns],
     }
     errors = {
         name: float((guess - unseen)[:, 1:].square().mean()) for name, guess in predictions.items()
@@ -98,10 +108,95 @@ def references(training: Tensor, unseen: Tensor) -> dict[str, float]:
     return errors
 
 
-def _nearest_figures(training: Tensor, views: Tensor) -> Tensor:
-    """For each view [P, H, W] at 0 the figure, turned by quarters, that is closest there."""
-    starts = torch.cat([training[:, k * QUARTER] for k in range(4)])  # [4 N, H, W]
-    found = torch.cdist(views.flatten(1), starts.flatten(1)).argmin(1)
-    quarter, row = found // len(training), found % len(training)
-    columns = (torch.arange(ANGLES) + QUARTER * quarter[:, None]) % ANGLES  # [P, 24]
-    return training[row[:, None], columns]
+def _mean_views(images: Tensor) -> Tensor:
+    """The mean view of figures [P, 24, H, W], turned by all quarter turns: [24, H, W]."""
+    mean = images.mean(0)
+    return torch.stack([mean.roll(k * QUARTER, 0) for k in range(4)]).mean(0)
+
+
+class CubeFigure(Subject):
+    """A figure that turns; its id are its moves."""
+
+    w = grid().numpy()
+
+    def __init__(self, figure: Figure, new: bool | None = True) -> None:
+        super().__init__(figure.moves.replace(" ", ""), "cube figure", new=new)
+        self.figure = figure
+
+    @cached_property
+    def images(self) -> Images:
+        return self.truth_at(self.w)
+
+    @property
+    def thumbnail(self) -> Images:
+        return self.images[FIRST]
+
+    @property
+    def first_views(self) -> list[int]:
+        return [FIRST]
+
+    @property
+    def order(self) -> list[int]:
+        """Evenly spaced views, the first at 30 degrees."""
+        steps = (FIRST + k * ANGLES // n for n in (1, 2, 4, 8, 24) for k in range(n))
+        return list(dict.fromkeys(step % ANGLES for step in steps))
+
+    def truth_at(self, w: Places) -> Images:
+        return draw([self.figure], np.asarray(w)[None])[0].astype(np.float32) / np.float32(255)
+
+
+@dataclass(frozen=True)
+class Cubes(Collection):
+    """Shepard and Metzler's figures."""
+
+    name = "cubes"
+    group = "Objects"
+    track = Track(360.0)
+    ambiguous = True
+    words = Words(
+        "cube figure", "cube figures", "angle", "views", "Rotate an object", "Build a cube figure"
+    )
+
+    def subjects(self, new: bool, label: int | None = None) -> Sequence[CubeFigure]:
+        return _listed(new)
+
+    def find(self, text: str) -> CubeFigure | None:
+        try:
+            return self.figure(text)
+        except UserError:
+            return None
+
+    def figure(self, moves: str) -> CubeFigure:
+        """Parse a string of moves; raise a UserError that says what is wrong with it."""
+        figure = parse(moves)
+        if not figure.fits():
+            raise UserError("The figure reaches out of the picture when it is turned.")
+        known = {each.shape for each in splits().training}
+        return CubeFigure(figure, figure.shape not in known)
+
+    def training_views(self, label: int | None = None, count: int = 120) -> Views:
+        return Views.complete(_training_images()[:count], grid())
+
+    def mean_at(self, w: Places, label: int | None = None) -> Images:
+        nearest = np.rint(np.asarray(w) * ANGLES / (2 * np.pi)).astype(int) % ANGLES
+        return _mean_views(_training_images()).numpy()[nearest]
+
+
+@cache
+def _listed(new: bool) -> tuple[CubeFigure, ...]:
+    shapes = splits().unseen if new else splits().training
+    found = []
+    for number in range(LISTED):
+        copies = shapes[number * STEP % len(shapes)].copies()
+        found.append(CubeFigure(copies[number % len(copies)], new))
+    return tuple(found)
+
+
+@cache
+def _training_images() -> Tensor:
+    """Views of some training shapes, each in one orientation, [P, 24, H, W]."""
+    stream, chosen = np.random.default_rng(0), []
+    for shape in splits().training[::SOME]:
+        copies = shape.copies()
+        chosen.append(copies[stream.integers(len(copies))])
+    return views_of(chosen)

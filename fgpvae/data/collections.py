@@ -7,11 +7,11 @@
 ('three', (16, 28, 28), '90°')
 """
 
-from .base import MEAN, NEAREST, Collection, Subject, Words, views_of
-from .cubes import CubeFigure, Cubes
+from .cubes.turntable import CubeFigure, Cubes
 from .digits import NAMES, ROTATION, Digit, Digits, PictureSubject, rotated
 from .films import Films
-from .own import Own
+from .objects import Own
+from .subjects import MEAN, NEAREST, Collection, Subject, Words, views_of
 
 # by the split of a config; digits and own objects need settings
 COLLECTIONS: dict[str, type[Collection]] = {"cubes": Cubes, "films": Films}

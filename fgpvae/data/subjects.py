@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..track import Track
-from ..views import Views
+from .track import Track
+from .views import Views
 
 Images = NDArray[np.float32]
 Places = NDArray[np.float64]
