@@ -65,10 +65,9 @@ def write(path: Path, content: bytes, durable: bool = True) -> None:
                 if durable:
                     os.fsync(file.fileno())
             os.replace(temporary, path)
-        except BaseException:
+        finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-            raise
 
 
 def without_links(path: str, flags: int) -> int:

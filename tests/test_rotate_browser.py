@@ -68,7 +68,7 @@ def test_a_drag_turns_digit_and_truth_and_only_letting_go_tells_the_server(visit
     moved(page, before)
     three = imagine(load_pretrained("best"), Digits().find("new-3-2"), range(0, 16, 2))
     w = np.deg2rad([97.5])  # the nearest of 48 places
-    error = float(((three.images(w) - three.truth(w)) ** 2).mean())
+    error = float(((three.images(w) - three.subject.truth_at(w)) ** 2).mean())
     truth = page.locator(".st-key-shell-card-inference-truth")
     expect(truth.locator("dd").first).to_have_text(f"{error:.4f}")
     assert len(visit.watch.sent) == sent

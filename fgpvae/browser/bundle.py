@@ -9,10 +9,9 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 Read = Callable[[str], str]
 IMPORT = re.compile(r'(?<=from ")\.[^"]+(?=")')
@@ -24,30 +23,20 @@ def page(template: str, parts: Mapping[str, str]) -> str:
 
 
 def import_map(read: Read, entry: str) -> str:
-    """An import map of a module and everything that it imports."""
-    return script_json({"imports": {name: _address(read, name) for name in modules(read, entry)}})
-
-
-def modules(read: Read, entry: str) -> list[str]:
-    """Paths below ui/components of a module and everything that it imports."""
-    found, todo = [], [entry]
+    """An import map of a module below ui/components and everything that it imports."""
+    found: dict[str, str] = {}
+    todo = [entry]
     while todo:
         name = todo.pop()
-        if name not in found:
-            found.append(name)
-            todo += [_resolved(name, path) for path in IMPORT.findall(read(name))]
-    return found
-
-
-def _resolved(name: str, path: str) -> str:
-    """The module that `name` imports by a relative path."""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
-
-
-def _address(read: Read, name: str) -> str:
-    """A module as a data address, whose imports are names of the import map."""
-    text = IMPORT.sub(lambda found: _resolved(name, found[0]), read(name))
-    return f"data:text/javascript;base64,{base64.b64encode(text.encode()).decode()}"
+        if name in found:
+            continue
+        folder, text = posixpath.dirname(name), read(name)
+        for path in IMPORT.findall(text):
+            imported = posixpath.normpath(posixpath.join(folder, path))
+            text = text.replace(f'from "{path}"', f'from "{imported}"')
+            todo.append(imported)
+        found[name] = f"data:text/javascript;base64,{base64.b64encode(text.encode()).decode()}"
+    return script_json({"imports": found})
 
 
 def script_json(value: Any) -> str:
@@ -66,6 +55,6 @@ def rounded(values: Iterable[float]) -> list[float]:
     return [float(f"{value:.7g}") for value in values]
 
 
-def packed(values: "np.ndarray") -> str:
+def packed(values: np.ndarray) -> str:
     """Encode an array in float32 as base64, which is faster to write and read than decimals."""
     return base64.b64encode(values.astype("<f4").tobytes()).decode()

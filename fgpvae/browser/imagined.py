@@ -119,10 +119,6 @@ class Imagined:
         _, height, width = network.shape
         return 0.5 + shift.double().numpy() / np.array([width, height])
 
-    def truth(self, w: ArrayLike) -> Images | None:
-        """True views at places [S]; None where only recorded views are known."""
-        return self.subject.truth_at(np.asarray(w, dtype=np.float64))
-
     @torch.no_grad()
     def decode(self, codes: ArrayLike) -> Images:
         """Codes [..., L] -> pictures [..., H, W], or [..., 3, H, W] in colour."""
@@ -157,11 +153,6 @@ def remembered(model: Model, subject: Subject) -> list[int] | None:
     stored = angles[0][observed[0]].numpy()
     apart = np.abs(np.exp(1j * stored[:, None]) - np.exp(1j * subject.w))  # [S, Q]
     return sorted(set(apart.argmin(1).tolist()))
-
-
-def swapped(a: Imagined, b: Imagined, w: ArrayLike) -> Images:
-    """Images with B's local channels and A's global channels at places [S]."""
-    return b.images(w, a.own)
 
 
 def morphed(a: Imagined, b: Imagined, w: float, steps: int) -> tuple[Array, Images]:
@@ -205,18 +196,13 @@ def prior(model: Model, seed: int) -> tuple[Imagined, list[float]]:
         raise UserError(f"The {model.title} cannot draw a random subject in the browser.")
     style = torch.randn(len(scene.styles), generator=random).tolist()
     if "local" in model.blocks and not model.tells_angle:
-        object.__setattr__(seen, "scene", _with_local_sample(model, scene, random))
+        # a draw from the GP prior, φ(w)·a with a ~ N(0, I)
+        kernel, j = model.config.build_kernel(), model.config.local
+        weights = kernel.coefficients(kernel.harmonics()).detach().numpy() ** 0.5  # [H + 1]
+        size = (2 * len(weights) - 1, j)
+        draws = torch.randn(size, generator=random, dtype=torch.float64).numpy()
+        code = np.zeros((len(scene.code), len(draws)))
+        code[:, 0] = scene.code[:, 0]
+        code[:j] = (np.concatenate([weights, weights[1:]])[:, None] * draws).T
+        object.__setattr__(seen, "scene", replace(scene, code=code))
     return seen, style
-
-
-def _with_local_sample(model: Model, scene: Scene, random: torch.Generator) -> Scene:
-    """Set the local rows of a code to a draw from the GP prior, φ(w)·a with a ~ N(0, I)."""
-    j = model.config.local
-    kernel = model.config.build_kernel()
-    weights = kernel.coefficients(kernel.harmonics()).detach().numpy() ** 0.5  # [H + 1]
-    draws = torch.randn(2 * len(weights) - 1, j, generator=random, dtype=torch.float64).numpy()
-    basis = np.concatenate([weights, weights[1:]])[:, None] * draws  # [2 H + 1, J]
-    code = np.zeros((len(scene.code), len(basis)))
-    code[:, 0] = scene.code[:, 0]
-    code[:j] = basis.T
-    return replace(scene, code=code)

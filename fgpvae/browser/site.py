@@ -64,13 +64,19 @@ def html(app: str) -> str:
     }
     digits = [each for c in range(10) for each in Digits().subjects(True, c)[:DIGITS]]
     moving = Films().subjects(True)[:FILMS]
+    views = Digits().training_views(count=FITTED)
+    own = latents.own_styles(best, views)
+    styles = style_directions.style_directions(best, views, own)
+    lead, likely = "What stays the same when the digit turns.", latents.styles(own)
     doubt = imagine(best, digits[0], [0]).doubt(digits[0].w)  # alike for all digits and views
     assert doubt is not None
     content = {
         "networks": {name: packed for name, (packed, _) in named.items()},
         "rotate": _model(best, digits, VIEWS, [0]),
         "films": _model(films, moving, slice(None), moving[0].first_views),
-        "sliders": _sliders(best),
+        "sliders": style_directions.slider_data(
+            own.mean(0), "rotate", styles, None, likely, lead, "digit"
+        ),
         "doubt": float(doubt.mean()),
         "colours": {"circle": colours.CYCLE, "line": colours.TRACK},
     }
@@ -140,13 +146,26 @@ def network(
 def _model(
     model: Model, subjects: Sequence[Subject], views: slice, first: list[int]
 ) -> dict[str, Any]:
-    """The kernel and mean function of a model, and the encoded views of some subjects."""
+    """The kernel and mean function of a model, and some subjects.
+
+    A subject is a thumbnail, and means and log variances [Q, 2 L] of its views in half precision.
+    """
     assert isinstance(model, FGPVAE)
     kernel, mean = model.kernel, model.mean_function
     series = None
     if isinstance(mean, MeanOnACircle):
         root = mean.coefficients.sqrt()
         series = torch.cat([root, root[1:]])[:, None] * mean.weights  # [2 H + 1, J]
+    encoded = []
+    for each in subjects:
+        images, w = torch.as_tensor(each.images[views])[None], torch.as_tensor(each.w[views])[None]
+        mu, var = model.encode(images, w, torch.ones(w.shape, dtype=torch.bool))
+        codes = torch.cat([mu[0], var[0].log()], -1).numpy().astype("<f2")
+        file, small = io.BytesIO(), picture(each.thumbnail)
+        small.resize((56, 56), Image.Resampling.BICUBIC).save(file, "PNG")
+        thumbnail = f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
+        views_text = base64.b64encode(codes.tobytes()).decode()
+        encoded.append({"id": each.id, "name": each.name, "image": thumbnail, "views": views_text})
     return {
         "kernel": {
             "kind": model.config.kernel,
@@ -158,33 +177,5 @@ def _model(
         "mean": None if series is None else bundle.packed(series.T.numpy()),
         "w": bundle.rounded(subjects[0].w[views]),
         "first": first,
-        "subjects": [_subject(model, each, views) for each in subjects],
+        "subjects": encoded,
     }
-
-
-def _subject(model: Model, subject: Subject, views: slice) -> dict[str, str]:
-    """A thumbnail, and means and log variances [Q, 2 L] of its views in half precision."""
-    images = torch.as_tensor(subject.images[views])[None]
-    w = torch.as_tensor(subject.w[views])[None]
-    mu, var = model.encode(images, w, torch.ones(w.shape, dtype=torch.bool))
-    encoded = torch.cat([mu[0], var[0].log()], -1).numpy().astype("<f2")
-    file, small = io.BytesIO(), picture(subject.thumbnail)
-    small.resize((56, 56), Image.Resampling.BICUBIC).save(file, "PNG")
-    return {
-        "id": subject.id,
-        "name": subject.name,
-        "image": f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}",
-        "views": base64.b64encode(encoded.tobytes()).decode(),
-    }
-
-
-def _sliders(model: Model) -> dict[str, Any]:
-    """The style sliders, fitted to training digits of all classes."""
-    views = Digits().training_views(count=FITTED)
-    own = latents.own_styles(model, views)
-    styles = style_directions.style_directions(model, views, own)
-    lead = "What stays the same when the digit turns."
-    likely = latents.styles(own)
-    data = style_directions.slider_data(own.mean(0), "rotate", styles, None, likely, lead, "digit")
-    assert data is not None
-    return data

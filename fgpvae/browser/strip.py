@@ -11,7 +11,6 @@ from PIL import Image
 from fgpvae import files, images
 from fgpvae.browser.imagined import imagine
 from fgpvae.data.collections import Collection, Digits, PictureSubject, Subject
-from fgpvae.data.track import Track
 from fgpvae.errors import UserError
 from fgpvae.evaluation.metrics import mse
 from fgpvae.models import Model
@@ -47,10 +46,11 @@ def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[
             raise UserError(f"There is no {collection.words.one} '{what[:60]}'.")
         subject, views, result = found, found.first_views, {}
         if given is not None:
-            views = nearest_views(collection.track, found.w, _places(collection, given))
+            apart = collection.track.apart(_places(collection, given)[:, None], found.w)
+            views = sorted(set(apart.argmin(1).tolist()))
     seen = imagine(model, subject, views)
     w = collection.track.grid(60) if to == "all" else _places(collection, to)
-    frames, truth, gif = seen.images(w), seen.truth(w), out.suffix.lower() == ".gif"
+    frames, truth, gif = seen.images(w), subject.truth_at(w), out.suffix.lower() == ".gif"
     if truth is not None:
         result["mse"] = mse(frames, truth)
         frames = np.concatenate([truth, frames], 2 if gif else 1)
@@ -124,9 +124,3 @@ def _places(collection: Collection, text: str) -> np.ndarray:
             f"{collection.words.views} of this {collection.words.one} are."
         )
     return np.asarray(track.to_w(views), dtype=np.float64)
-
-
-def nearest_views(track: Track, w: np.ndarray, at: np.ndarray) -> list[int]:
-    """The views at w [Q] nearest to each place [S], each once."""
-    apart = np.asarray(track.apart(np.asarray(at)[:, None], w))
-    return sorted(set(apart.argmin(1).tolist()))

@@ -4,7 +4,7 @@
 >>> from fgpvae.data import films
 >>> film = films.film(3, "unseen")
 >>> film.images.shape, film.path(films.times()).shape
-(torch.Size([24, 32, 32]), torch.Size([24, 2]))
+((24, 32, 32), torch.Size([24, 2]))
 
 Any look [28, 28] and any places [S, 2] in pixels make a film:
 

@@ -34,9 +34,7 @@ def load(path: str | Path) -> Objects:
     path = Path(path)
     if path.is_dir():
         return _folder(path)
-    if not path.exists():
-        raise UserError(f"There is no file or folder '{files.as_given(path)}'.")
-    if path.suffix.lower() != ".npz":
+    if path.exists() and path.suffix.lower() != ".npz":
         raise UserError(
             f"'{files.as_given(path)}' is neither a NumPy archive (.npz) nor a folder of images."
         )
@@ -45,15 +43,26 @@ def load(path: str | Path) -> Objects:
 
 def parse(content: bytes, name: str) -> Objects:
     """Parse the content of an archive; nothing is unpickled."""
+    arrays = []
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            found = {entry.filename for entry in archive.infolist()}
             for column in ARRAYS:
-                if f"{column}.npy" not in found:
+                if f"{column}.npy" not in archive.namelist():
                     raise UserError(f"'{name}' has no array '{column}'.")
-            images, owner, view = (_member(archive, column, name) for column in ARRAYS)
+                with archive.open(f"{column}.npy") as file:
+                    part = file.read(LARGEST_ARCHIVE + 1)
+                if len(part) > LARGEST_ARCHIVE:
+                    raise UserError(f"'{column}' in '{name}' is too large.")
+                try:
+                    arrays.append(np.lib.format.read_array(io.BytesIO(part), allow_pickle=False))
+                except Exception:  # a damaged header can raise any error
+                    raise UserError(
+                        f"'{column}' in '{name}' is damaged, or holds Python objects, which are "
+                        "not read: save it as plain numbers or text."
+                    ) from None
     except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError):
         raise UserError(f"'{name}' is damaged or not a NumPy archive.") from None
+    images, owner, view = arrays
     return _checked(images, owner, view, name)
 
 
@@ -65,21 +74,6 @@ def pack(objects: Objects) -> bytes:
         buffer, images=objects.images, object=names[objects.index], view=objects.view
     )
     return buffer.getvalue()
-
-
-def _member(archive: zipfile.ZipFile, column: str, name: str) -> Array:
-    """One array of an archive; nothing is unpickled."""
-    with archive.open(f"{column}.npy") as file:
-        content = file.read(LARGEST_ARCHIVE + 1)
-    if len(content) > LARGEST_ARCHIVE:
-        raise UserError(f"'{column}' in '{name}' is too large.")
-    try:
-        return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-    except Exception:  # a damaged header can raise any error
-        raise UserError(
-            f"'{column}' in '{name}' is damaged, or holds Python objects, which are not read: save "
-            "it as plain numbers or text."
-        ) from None
 
 
 def _folder(path: Path) -> Objects:

@@ -58,11 +58,9 @@ def interpolation(train: Views) -> Task:
     context = train[train.tested]
     if not len(context):
         raise UserError("These views contain no test digit of the benchmark.")
-    numbers = (context.ids % DIGITS_PER_CLASS).numpy()
-    targets = np.empty((len(context), 28, 28), dtype=np.float32)
-    for label in context.labels.unique().tolist():
-        mine = (context.labels == label).numpy()
-        targets[mine] = _turned(label)[numbers[mine], HELD_OUT_INDEX]
+    numbers = (context.ids % DIGITS_PER_CLASS).tolist()
+    digits = zip(context.labels.tolist(), numbers, strict=True)
+    targets = np.stack([_turned(label)[number, HELD_OUT_INDEX] for label, number in digits])
     at = torch.full((len(context), 1), float(ANGLES[HELD_OUT_INDEX]), dtype=torch.float64)
     return Task(context, torch.from_numpy(targets)[:, None], at)
 
@@ -152,10 +150,9 @@ def _draw(stream: str, count: int, views: int) -> list[list[int]]:
 def _train(
     classes: Sequence[int], drawn: Sequence[list[list[int]]], test_ids: Sequence[Iterable[int]]
 ) -> Views:
-    tested = torch.zeros(len(classes), TRAIN_DIGITS, dtype=torch.bool)
-    for row, ids in zip(tested, test_ids, strict=True):
-        row[list(ids)] = True
-    return replace(_gather(classes, drawn, first=0), tested=tested.flatten())
+    every = torch.arange(TRAIN_DIGITS)
+    tested = [torch.isin(every, torch.tensor(list(ids))) for ids in test_ids]
+    return replace(_gather(classes, drawn, first=0), tested=torch.cat(tested))
 
 
 def _unseen_task(

@@ -36,7 +36,7 @@ def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool
     if not seen.observed.any():
         return
     subject, w, title = seen.subject, collection.track.grid(FRAMES), "Against the truth"
-    truth, own = seen.truth(w), isinstance(seen.subject, PictureSubject)
+    truth, own = seen.subject.truth_at(w), isinstance(seen.subject, PictureSubject)
     if isinstance(subject, PictureSubject):
         truth, title = rotated(subject, seen.observed, w), "Against your picture, turned"
     recorded = truth is None
@@ -79,7 +79,7 @@ def possibilities(seen: Imagined, collection: Collection, key: str) -> None:
         f"{track.text(round(float(track.to_view(w[most]))))}: by ± {doubt[most]:.3f} a pixel, from "
         "0 for black to 1 for white."
     )
-    if (truth := seen.truth(w[[most]])) is not None:
+    if (truth := seen.subject.truth_at(w[[most]])) is not None:
         error = float(np.sqrt(mse(seen.images(w[[most]]), truth)))
         if doubt[most] < SURE * error:
             said += f" The picture there has an error of {error:.3f}: the model blurs the rest."

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fgpvae.browser.imagined import Imagined, morphed, swapped
+from fgpvae.browser.imagined import Imagined, morphed
 from fgpvae.data.collections import Collection
 from fgpvae.evaluation.metrics import mse
 from ui.components import dial, pictures
@@ -47,7 +47,7 @@ def morph_swap(key: str, collection: Collection, a: Imagined, b: Imagined, w: fl
             key=f"{key}.place_of_b",
             help="The local channels of B with the global channels of A: what B does, done by A.",
         )
-        made, like = swapped(a, b, views[[index]])[0], b.subject.images[index]
+        made, like = b.images(views[[index]], a.own)[0], b.subject.images[index]
         shown = {"A": a.subject.thumbnail, f"B at {places[index]}": like, "A like B": made}
         true = collection.swapped(a.subject, b.subject, views[[index]])
         if true is not None:
