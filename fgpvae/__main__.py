@@ -194,7 +194,7 @@ def card(options: argparse.Namespace) -> dict[str, Any]:
     others = None
     if options.data:
         file = data.load_idx(options.data, train=False)
-        others = data.other_than_unseen(file, config.data.classes, OTHERS)
+        others = data.mnist.other_than_unseen(file, config.data.classes, OTHERS)
     measured = cards.measure(model, config, others)
     if options.out:
         files.write(options.out, cards.page(options.model, model, config, measured).encode())

@@ -15,7 +15,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fgpvae.data import cubes
-from fgpvae.data.cubes.figures import Figure, grown, random_chain
+from fgpvae.data.cube_figures import Figure, grown, random_chain
 
 FIGURES, VIEWS = 20, 72
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +11,7 @@ from PIL import Image
 
 from fgpvae import data, evaluation, models
 from fgpvae.__main__ import main
-from fgpvae.data import cubes
+from fgpvae.data import cube_figures, cubes
 from fgpvae.errors import UserError
 from fgpvae.experiments.subjects import CUBES
 from fgpvae.runs import writer
@@ -38,10 +37,10 @@ def small(*changes):
 @pytest.fixture(scope="module")
 def few():
     """A few copies of some shapes in place of all of them, so that drawing takes no time."""
-    parts = cubes.splits()
-    kept = cubes.figures.Splits(parts.training[:3], parts.validation[:2], parts.unseen[:2])
+    parts = cube_figures.splits()
+    kept = cube_figures.Splits(parts.training[:3], parts.validation[:2], parts.unseen[:2])
     with pytest.MonkeyPatch.context() as patch:
-        for module in (sys.modules["fgpvae.data.cubes.figures"], cubes):
+        for module in (cube_figures, cubes):
             patch.setattr(module, "splits", lambda seed=0: kept)
         evaluation.unseen_figures.cache_clear()
         evaluation.cube_references.cache_clear()
@@ -64,12 +63,12 @@ def model():
 
 
 def test_an_epoch_has_the_training_copies_four_times_and_others_once(few):
-    figures, often = cubes.training_figures(5, seed=1)
+    figures, often = cube_figures.training_figures(5, seed=1)
     source = TurnedFigures(cubes.turntable(figures), often, 7, 3, 0)
     shown = torch.cat([source.batch(step).ids for step in range(source.steps)])
     counts = shown.bincount(minlength=len(figures)).tolist()
     assert counts == [4] * often + [1] * (len(figures) - often)
-    assert often == len(cubes.all_copies(few.training))
+    assert often == len(cube_figures.all_copies(few.training))
 
 
 @pytest.mark.parametrize("changes", CUBES.values(), ids=CUBES)
@@ -101,7 +100,7 @@ def test_settings_that_figures_cannot_have_get_one_sentence(change, word):
 
 def test_a_model_is_scored_on_views_that_it_was_not_given(few, run):
     figures = evaluation.evaluate_cubes(load_run(run)[0])
-    images = cubes.views_of(cubes.turned_copies(few.unseen))
+    images = cubes.views_of(cube_figures.turned_copies(few.unseen))
     assert figures["figures"] == len(images)
     model = load_run(run)[0]
     for given in cubes.GIVEN:
@@ -131,7 +130,7 @@ def test_samples_differ_by_their_standard_deviation(few, run):
 def test_samples_of_the_shipped_model_differ_from_one_view_and_agree_from_more():
     """On figures of the validation shapes, at the side away from the first view."""
     model = load_pretrained("cubes")
-    figures = cubes.views_of(cubes.turned_copies(cubes.splits().validation)[::10])
+    figures = cubes.views_of(cube_figures.turned_copies(cube_figures.splits().validation)[::10])
     back = slice(8, 17)  # from 120 to 240 degrees
     spreads = []
     for given in cubes.GIVEN:

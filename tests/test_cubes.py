@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from fgpvae.data import cube_figures as figures
 from fgpvae.data import cubes
-from fgpvae.data.cubes import drawing, figures
 from fgpvae.errors import UserError
 
 FOUR_ARMS = "x3 y2 -z2 x2"
@@ -20,10 +20,10 @@ def some_figures(count, seed=0):
 
 
 def test_moves_are_walked_from_the_first_cube():
-    corner = cubes.parse("x2 -y")
+    corner = figures.parse("x2 -y")
     assert corner.cubes == ((0, 1, 0), (1, 1, 0), (2, 0, 0), (2, 1, 0))
-    assert cubes.parse("o").cubes == ((0, 0, 0),)
-    assert cubes.parse("x (y) (z) x").cubes == (
+    assert figures.parse("o").cubes == ((0, 0, 0),)
+    assert figures.parse("x (y) (z) x").cubes == (
         (0, 0, 0),
         (1, 0, 0),
         (1, 0, 1),
@@ -34,7 +34,7 @@ def test_moves_are_walked_from_the_first_cube():
 
 def test_every_figure_can_be_written_and_read_again():
     for figure in [*some_figures(300), *figures.chains()]:
-        assert cubes.parse(figure.moves) == figure
+        assert figures.parse(figure.moves) == figure
     assert all("(" not in chain.moves for chain in figures.chains())
 
 
@@ -53,7 +53,7 @@ def test_every_figure_can_be_written_and_read_again():
 )
 def test_bad_moves_get_one_sentence(text, word):
     with pytest.raises(UserError) as caught:
-        cubes.parse(text)
+        figures.parse(text)
     sentence = str(caught.value)
     assert word in sentence
     assert sentence.endswith(".")
@@ -71,7 +71,7 @@ def test_bad_moves_get_one_sentence(text, word):
 )
 def test_bad_cubes_get_one_sentence(places, word):
     with pytest.raises(UserError, match=word):
-        cubes.from_cubes(places)
+        figures.from_cubes(places)
 
 
 def naive_turns():
@@ -172,18 +172,18 @@ def test_chains_are_as_many_as_walks_find(count, arms):
 
 def cast(figure, w, size, samples):
     """Follow a line of sight from far away through every sample, and look for the first cube."""
-    e = drawing.ELEVATION
+    e = figures.ELEVATION
     places = np.array(figure.cubes, float)
     middle = places.mean(0)
     cos, sin = math.cos(w), math.sin(w)
     turn = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]])
     viewer = np.array([0, -math.cos(e), math.sin(e)])
     upwards = np.array([0, math.sin(e), math.cos(e)])
-    light = turn.T @ drawing.LIGHT
+    light = turn.T @ cubes.LIGHT
     fine = np.zeros((size * samples, size * samples))
     for row, column in np.ndindex(*fine.shape):
-        right = ((column + 0.5) / len(fine) - 0.5) * drawing.FRAME
-        up = (0.5 - (row + 0.5) / len(fine)) * drawing.FRAME
+        right = ((column + 0.5) / len(fine) - 0.5) * cubes.FRAME
+        up = (0.5 - (row + 0.5) / len(fine)) * cubes.FRAME
         start = turn.T @ (np.array([right, 0, 0]) + up * upwards + 100 * viewer) + middle
         direction = turn.T @ -viewer
         first = math.inf
@@ -195,33 +195,33 @@ def cast(figure, w, size, samples):
                 first = enters
                 axis = int(ends[0].argmax())
                 normal = -np.sign(direction) * np.eye(3)[axis]
-                fine[row, column] = drawing.AMBIENT + max(0, normal @ light)
+                fine[row, column] = cubes.AMBIENT + max(0, normal @ light)
     return fine.reshape(size, samples, size, samples).mean((1, 3))
 
 
 @pytest.mark.parametrize("w", [0.3, 4.4])
 def test_pictures_are_what_lines_of_sight_find(w):
     for moves in (FOUR_ARMS, "x2 (y2) (z) -z2", "x y -x z x"):
-        figure = cubes.parse(moves)
+        figure = figures.parse(moves)
         drawn = cubes.draw([figure], [[w]], size=16)[0, 0] / 255
-        wanted = cast(figure, w, 16, drawing.SAMPLES)
+        wanted = cast(figure, w, 16, cubes.SAMPLES)
         # a sample on an edge may fall to either side of it
-        assert np.abs(drawn - wanted).max() < 1.5 / drawing.SAMPLES**2
+        assert np.abs(drawn - wanted).max() < 1.5 / cubes.SAMPLES**2
         assert np.square(drawn - wanted).mean() < 1e-5
         assert drawn.max() > 0.3
 
 
 def test_the_yaw_is_counter_clockwise_from_above_and_turned_figures_agree():
-    bar = cubes.parse("x5")
-    right, up, _ = drawing.axes(math.pi / 4) @ (2.5, 0, 0)
+    bar = figures.parse("x5")
+    right, up, _ = cubes.axes(math.pi / 4) @ (2.5, 0, 0)
     assert right > 0
     assert up > 0  # the right end has gone away from the viewer: up in the picture
     turned = figures.QUARTER_TURNS[[(t @ [1, 0, 0])[1] == 1 for t in figures.QUARTER_TURNS]][0]
-    for figure in (bar, cubes.parse(FOUR_ARMS)):
+    for figure in (bar, figures.parse(FOUR_ARMS)):
         w = np.array([[0.4, 2.0]])
         a = cubes.draw([figure.transformed(turned)], w)
         b = cubes.draw([figure], w + math.pi / 2)
-        assert np.abs(a.astype(int) - b.astype(int)).max() <= 255 / drawing.SAMPLES**2 + 1
+        assert np.abs(a.astype(int) - b.astype(int)).max() <= 255 / cubes.SAMPLES**2 + 1
 
 
 def test_references_are_what_a_loop_computes():

@@ -126,7 +126,7 @@ def test_factorized():
 
 
 def test_shuffled_is_the_published_one():
-    rows, test_ids = data.shuffled_rows(3)
+    rows, test_ids = data.splits.shuffled_rows(3)
     assert rows[:4] == [395, 2522, 1471, 4284]
     assert test_ids[:5] == [141, 346, 166, 86, 228]
     assert sum(test_ids) == 49_120
@@ -170,16 +170,16 @@ def test_seeds_give_these_angles_on_every_machine():
 @pytest.mark.parametrize("make", [data.factorized, data.shuffled])
 def test_validation_digits_are_training_digits_that_are_not_tested(make):
     train = make((3, 4))
-    kept, held = data.split_validation(train, digits=40, seed=1)
+    kept, held = data.splits.split_validation(train, digits=40, seed=1)
     assert [int((held.labels == label).sum()) for label in (3, 4)] == [40, 40]
     assert not held.tested.any()
     assert sorted(kept.ids.tolist() + held.ids.tolist()) == train.ids.tolist()
     assert len(data.interpolation(kept)) == 540
-    assert same(data.split_validation(train, 40, 1)[1], held)
-    assert not torch.equal(data.split_validation(train, 40, 2)[1].ids, held.ids)
+    assert same(data.splits.split_validation(train, 40, 1)[1], held)
+    assert not torch.equal(data.splits.split_validation(train, 40, 2)[1].ids, held.ids)
     for digits in (0, 91):
         with pytest.raises(UserError, match="From 1 to 90 digits"):
-            data.split_validation(train, digits)
+            data.splits.split_validation(train, digits)
 
 
 def test_interpolation():
@@ -301,10 +301,10 @@ def test_openml_is_read_as_it_is_sent(written, monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: sent)
     monkeypatch.setattr(data.mnist, "_TRAIN_FILE", 25)
     for train, part in ((True, slice(25)), (False, slice(25, None))):
-        found = data.load_openml(train)
+        found = data.mnist.load_openml(train)
         np.testing.assert_array_equal(found.images, images[part])
         np.testing.assert_array_equal(found.labels, labels[part])
         assert found.images.dtype == np.float32
     monkeypatch.setattr(data.mnist, "_TRAIN_FILE", 60)
     with pytest.raises(UserError, match="has 40 digits of MNIST"):
-        data.load_openml()
+        data.mnist.load_openml()

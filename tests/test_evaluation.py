@@ -8,7 +8,7 @@ import torch
 from scipy.ndimage import rotate as scipy_rotate
 
 from fgpvae import data, evaluation, models
-from fgpvae.data import ANGLES, embedded, shuffled_rows
+from fgpvae.data import ANGLES, embedded
 from fgpvae.evaluation import baselines
 from fgpvae.models import CVAE, FGPVAE, CVAEConfig, FGPVAEConfig
 from fgpvae.networks.standard import NetworkConfig
@@ -50,7 +50,7 @@ def test_fixed_splits_are_scored_on_the_benchmark():
         "extrapolation_mse": (40, 1),
         "one_view_mse": (40, 15),
     }
-    _, test_ids = data.shuffled_rows(3)
+    _, test_ids = data.splits.shuffled_rows(3)
     assert sorted(tasks["test_mse"].context.ids.tolist()) == sorted(test_ids)
     for name in ("extrapolation_mse", "one_view_mse"):
         assert sorted(tasks[name].context.ids.tolist()) == list(range(360, 400))
@@ -109,7 +109,7 @@ def test_trivial_predictors_have_the_verified_figures():
     assert round(first["mean_image"], 4) == 0.0551
     assert round(first["mean_of_neighbours"], 4) == 0.0495
     assert round(first["rotated_neighbour"], 4) == 0.0005
-    _, test_ids = shuffled_rows(3)
+    _, test_ids = data.splits.shuffled_rows(3)
     second = baselines.trivial_predictors(upright, train, test_ids)
     assert [round(second[f"pca_{C}"], 4) for C in (8, 16, 32)] == [0.0264, 0.0179, 0.0100]
 

@@ -16,34 +16,10 @@ A task is a context of views, and the views to predict from it:
 `data.objects` and `data.object_files` are for your own objects, `data.cubes` for cube figures.
 """
 
-from fgpvae.data.augmentation import warp
-
 from . import collections, cubes, films, object_files, objects
-from .mnist import (
-    DIGITS_PER_CLASS,
-    TRAIN_DIGITS,
-    Digits,
-    embedded,
-    load_idx,
-    load_openml,
-    other_than_unseen,
-    trainable,
-    unseen,
-)
-from .rotation import ANGLES, HELD_OUT_INDEX, circular_error, rotate, rotate_fast
-from .splits import (
-    draw_angles,
-    extrapolation,
-    factorized,
-    interpolation,
-    keep_views_back,
-    leave_one_out,
-    one_view,
-    shuffled,
-    shuffled_rows,
-    split_validation,
-    task,
-)
+from .mnist import DIGITS_PER_CLASS, TRAIN_DIGITS, Digits, embedded, load_idx, trainable, unseen
+from .rotation import ANGLES, HELD_OUT_INDEX, circular_error, rotate, rotate_fast, warp
+from .splits import extrapolation, factorized, interpolation, one_view, shuffled, task
 from .views import Task, Views
 
 __all__ = [
@@ -57,25 +33,18 @@ __all__ = [
     "circular_error",
     "collections",
     "cubes",
-    "draw_angles",
     "embedded",
     "extrapolation",
     "factorized",
     "films",
     "interpolation",
-    "keep_views_back",
-    "leave_one_out",
     "load_idx",
-    "load_openml",
     "object_files",
     "objects",
     "one_view",
-    "other_than_unseen",
     "rotate",
     "rotate_fast",
     "shuffled",
-    "shuffled_rows",
-    "split_validation",
     "task",
     "trainable",
     "unseen",

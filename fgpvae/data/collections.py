@@ -7,7 +7,7 @@
 ('three', (16, 28, 28), '90°')
 """
 
-from .cubes.turntable import CubeFigure, Cubes
+from .cubes import CubeFigure, Cubes
 from .digits import NAMES, ROTATION, Digit, Digits, PictureSubject, rotated
 from .films import Films
 from .objects import Own

@@ -34,7 +34,9 @@ def load(path: str | Path) -> Objects:
     path = Path(path)
     if path.is_dir():
         return _folder(path)
-    if path.exists() and path.suffix.lower() != ".npz":
+    if not path.exists():
+        raise UserError(f"There is no file or folder '{files.as_given(path)}'.")
+    if path.suffix.lower() != ".npz":
         raise UserError(
             f"'{files.as_given(path)}' is neither a NumPy archive (.npz) nor a folder of images."
         )

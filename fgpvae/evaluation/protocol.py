@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from fgpvae import data
-from fgpvae.data import ANGLES, HELD_OUT_INDEX, Digits, Task, cubes
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, Digits, Task, cube_figures, cubes
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST, Objects
 from fgpvae.data.track import Track
 from fgpvae.errors import UserError
@@ -166,7 +166,7 @@ def one_view_task(digits: Digits) -> Task:
 
 def views_task(digits: Digits, views: int = 11) -> Task:
     """157.5 degrees from some of the other fifteen angles; a single view is the upright one."""
-    angles = ANGLES[:1] if views == 1 else data.draw_angles(len(digits), views)
+    angles = ANGLES[:1] if views == 1 else data.splits.draw_angles(len(digits), views)
     return data.task(digits, angles, ANGLES[[HELD_OUT_INDEX]])
 
 
@@ -243,13 +243,13 @@ def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dic
 @lru_cache(maxsize=2)
 def unseen_figures(size: int = cubes.SIZE) -> Tensor:
     """Views [P, 24, size, size] of all copies of the shapes that no model may see."""
-    return cubes.views_of(cubes.turned_copies(cubes.splits().unseen), size)
+    return cubes.views_of(cube_figures.turned_copies(cube_figures.splits().unseen), size)
 
 
 @lru_cache(maxsize=2)
 def cube_references(size: int = cubes.SIZE) -> dict[str, float]:
     """Errors without a model on the unseen figures."""
-    training = cubes.views_of(cubes.all_copies(cubes.splits().training), size)
+    training = cubes.views_of(cube_figures.all_copies(cube_figures.splits().training), size)
     return cubes.references(training, unseen_figures(size))
 
 

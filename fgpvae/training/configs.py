@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from fgpvae import models
-from fgpvae.data import TRAIN_DIGITS, cubes, films
+from fgpvae.data import TRAIN_DIGITS, cube_figures, cubes, films
 from fgpvae.data.collections import COLLECTIONS
 from fgpvae.data.mnist import check_classes
 from fgpvae.data.track import Track
@@ -116,7 +116,7 @@ class DataConfig:
         0,
         "Random figures of cubes beside the copies of the 160 training shapes.",
         label="More figures",
-        bounds=(0, cubes.MOST_FIGURES),
+        bounds=(0, cube_figures.MOST_FIGURES),
         needs=f"split={CUBES}",
     )
 

@@ -43,15 +43,15 @@ def build_source(
         raise UserError("The fixed splits are of the embedded digits; use the continuous split.")
     views, task = training_views(settings, config.seed), None
     if settings.validation and settings.keep_back == "views":
-        views, task = data.keep_views_back(views, settings.validation)
+        views, task = data.splits.keep_views_back(views, settings.validation)
     elif settings.validation:
         if not kind.takes_new_digits:
             raise UserError(
                 "This model cannot take new digits: set data.validation to 0, or data.keep_back "
                 "to views."
             )
-        views, kept = data.split_validation(views, settings.validation)
-        task = data.leave_one_out(kept)
+        views, kept = data.splits.split_validation(views, settings.validation)
+        task = data.splits.leave_one_out(kept)
     return FixedViews(views, size, config.seed, settings.warp), task
 
 
@@ -85,7 +85,7 @@ def object_source(config: RunConfig, objects: Objects) -> FixedViews:
 
 def figure_source(config: RunConfig) -> Source:
     """Build the batches of cube figures."""
-    figures, often = data.cubes.training_figures(config.data.figures, config.seed)
+    figures, often = data.cube_figures.training_figures(config.data.figures, config.seed)
     table = data.cubes.turntable(figures, config.seed, config.model.network.shape[1])
     size = config.training.batch
     source = TurnedFigures(table, often, size, config.data.views, config.seed)
@@ -107,7 +107,7 @@ def training_digits(config: DataConfig) -> data.Digits:
     """Upright digits of the package, of MNIST through OpenML, or of a directory of IDX files."""
     if config.source == "embedded":
         return data.trainable(data.embedded(config.classes))
-    digits = data.load_openml() if config.source == "openml" else data.load_idx(config.source)
+    digits = data.mnist.load_openml() if config.source == "openml" else data.load_idx(config.source)
     chosen = digits[np.isin(digits.labels, config.classes)]
     if not len(chosen):
         raise UserError(f"{config.source} holds no digit of the classes {list(config.classes)}.")

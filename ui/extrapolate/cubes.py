@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from fgpvae.data import cubes
+from fgpvae.data import cube_figures
 from fgpvae.data.collections import CubeFigure, Cubes
 from fgpvae.errors import UserError
 from ui.catalog import Choice, subjects
@@ -41,7 +41,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             st.session_state[DRAFT] = figure.id, drafted or shown, typed or text, str(error)
 
     def on_built(made: Drafted) -> None:
-        attempt(lambda: Cubes().figure(cubes.from_cubes(made).moves), made, "")
+        attempt(lambda: Cubes().figure(cube_figures.from_cubes(made).moves), made, "")
 
     def another() -> None:
         every = [each.id for each in choice.collection.subjects(True)]

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from fgpvae.data import cubes
+from fgpvae.data import cube_figures
 from ui.components.shared import Component
 
 _component = Component("builder")
@@ -31,8 +31,8 @@ def builder(built: Sequence[Sequence[int]], *, key: str, on_built: Callable[[Cub
     data = {
         "cubes": [list(cube) for cube in built],
         "answered": st.session_state.get(answered),
-        "elevation": cubes.ELEVATION,
-        "most": cubes.MOST_CUBES,
+        "elevation": cube_figures.ELEVATION,
+        "most": cube_figures.MOST_CUBES,
     }
     _component(key, data, built=taken)
 

@@ -25,7 +25,7 @@ from itertools import combinations, groupby, pairwise, permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UserError
+from ..errors import UserError
 
 MOST_CUBES = 10
 LONGEST_TEXT = 200  # letters of a notation
