@@ -45,8 +45,8 @@ def test_every_figure_can_be_written_and_read_again():
         ("x3 q2", "'q2' is no move"),
         ("x²", "'²' is no move"),
         ("x0", "from 1 to 10"),
-        ("x9 y", "more than 10 cubes"),
-        ("x2 y -x2 -y", "comes back"),
+        ("x9 y", "from 1 to 10 cubes, not 11"),
+        ("x2 y -x2 -y", "where another one is"),
         ("x (y", "not closed"),
         ("x " * 200, "at most 200 letters"),
     ],
@@ -63,10 +63,10 @@ def test_bad_moves_get_one_sentence(text, word):
 @pytest.mark.parametrize(
     ("places", "word"),
     [
-        ([], "at least one cube"),
+        ([], "from 1 to 10 cubes"),
         ([(0, 0, 0), (0, 0, 2)], "in pieces"),
         ([(0, 0, 0), (1, 0, 0), (0, 0, 0)], "Cube 3"),
-        ([(x, 0, 0) for x in range(11)], "at most 10"),
+        ([(x, 0, 0) for x in range(11)], "from 1 to 10 cubes"),
     ],
 )
 def test_bad_cubes_get_one_sentence(places, word):

@@ -69,7 +69,12 @@ class Scene:
         return np.clip(self._curves(self.variance[None], w)[..., 0], 0, 1)
 
     def _curves(self, values: np.ndarray, w: np.ndarray) -> np.ndarray:
-        return table(values, w) if self.line else series(values, w * self.frequency)
+        """Curves [inputs, ...] at places [...] -> [..., inputs]."""
+        if self.line:  # values on an even grid from -1 to 1
+            grid = np.linspace(-1, 1, values.shape[1])
+            return np.stack([np.interp(w, grid, row) for row in values], -1)
+        phase = (w * self.frequency)[..., None] * np.arange(1, values.shape[1] // 2 + 1)
+        return np.concatenate([np.ones((*w.shape, 1)), np.cos(phase), np.sin(phase)], -1) @ values.T
 
 
 @torch.no_grad()
@@ -104,20 +109,6 @@ def scene(model: Model, posterior: Posterior, angles: np.ndarray, observed: np.n
         observed=observed,
         line=harmonics is None,
     )
-
-
-def table(values: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Curves [inputs, points] on an even grid from -1 to 1, at places [...] -> [..., inputs]."""
-    grid = np.linspace(-1, 1, values.shape[1])
-    return np.stack([np.interp(w, grid, row) for row in values], -1)
-
-
-def series(coefficients: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Fourier series [inputs, 2 H + 1] at angles [...] -> [..., inputs]."""
-    modes = np.arange(1, coefficients.shape[1] // 2 + 1)
-    phase = w[..., None] * modes
-    basis = np.concatenate([np.ones_like(w)[..., None], np.cos(phase), np.sin(phase)], -1)
-    return basis @ coefficients.T
 
 
 def _coefficients(values: np.ndarray) -> np.ndarray:

@@ -33,7 +33,12 @@ def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[
     """
     if out.suffix.lower() not in PICTURES:
         raise UserError(f"'{out}' must end in .png, .jpg, .jpeg, .webp or .gif.")
-    model, collection = load_pretrained(name), _collection(name)
+    model = load_pretrained(name)
+    collection: Collection = Digits()
+    if Path(name).suffix != ".safetensors":  # weights alone are of digits
+        config = config_of(name)
+        own = load_objects(Path(name)) if config.data.split == OBJECTS else None
+        collection = collection_of(config.data, own, config.seed)
     if not (model.takes_new_digits and model.knows_angles):
         raise UserError(f"A {model.title} cannot turn a {collection.words.one} that is new to it.")
     subject: Subject
@@ -58,15 +63,6 @@ def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[
     files.write(out, content)
     shown = [round(float(v), 4) for v in np.asarray(collection.track.to_view(subject.w[views]))]
     return result | {"views": shown, "images": len(frames), "out": str(out)}
-
-
-def _collection(name: str) -> Collection:
-    """The collection that a model was trained on; digits for a file of weights alone."""
-    if Path(name).suffix == ".safetensors":
-        return Digits()
-    config = config_of(name)
-    own = load_objects(Path(name)) if config.data.split == OBJECTS else None
-    return collection_of(config.data, own, config.seed)
 
 
 def _picture(

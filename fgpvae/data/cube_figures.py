@@ -71,8 +71,15 @@ class Figure:
 
     @cached_property
     def moves(self) -> str:
-        """A notation of this figure that `parse` takes."""
-        return _notation(self.cubes)
+        """A notation of this figure that `parse` takes: from one end, straight on if possible."""
+        left = set(self.cubes)
+        start = min(self.cubes, key=lambda cube: (len(left.intersection(neighbours(cube))), cube))
+        left.remove(start)
+        words = []
+        for word, same in groupby(_branch(start, None, left)):
+            count = len(list(same))
+            words += [word] * count if word in "()" else [word + (str(count) if count > 1 else "")]
+        return " ".join(words).replace("( ", "(").replace(" )", ")") or ALONE
 
     @cached_property
     def placed(self) -> Key:
@@ -105,15 +112,42 @@ class Figure:
 
 def parse(text: str) -> Figure:
     """The figure that a notation describes."""
-    return from_cubes(_walk(text))
+    if len(text) > LONGEST_TEXT:
+        raise UserError(f"The moves of a figure may have at most {LONGEST_TEXT} letters.")
+    rest = text.lower().replace("\N{MINUS SIGN}", "-").replace(",", " ").strip()
+    if not rest:
+        raise UserError("The figure is empty; write its moves, for instance x3 y2 -z2 x2.")
+    here: Cube = (0, 0, 0)
+    cubes, branches = [here], list[Cube]()
+    if rest == ALONE:
+        rest = ""
+    while rest:
+        token = _TOKEN.match(rest)
+        if not token:
+            raise UserError(f"'{rest.split()[0]}' is no move; write moves as in x3 y2 -z2 x2.")
+        rest = rest[token.end() :].lstrip()
+        if token.group() == "(":
+            branches.append(here)
+        elif token.group() == ")":
+            if not branches:
+                raise UserError(f"A bracket in '{text}' is closed but was not opened.")
+            here = branches.pop()
+        else:
+            count = int(token["count"] or 1)
+            if not 1 <= count <= MOST_CUBES:
+                raise UserError(f"A move must add from 1 to {MOST_CUBES} cubes, not {count}.")
+            for _ in range(count):
+                here = add(here, DIRECTIONS[token["axis"]])
+                cubes.append(here)
+    if branches:
+        raise UserError(f"A bracket in '{text}' is opened but not closed.")
+    return from_cubes(cubes)
 
 
 def from_cubes(places: Sequence[Cube]) -> Figure:
     """The figure of cubes at these places."""
-    if len(places) > MOST_CUBES:
-        raise UserError(f"A figure may have at most {MOST_CUBES} cubes.")
-    if not places:
-        raise UserError("A figure needs at least one cube.")
+    if not 1 <= len(places) <= MOST_CUBES:
+        raise UserError(f"A figure must have from 1 to {MOST_CUBES} cubes, not {len(places)}.")
     for index, place in enumerate(places):
         if place in places[:index]:
             raise UserError(f"Cube {index + 1} of the figure is where another one is already.")
@@ -143,63 +177,6 @@ def _figure(cubes: Array) -> Figure:
 
 def add(cube: Cube, step: Cube) -> Cube:
     return cube[0] + step[0], cube[1] + step[1], cube[2] + step[2]
-
-
-# Notation
-
-
-def _walk(text: str) -> list[Cube]:
-    """The cubes of a notation, in the order in which it adds them."""
-    if len(text) > LONGEST_TEXT:
-        raise UserError(f"The moves of a figure may have at most {LONGEST_TEXT} letters.")
-    rest = text.lower().replace("\N{MINUS SIGN}", "-").replace(",", " ").strip()
-    if not rest:
-        raise UserError("The figure is empty; write its moves, for instance x3 y2 -z2 x2.")
-    here: Cube = (0, 0, 0)
-    cubes, branches = [here], list[Cube]()
-    if rest == ALONE:
-        return cubes
-    while rest:
-        token = _TOKEN.match(rest)
-        if not token:
-            raise UserError(f"'{rest.split()[0]}' is no move; write moves as in x3 y2 -z2 x2.")
-        rest = rest[token.end() :].lstrip()
-        if token.group() == "(":
-            branches.append(here)
-        elif token.group() == ")":
-            if not branches:
-                raise UserError(f"A bracket in '{text}' is closed but was not opened.")
-            here = branches.pop()
-        else:
-            count = int(token["count"] or 1)
-            if not 1 <= count <= MOST_CUBES:
-                raise UserError(f"A move must add from 1 to {MOST_CUBES} cubes, not {count}.")
-            for _ in range(count):
-                here = add(here, DIRECTIONS[token["axis"]])
-                cubes.append(here)
-            if len(cubes) > MOST_CUBES:
-                raise UserError(f"'{text}' has more than {MOST_CUBES} cubes.")
-    if branches:
-        raise UserError(f"A bracket in '{text}' is opened but not closed.")
-    if len(set(cubes)) < len(cubes):
-        raise UserError(f"'{text}' comes back to a place where a cube is already.")
-    return cubes
-
-
-def _notation(cubes: tuple[Cube, ...]) -> str:
-    """Walk through the figure from one end, straight on if possible."""
-    left = set(cubes)
-
-    def degree(cube: Cube) -> int:
-        return len(left.intersection(neighbours(cube)))
-
-    start = min(cubes, key=lambda cube: (degree(cube), cube))
-    left.remove(start)
-    words = []
-    for word, same in groupby(_branch(start, None, left)):
-        count = len(list(same))
-        words += [word] * count if word in "()" else [word + (str(count) if count > 1 else "")]
-    return " ".join(words).replace("( ", "(").replace(" )", ")") or ALONE
 
 
 def _branch(here: Cube, heading: Cube | None, left: set[Cube]) -> list[str]:
@@ -288,8 +265,6 @@ def turned_copies(shapes: Iterable[Figure]) -> list[Figure]:
 
 def random_chain(stream: random.Random, cubes: int = MOST_CUBES, arms: int = ARMS) -> Figure:
     """Draw a chain with right-angled bends in any orientation; every shape is possible."""
-    if not 1 <= arms < cubes <= MOST_CUBES:
-        raise UserError(f"A chain of {cubes} cubes cannot have {arms} arms.")
     while True:
         cuts = sorted(stream.sample(range(1, cubes - 1), arms - 1))
         steps = [stream.choice(list(DIRECTIONS.values()))]
@@ -316,8 +291,6 @@ def training_figures(more: int = 0, seed: int = 0) -> tuple[list[Figure], int]:
     picture and have no shape of the other splits. The shapes are the same for every seed: no run
     is trained on another run's test figures.
     """
-    if not 0 <= more <= MOST_FIGURES:
-        raise UserError(f"From 0 to {MOST_FIGURES} more figures are possible, not {more}.")
     parts = splits()
     own = all_copies(parts.training)
     kept = {figure.placed for figure in own}

@@ -20,7 +20,6 @@ PLAIN = {0: 3, 1: 2, 2: 27, 3: 2, 4: 4, 5: 18, 6: 11, 7: 30, 8: 4, 9: 8}  # easy
 SPREAD = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15)
 ROTATION = "geometric rotation"
 TRACK = Track(360.0)
-QUARTERS = ANGLES[::4]  # angles of the training views to which styles are fitted
 
 
 class Digit(Subject):
@@ -28,18 +27,11 @@ class Digit(Subject):
 
     w = ANGLES
 
-    def __init__(
-        self,
-        label: int,
-        number: int,
-        test_file: bool = True,
-        new: bool | None = True,
-        row: int = -1,
-    ) -> None:
-        id = f"{'new-' if test_file else ''}{label}-{number}"
+    def __init__(self, label: int, number: int, test: bool, new: bool | None, row: int) -> None:
+        id = f"{'new-' if test else ''}{label}-{number}"
         super().__init__(id, NAMES[label], label, new, row, (HELD_OUT_INDEX,))
         self.label: int = label
-        self.number, self.test_file = number, test_file
+        self.number, self.test = number, test
 
     @cached_property
     def images(self) -> Images:
@@ -47,7 +39,7 @@ class Digit(Subject):
 
     @property
     def thumbnail(self) -> Images:
-        return _upright(self.label, self.test_file)[self.number]
+        return _upright(self.label, self.test)[self.number]
 
     @property
     def order(self) -> list[int]:
@@ -108,12 +100,12 @@ class Digits(Collection):
         labels = self.classes if label is None else (label,)
         return [self.digit(each, number, new) for each in labels for number in range(count)]
 
-    def digit(self, label: int, number: int, test_file: bool = True) -> Digit:
-        """One digit, with whether the model was trained on it."""
-        if test_file or label not in self.classes or number >= self.trained:
-            return Digit(label, number, test_file)
+    def digit(self, label: int, number: int, test: bool = True) -> Digit:
+        """One digit, of the MNIST test file or not, with whether the model was trained on it."""
+        if test or label not in self.classes or number >= self.trained:
+            return Digit(label, number, test, True, -1)
         row = self.classes.index(label) * DIGITS_PER_CLASS + number
-        return Digit(label, number, test_file, None if self.unsure else False, row)
+        return Digit(label, number, test, None if self.unsure else False, row)
 
     def find(self, text: str) -> Digit | None:
         new = text.startswith("new-")
@@ -131,7 +123,7 @@ class Digits(Collection):
     def training_views(self, label: int | None = None, count: int = TRAIN_DIGITS) -> Views:
         classes = self.classes if label not in self.classes else (label,)
         each = min(max(count // len(classes), 1), TRAIN_DIGITS)
-        return task(embedded(classes, slice(each)), QUARTERS, QUARTERS[:1]).context
+        return task(embedded(classes, slice(each)), ANGLES[::4], ANGLES[:1]).context
 
     def mean_at(self, w: Places, label: int | None = None) -> Images:
         labels = self.classes if label is None else (label,)
