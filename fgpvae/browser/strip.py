@@ -98,15 +98,12 @@ def _encoded(picture: Image.Image, out: Path) -> bytes:
 
 def _numbers(text: str) -> list[float]:
     """Parse comma-separated numbers."""
-    parts = text.split(",")
-    if len(parts) > MOST_IMAGES:
-        raise UserError(f"At most {MOST_IMAGES} places are possible at a time.")
     try:
-        values = [float(part) for part in parts]
+        values = [float(part) for part in text.split(",")]
     except ValueError:
-        raise UserError(f"'{text[:60]}' is not a list of numbers.") from None
-    if not all(map(math.isfinite, values)):
-        raise UserError(f"'{text[:60]}' is not a list of finite numbers.")
+        values = []
+    if not (0 < len(values) <= MOST_IMAGES and all(map(math.isfinite, values))):
+        raise UserError(f"'{text[:60]}' is not a list of at most {MOST_IMAGES} finite numbers.")
     return values
 
 

@@ -7,23 +7,19 @@
 ('three', (16, 28, 28), '90°')
 """
 
-from .cubes import CubeFigure, Cubes
-from .digits import NAMES, ROTATION, Digit, Digits, PictureSubject, rotated
+from .cubes import Cubes
+from .digits import NAMES, Digit, Digits, PictureSubject
 from .films import Films
 from .objects import Own
-from .subjects import MEAN, NEAREST, Collection, Subject, Words, views_of
+from .subjects import Collection, Subject, Words, views_of
 
 # by the split of a config; digits and own objects need settings
 COLLECTIONS: dict[str, type[Collection]] = {"cubes": Cubes, "films": Films}
 
 __all__ = [
     "COLLECTIONS",
-    "MEAN",
     "NAMES",
-    "NEAREST",
-    "ROTATION",
     "Collection",
-    "CubeFigure",
     "Cubes",
     "Digit",
     "Digits",
@@ -32,6 +28,5 @@ __all__ = [
     "PictureSubject",
     "Subject",
     "Words",
-    "rotated",
     "views_of",
 ]

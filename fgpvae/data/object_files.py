@@ -106,8 +106,8 @@ def _folder(path: Path) -> Objects:
         images.append(_picture(path, row["file"]))
         if images[-1].shape != images[0].shape:
             raise UserError(
-                f"All images must have one size, but '{row['file']}' has {_sides(images[-1])} "
-                f"pixels and '{table[0]['file']}' {_sides(images[0])}."
+                f"All images must have one size: that of '{row['file']}' is not that of "
+                f"'{table[0]['file']}'."
             )
     if all((image == image[..., :1]).all() for image in images):
         images = [image[..., 0] for image in images]
@@ -210,10 +210,6 @@ def _identities(owner: Array, name: str) -> tuple[tuple[str, ...], Array]:
             )
         names.append(text)
     return tuple(names), np.array([place[value] for value in values])
-
-
-def _sides(image: Array) -> str:
-    return f"{image.shape[0]} x {image.shape[1]}"
 
 
 def _too_large(height: int, width: int, what: str) -> str:

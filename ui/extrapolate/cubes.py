@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from fgpvae.data import cube_figures
-from fgpvae.data.collections import CubeFigure, Cubes
+from fgpvae.data.cubes import CubeFigure, Cubes
 from fgpvae.errors import UserError
 from ui.catalog import Choice, subjects
 from ui.components.builder import builder

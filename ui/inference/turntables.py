@@ -4,7 +4,8 @@ import numpy as np
 import streamlit as st
 
 from fgpvae.browser.imagined import Imagined
-from fgpvae.data.collections import MEAN, NEAREST, ROTATION, Collection, PictureSubject, rotated
+from fgpvae.data.digits import ROTATION, PictureSubject, rotated
+from fgpvae.data.subjects import MEAN, NEAREST, Collection
 from fgpvae.evaluation.metrics import mse
 from ui.components.turntable import turntable
 from ui.inference import cached
