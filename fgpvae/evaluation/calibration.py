@@ -15,17 +15,8 @@ from scipy.special import ndtri
 from torch import Tensor
 
 from fgpvae import data
-from fgpvae.data import (
-    ANGLES,
-    TRAIN_DIGITS,
-    Digits,
-    Task,
-    Views,
-    circular_error,
-    cube_figures,
-    cubes,
-    films,
-)
+from fgpvae.data import ANGLES, TRAIN_DIGITS, Digits, Task, Views, circular_error, cubes, films
+from fgpvae.data.cube_figures import splits, turned_copies
 from fgpvae.errors import UserError
 from fgpvae.evaluation.protocol import sampled_images, views_task
 from fgpvae.images import normalise
@@ -97,7 +88,7 @@ def fit_pictures(model: Model, digits: Digits, taken: Pictures) -> Weights:
 
 def fit_cubes(model: Model) -> Calibration:
     """Fit bands to figures of the validation shapes."""
-    copies = cube_figures.turned_copies(cube_figures.splits().validation)[::FIGURES_EACH]
+    copies = turned_copies(splits().validation)[::FIGURES_EACH]
     images = cubes.views_of(copies, model.config.network.shape[1])
     found = [cube_residuals(model, images, given) for given in cubes.GIVEN]
     return _calibration(model, found, cubes.task(images, cubes.ANGLES).context, cubes.GIVEN)
