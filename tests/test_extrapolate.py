@@ -269,7 +269,7 @@ def test_a_cube_figure_is_built_by_its_moves_and_bad_ones_get_a_sentence():
 
     moves().set_value("x2 (y) z2").run()
     assert linked(app, "subject") == "x2(y)z2"
-    wrong = {"": "is empty", "x5 y5": "more than 10", "hello": "", "x9": "out of the picture"}
+    wrong = {"": "is empty", "x5 y5": "from 1 to 10", "hello": "", "x9": "out of the picture"}
     for bad, why in wrong.items():
         moves().set_value(bad).run()
         assert not app.exception
