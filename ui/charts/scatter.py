@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,14 +34,15 @@ class Cloud:
     truth: np.ndarray | None = None  # the line [S, 3] that the picked subject should follow
     picked: Sequence[int] = ()  # at most one subject
     view: int = 0  # of the picked subject
+    spatial: bool = False  # in three dimensions
 
 
-def cloud(space: Cloud, spatial: bool) -> go.Figure:
+def cloud(space: Cloud) -> go.Figure:
     """The points, and the loop of the subject that was picked with its view marked.
 
     The customdata of a point is [subject].
     """
-    made = _chart(space, spatial)
+    made, spatial = _chart(space), space.spatial
     symbols = SPATIAL_SYMBOLS if spatial else SYMBOLS
     P, Q = space.projection.points.shape[:2]
     groups = space.groups or ["views"] * P
@@ -52,84 +53,68 @@ def cloud(space: Cloud, spatial: bool) -> go.Figure:
             "opacity": 0.12 if space.truth is not None else 0.45 if space.picked else 0.9,
             "symbol": symbols[index % len(symbols)],
         }
-        points = _trace(space, members, range(Q), spatial, marker, mode="markers")
+        points = _views(space, members, range(Q), marker, mode="markers")
         made.add_trace(points.update(name=words(group), showlegend=True))
     if not spatial:
         full = {"marker": {"opacity": 1}}  # undo Plotly's change of points that are not selected
         made.update_traces(selected=full, unselected=full)
     if space.truth is not None:
         line = {"color": GREY, "width": 14}
-        path = _scatter(space.truth, spatial, mode="lines", line=line, hoverinfo="skip")
+        path = _trace(space, space.truth, mode="lines", line=line, hoverinfo="skip")
         made.add_trace(path.update(opacity=0.4))
     order = [*range(Q), *([0] if space.closed and Q > 1 else [])]
     for p in space.picked:
         marker = {"size": 5 if spatial else 8, "line": {"color": GREY, "width": 1}}
         line = {"color": GREY, "width": 2}
-        loop = _trace(space, [p], order, spatial, marker, mode="lines+markers", line=line)
-        made.add_trace(loop)
+        made.add_trace(_views(space, [p], order, marker, mode="lines+markers", line=line))
         dots = space.projection.points[p] if space.dots is None else space.dots
-        size = 5 if spatial else 10
-        if space.dots is not None:
-            made.add_trace(_circles(dots, space.dot_colours, size, 1, spatial))
-        made.add_trace(_circles(dots[[space.view]], [GREY], 2 * size, 3, spatial))
+        size, ring_of_view = 5 if spatial else 10, (dots[[space.view]], [GREY], 2, 3)
+        rings = [] if space.dots is None else [(dots, list(space.dot_colours), 1, 1)]
+        for places, colours, scale, width in (*rings, ring_of_view):
+            line = {"width": width, "color": colours}
+            marker = {"symbol": "circle-open", "size": scale * size, "color": colours, "line": line}
+            ring = _trace(space, places, mode="markers", marker=marker, hoverinfo="skip")
+            made.add_trace(ring)
     # side by side, not stacked as in the order of groups
     legend = {"itemsizing": "constant", "traceorder": "normal"}
     return made.update_layout(showlegend=len(set(groups)) > 1, legend=legend)
 
 
-def _chart(space: Cloud, spatial: bool) -> go.Figure:
+def _chart(space: Cloud) -> go.Figure:
     """An empty chart with axis titles and equal scales."""
     titles = [
         f"{space.axis} {k + 1}" + (f" · {share:.0%}" if share else "")
         for k, share in enumerate(space.projection.shares)
     ]
-    made = figure(titles[0], titles[1])
-    if not spatial:
-        made.update_yaxes(scaleanchor="x", scaleratio=1)
-        return made.update_xaxes(zeroline=False, showgrid=True)
+    if not space.spatial:
+        x, y = {"zeroline": False, "showgrid": True}, {"scaleanchor": "x", "scaleratio": 1}
+        return figure(*titles[:2], xaxis=x, yaxis=y)
     axes: dict[str, Any] = {
         f"{name}axis": {"title": {"text": title}, "nticks": 5}
         for name, title in zip("xyz", titles, strict=True)
     }
-    return made.update_layout(scene=axes | {"aspectmode": "data"}, margin={"l": 0, "b": 0})
+    return figure().update_layout(scene=axes | {"aspectmode": "data"}, margin={"l": 0, "b": 0})
 
 
-def _trace(
-    space: Cloud,
-    members: Sequence[int],
-    views: Sequence[int],
-    spatial: bool,
-    marker: dict[str, Any],
-    **options: Any,
-) -> go.Scatter | go.Scatter3d:
-    """Some views of some subjects."""
+def _views(
+    space: Cloud, members: Iterable[int], views: Iterable[int], marker: Any, **options: Any
+) -> Any:
+    """A trace of some views of some subjects."""
     every, points = [(p, q) for p in members for q in views], space.projection.points
     marker["color"] = [space.colours[p * points.shape[1] + q] for p, q in every]
     label: dict[str, Any] = {"hoverinfo": "none"}
     if space.names:
-        number = "%{x:.2f}, %{y:.2f}" + (", %{z:.2f}" if spatial else "")
+        number = "%{x:.2f}, %{y:.2f}" + (", %{z:.2f}" if space.spatial else "")
         label = {"hovertemplate": f"%{{text}}<br>{number}<extra></extra>"}
         label["text"] = [
             " · ".join(map(words, [space.names[p], *space.views[q : q + 1]])) for p, q in every
         ]
-    return _scatter(
-        np.array([points[p, q] for p, q in every]),
-        spatial,
-        marker=marker,
-        customdata=[[p] for p, _ in every],
-        **label,
-        **options,
-    )
+    places, data = np.array([points[p, q] for p, q in every]), [[p] for p, _ in every]
+    return _trace(space, places, marker=marker, customdata=data, **label, **options)
 
 
-def _circles(
-    points: np.ndarray, colours: Sequence[str], size: int, width: int, spatial: bool
-) -> go.Scatter | go.Scatter3d:
-    line = {"width": width, "color": list(colours)}
-    marker = {"symbol": "circle-open", "size": size, "color": list(colours), "line": line}
-    return _scatter(points, spatial, marker=marker, mode="markers", hoverinfo="skip")
-
-
-def _scatter(points: np.ndarray, spatial: bool, **options: Any) -> go.Scatter | go.Scatter3d:
-    places = dict(zip("xyz" if spatial else "xy", np.round(points.T, 5), strict=False))
-    return (go.Scatter3d if spatial else go.Scatter)(**places, **{"showlegend": False, **options})
+def _trace(space: Cloud, points: np.ndarray, **options: Any) -> Any:
+    """A trace of points [N, D] in two or three dimensions."""
+    places = dict(zip("xyz" if space.spatial else "xy", np.round(points.T, 5), strict=False))
+    kind = go.Scatter3d if space.spatial else go.Scatter
+    return kind(**places, **{"showlegend": False, **options})

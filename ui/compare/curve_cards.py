@@ -78,8 +78,7 @@ def subjects_by_views(chosen: list[Choice]) -> None:
         known = references(chosen[0], (1, len(collection.first().w) // 2)).items()
         dotted = {name: dict.fromkeys(rows[0].by_views, each.mse) for name, each in known}
         _chart("by_views", rows, dotted)
-        if result:
-            foot(result, partial(curves_csv, rows), "objects.csv")
+        foot(result, partial(curves_csv, rows), "by-views.csv")
 
 
 def _chart(key: str, rows: list[Row], references: dict[str, dict[int, float]]) -> None:

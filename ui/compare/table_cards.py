@@ -152,11 +152,6 @@ def notes(rows: Sequence[Row], own: Sequence[Row]) -> None:
             "the paper's model: their networks are larger, and the encoder is new here."
         )
     for row in own:
-        if not row.scores["test_mse"]:
-            said.append(
-                f"{frame.plain(row.name)} was trained on all angles, so no angle was left out and "
-                "157.5° is not special for it."
-            )
         if row.label != 3:
             name = frame.plain(row.name)
             said.append(f"{name} was tested on digits of class {row.label}, not on threes.")

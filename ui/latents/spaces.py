@@ -1,6 +1,7 @@
 """The picked subject, and PCA of the local curves and of the global channels side by side."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -119,7 +120,7 @@ def _show(
     neighbours = space.axis == "t-SNE"
     spatial = st.session_state.get("latents.space") == "3-D" and not neighbours
     charts.show(
-        partial(scatter.cloud, space, spatial),
+        partial(scatter.cloud, replace(space, spatial=spatial)),
         key,
         HEIGHT,
         f"{what} of {len(subjects)} {choice.collection.words.many}",
@@ -242,7 +243,7 @@ def before_after(choice: Choice) -> None:
             st.markdown(f"**{frame.plain(each.name)}**, {part} channels")
             alt = f"Single views of {DIGITS} digits as {each.name} places them"
             key = f"latents.before.{number}"
-            charts.show(partial(scatter.cloud, space, False), key, SMALL, alt)
+            charts.show(partial(scatter.cloud, space), key, SMALL, alt)
             st.caption(
                 f"{latents.share_within(z):.0%} of the variance is within a digit (0 % is best)."
             )
