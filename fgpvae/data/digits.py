@@ -39,7 +39,8 @@ class Digit(Subject):
 
     @property
     def thumbnail(self) -> Images:
-        return _upright(self.label, self.test)[self.number]
+        digits = unseen if self.test else embedded
+        return digits((self.label,), slice(self.number, self.number + 1)).images[0]
 
     @property
     def order(self) -> list[int]:
@@ -127,7 +128,7 @@ class Digits(Collection):
 
     def mean_at(self, w: Places, label: int | None = None) -> Images:
         labels = self.classes if label is None else (label,)
-        mean = np.mean([_upright(each, False)[:TRAIN_DIGITS].mean(0) for each in labels], axis=0)
+        mean = np.mean([_mean(each) for each in labels], axis=0)
         return rotate(mean[None].astype(np.float32), w)[0]  # a rotation is linear
 
     def swapped(self, a: Subject, b: Subject, w: Places) -> Images | None:
@@ -151,5 +152,5 @@ def rotated(subject: Subject, observed: NDArray[np.bool_], w: Places) -> Images:
 
 
 @cache
-def _upright(label: int, test_file: bool) -> Images:
-    return (unseen if test_file else embedded)((label,)).images
+def _mean(label: int) -> Images:
+    return embedded((label,), slice(TRAIN_DIGITS)).images.mean(0)

@@ -15,7 +15,7 @@ torch.Size([2, 32, 32])
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 import torch
@@ -157,7 +157,7 @@ class Film(Subject):
         super().__init__(id, "shape" if label is None else NAMES[label], label, new)
         self.look, self.path = look, path
 
-    @cached_property
+    @property
     def images(self) -> Images:
         return self.truth_at(self.w)
 

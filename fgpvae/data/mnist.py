@@ -49,9 +49,9 @@ def embedded(classes: Iterable[int] = (3,), rows: slice = slice(None)) -> Digits
     return _pick(_asset()[0][:, rows], check_classes(classes))
 
 
-def unseen(classes: Iterable[int] = range(10)) -> Digits:
+def unseen(classes: Iterable[int] = range(10), rows: slice = slice(None)) -> Digits:
     """The first 50 digits of each class of the MNIST test file; nothing is trained on them."""
-    return _pick(_asset()[1], check_classes(classes))
+    return _pick(_asset()[1][:, rows], check_classes(classes))
 
 
 def recipe_ids(label: int, stream: random.Random | None = None) -> list[int]:

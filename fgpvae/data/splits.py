@@ -60,7 +60,7 @@ def interpolation(train: Views) -> Task:
         raise UserError("These views contain no test digit of the benchmark.")
     numbers = (context.ids % DIGITS_PER_CLASS).tolist()
     digits = zip(context.labels.tolist(), numbers, strict=True)
-    targets = np.stack([_turned(label)[number, HELD_OUT_INDEX] for label, number in digits])
+    targets = np.stack([_turned(label, False)[number, HELD_OUT_INDEX] for label, number in digits])
     at = torch.full((len(context), 1), float(ANGLES[HELD_OUT_INDEX]), dtype=torch.float64)
     return Task(context, torch.from_numpy(targets)[:, None], at)
 
@@ -152,32 +152,34 @@ def _train(
 ) -> Views:
     every = torch.arange(TRAIN_DIGITS)
     tested = [torch.isin(every, torch.tensor(list(ids))) for ids in test_ids]
-    return replace(_gather(classes, drawn, first=0), tested=torch.cat(tested))
+    return replace(_gather(classes, drawn, new=False), tested=torch.cat(tested))
 
 
 def _unseen_task(
     classes: Sequence[int], drawn: Sequence[list[list[int]]], target: Sequence[int]
 ) -> Task:
-    context = _gather(classes, drawn, first=TRAIN_DIGITS)
-    targets = np.concatenate([_turned(label)[TRAIN_DIGITS:, list(target)] for label in classes])
+    context = _gather(classes, drawn, new=True)
+    targets = np.concatenate([_turned(label, True)[:, list(target)] for label in classes])
     at = torch.from_numpy(ANGLES[list(target)]).expand(len(context), -1)
     return Task(context, torch.from_numpy(targets), at)
 
 
-def _gather(classes: Sequence[int], parts: Sequence[list[list[int]]], first: int) -> Views:
-    """Views of digits first, first + 1, ... of each class at the angle indices drawn for them."""
+def _gather(classes: Sequence[int], parts: Sequence[list[list[int]]], new: bool) -> Views:
+    """Views of the training or new digits of each class at the angle indices drawn for them."""
     digits = [
-        (position * DIGITS_PER_CLASS + number, label, _turned(label)[number, drawn], ANGLES[drawn])
+        (position * DIGITS_PER_CLASS + number, label, turned, ANGLES[drawn])
         for position, (label, part) in enumerate(zip(classes, parts, strict=True))
-        for number, drawn in enumerate(part, start=first)
+        for number, drawn in enumerate(part, start=TRAIN_DIGITS if new else 0)
+        for turned in [_turned(label, new)[number % TRAIN_DIGITS, drawn]]
     ]
     ids, labels, images, angles = zip(*digits, strict=True)
     return Views(*padded(images, angles), torch.tensor(ids), torch.tensor(labels))
 
 
-@lru_cache(maxsize=3)
-def _turned(label: int) -> np.ndarray:
-    """All 16 views of the 400 digits of a class: [400, 16, 28, 28]."""
-    views = rotate(embedded((label,)).images, ANGLES)
+@lru_cache(maxsize=4)
+def _turned(label: int, new: bool) -> np.ndarray:
+    """All 16 views of the 360 training digits of a class, or of its 40 new ones."""
+    rows = slice(TRAIN_DIGITS, None) if new else slice(TRAIN_DIGITS)
+    views = rotate(embedded((label,), rows).images, ANGLES)  # [P, 16, 28, 28]
     views.setflags(write=False)
     return views

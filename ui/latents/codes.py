@@ -90,9 +90,10 @@ def encodings(choice: Choice, subject: Subject) -> tuple[np.ndarray, np.ndarray]
 @st.cache_resource(max_entries=12, show_spinner="Reading the style of every subject")
 def styles(choice: Choice) -> tuple[list[Subject], np.ndarray]:
     """Subjects of all classes and their styles [P, G], each from all views that it may see."""
-    chosen = some(choice.collection, choice.kind.takes_new_digits, CLOUD)
-    means = posterior_means(choice, chosen, choice.collection.track.grid(1))
-    return chosen, means[:, 0, choice.load().blocks["global"]]
+    asked = choice.collection, choice.kind.takes_new_digits, CLOUD
+    means = posterior_means(choice, some(*asked), choice.collection.track.grid(1))
+    # subjects that have not drawn their views yet: 15 MB less
+    return some(*asked), means[:, 0, choice.load().blocks["global"]]
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
