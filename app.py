@@ -5,7 +5,7 @@ import streamlit as st
 from ui.shell import frame
 
 if __name__ == "__main__":
-    from ui.components.copy_link import copy_link
+    from ui.components.buttons import copy_link
 
     st.set_page_config(
         page_title="fgpvae", page_icon=frame.ICON, layout="wide", initial_sidebar_state=232

@@ -27,7 +27,7 @@ def linked(app: AppTest, name: str) -> str | None:
 def sent(app: AppTest, part: str) -> list[dict]:
     """What components with this entry were given."""
     found = [json.loads(each.proto.json or "[{}]") for each in app.get("bidi_component")]
-    return [each for [each] in found if part in each]
+    return [each for each, *_ in found if part in each]
 
 
 def html(app: AppTest, part: str = "") -> list[str]:

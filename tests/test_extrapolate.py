@@ -232,7 +232,7 @@ def test_strokes_go_into_links_and_back_and_are_drawn_where_the_pen_was():
 @pytest.mark.parametrize(
     ("check", "sent", "made"),
     [
-        (checked_strokes, {"strokes": [[[-1, 2]], []]}, (((0, 511 / 512),),)),
+        (checked_strokes, {"strokes": [[[-1, 2]], []]}, (((0, 255 / 256),),)),
         (checked_strokes, {"strokes": []}, ()),
         (checked_strokes, {"strokes": [[[0.5, float("nan")]]]}, None),
         (checked_strokes, {"strokes": [[[0.5]]]}, None),

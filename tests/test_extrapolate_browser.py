@@ -61,7 +61,7 @@ def expect_digit(page: Page, expected: np.ndarray) -> None:
 
 def test_ctrl_z_takes_back_a_stroke_or_clear_and_another_view_is_added(visit: Visit):
     page = visit.open("/extrapolate?extrapolate.source=Draw", ready=False)
-    paper = page.locator("canvas.paper")
+    paper = page.locator("svg.paper")
     before = box(paper)
     draw(paper, THREE)
     expect(paper).to_have_accessible_name("Your digit, strokes: 1")
@@ -299,7 +299,7 @@ def test_a_cube_is_added_and_truth_and_possibilities_turn_with_the_dial(visit: V
     in_link(page, "angle=0")
     for table, picture_before in zip(tables.all(), before, strict=True):
         eventually(lambda t=table, b=picture_before: t.evaluate(first) != b)
-    count, paper = page.locator(".builder .count"), page.locator(".builder canvas")
+    count, paper = page.locator(".builder .count"), page.locator(".builder .paper")
     expect(count).to_contain_text("10")
     paper.press("ArrowUp")
     paper.press("Delete")

@@ -69,17 +69,15 @@ def test_the_decoder_is_that_of_torch(page: Page, name: str, half: bool):
       return a.map((code) => Array.from(decoder.run(Float64Array.from(code))));
     })()"""
     unpack = "(globalThis.unpacked = m.unpack(Uint8Array.from(a).buffer)).header.id"
-    assert call(page, "dial/decoders.js", unpack, list(network.blob)) == network.id
+    assert call(page, "dial/picture.js", unpack, list(network.blob)) == network.id
     made = call(page, "dial/decoder.js", run, codes.tolist())
     assert np.allclose(made, expected.flatten(1).numpy(), atol=1e-4)
 
 
 PICTURE = """(async () => {
-  const { unpack } = await import("/dial/decoders.js");
   const { hub } = await import("/shared/pose.js");
-  const { circle } = await import("/dial/circle.js");
-  const { track } = await import("/dial/track.js");
-  hub.networks.set(a.scene.network, unpack(Uint8Array.from(a.blob).buffer));
+  const { circle, track } = await import("/dial/shapes.js");
+  hub.networks.set(a.scene.network, m.unpack(Uint8Array.from(a.blob).buffer));
   const shape = a.line ? track : circle;
   const picture = new m.Picture(document.createElement("canvas"), shape);
   picture.show(a.scene);
@@ -118,7 +116,7 @@ def test_a_picture_is_that_of_torch_and_follows_the_style_of_another(page: Page,
 
 
 POSTERIOR = """(async () => {
-  const { gaussian } = await import("/shared/numbers.js");
+  const { gaussian } = await import("/shared/maths.js");
   const q = new m.Posterior({ kernel: a.kernel, local: 2, latents: 5 }, a.views);
   const draw = q.sampler(a.at.slice(0, 1));
   const samples = Array.from({ length: 400 }, () => draw([[gaussian()], [gaussian()]])[0][0]);
@@ -157,7 +155,7 @@ def test_a_posterior_is_that_of_the_package(page: Page, kind: str):
 
 MOUNTED = """(async () => {
   const made = [], ended = [];
-  const show = m.mount((_, first) => {
+  const show = m.mount(function (_, first) {
     const destroy = () => ended.push(first);
     const view = { first, update: (data) => { view.last = data; }, destroy };
     made.push(view);
@@ -178,7 +176,7 @@ MOUNTED = """(async () => {
 
 
 def test_a_view_stays_as_long_as_its_element(page: Page):
-    found = call(page, "shared/mount.js", f"await {MOUNTED}")
+    found = call(page, "shared/dom.js", f"await {MOUNTED}")
     assert found == {"made": [[1, 3]], "before": 0, "ended": [1]}
 
 
@@ -187,7 +185,7 @@ UPRIGHT = """(() => {
   root.innerHTML = a.html;
   document.body.append(root);
   const show = (data) => m.default({
-    data: [{ drawing: "", cycle: ["red"], said: true, answered: null, ...data }],
+    data: [{ drawing: "", cycle: ["red"], said: true, ...data }, data.answered],
     parentElement: root, setStateValue: null, setTriggerValue: (_, value) => sent.push(value),
   });
   const typed = root.querySelector(".typed");
@@ -199,14 +197,15 @@ UPRIGHT = """(() => {
   const shown = () => Number(root.querySelector(".hold").getAttribute("aria-valuenow"));
   show({ angle: 40 });
   const found = [shown()];
+  let answered = null;
   for (const step of a.steps) {
     if ("typed" in step) type(step.typed);
-    const answered = step.answers ? sent.at(-1).sent : null;
+    if (step.answers) answered = sent.at(-1).sent; // stays in the session
     if ("angle" in step) show({ angle: step.angle, answered });
     found.push(shown());
   }
   root.remove();
-  return { found, sent: sent.map(({ angle }) => Math.round(10 * angle) / 10) };
+  return { found, sent: sent.map(({ value: { angle } }) => Math.round(10 * angle) / 10) };
 })()"""
 
 

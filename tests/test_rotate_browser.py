@@ -192,7 +192,7 @@ def test_sliders_change_the_picture_and_weights_come_once(visit: Visit):
         expect(page).not_to_have_url(before)  # what is not committed cannot be taken back
         in_link(page, "style=")
         moved(page, own)
-    for _ in range(4):  # both styles, the double click, and its first click
+    for _ in range(3):  # both styles and the double click
         button(page, "Undo").click()
     same(page, slanted)
     expect(page).to_have_url(re.compile("style="))
@@ -200,7 +200,7 @@ def test_sliders_change_the_picture_and_weights_come_once(visit: Visit):
     expect(page).not_to_have_url(re.compile("style="))
     settle(page)
     count = page.locator(".sliders input:visible").count()
-    page.locator("button.more").click()
+    page.locator(".more summary").click()
     assert page.locator(".sliders input:visible").count() > count
     assert not [url for url in asked if "/weights/" in url]
     page.evaluate("fgpvae.networks.clear()")
@@ -385,7 +385,7 @@ def test_the_guided_visit_asks_then_shows_and_is_remembered(visit: Visit):
     press_button("Show me")
     expect(page).to_have_url(re.compile("views=0&"))  # the browser sends the click again
     page.locator(".st-key-shell-card-rotate-guide").get_by_role("link", name="Extrapolate").click()
-    expect(page.locator("canvas.paper")).to_be_visible()
+    expect(page.locator("svg.paper")).to_be_visible()
     expect(page).to_have_url(re.compile("model=best"))  # which takes all ten digits
     settle(page)
     page.locator(".st-key-shell-menu").get_by_role("link", name="Rotate", exact=True).click()

@@ -82,7 +82,7 @@ def html(app: str) -> str:
     }
     parts = {name: bundle.shadow(_read, part) for name, part in PARTS.items()}
     parts |= {
-        "STYLE": _read("shared/page.css"),
+        "STYLE": _read("shared/common.css") + _read("shared/page.css"),
         "IMPORTS": bundle.import_map(_read, ENTRY),
         "CONTENT": bundle.script_json(content),
         "WEIGHTS": "".join(

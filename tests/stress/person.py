@@ -93,7 +93,7 @@ class Person:
             "link": (4, lambda: self.press("link")),
             "slider by keys": (4, self.hold),
             "slider by mouse": (3, lambda: self.drag("slider")),
-            "drag": (4, lambda: self.drag("img", "figure", css="canvas")),
+            "drag": (4, lambda: self.drag("img", "figure", css="canvas, .paper")),
             "menu": (4, self.choose),
             "text": (2, self.type),
             "upload": (4, self.upload),

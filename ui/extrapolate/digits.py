@@ -12,8 +12,8 @@ from fgpvae import images
 from fgpvae.browser.imagined import prior
 from fgpvae.data.collections import Digit, Digits
 from ui.catalog import Choice, subjects
+from ui.components.buttons import paste
 from ui.components.canvas import Strokes, canvas, from_link, to_link, to_png
-from ui.components.paste import paste
 from ui.components.tiles import Tile, tiles
 from ui.extrapolate import angle, pieces
 from ui.extrapolate.angle import View
@@ -220,7 +220,13 @@ def _drawn(link: Mapping[str, str]) -> list[Brought]:
         source.adding = bool(before) and not strokes
 
     last = source.pictures[-1].strokes if source.pictures and not source.adding else ()
-    canvas(last, key="extrapolate.canvas", sheet=str(source.round), on_drawn=changed)
+    canvas(
+        last,
+        key="extrapolate.canvas",
+        sheet=str(source.round),
+        on_drawn=changed,
+        dial="extrapolate.digits",
+    )
     return source.pictures
 
 

@@ -35,6 +35,7 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             key="extrapolate.path_canvas",
             sheet="path",
             on_drawn=lambda made: st.session_state.update({PATH: made[-1:]}),
+            dial="extrapolate.films",
             thing="path",
             margin=MARGIN,
         )
@@ -89,6 +90,7 @@ def _look() -> tuple[np.ndarray | None, int | None, str]:
         key="extrapolate.look_canvas",
         sheet="look",
         on_drawn=lambda made: st.session_state.update({OWN: made}),
+        dial="extrapolate.films",
     )
     if not st.session_state[OWN]:
         return None, None, DRAWN

@@ -10,8 +10,8 @@ import streamlit as st
 from fgpvae.browser.imagined import Imagined
 from fgpvae.data.collections import Collection
 from fgpvae.images import enlarged, to_gif, to_png
+from ui.components.buttons import film
 from ui.components.dial import DialState
-from ui.components.film import film
 from ui.inference.places import from_dial
 from ui.shell import frame
 

@@ -117,7 +117,7 @@ def chosen_views(key: str, subject: Subject, link: Mapping[str, str]) -> list[in
         before = st.session_state.get(f"{key}.views_of")
         st.session_state[f"{key}.views_of"] = subject.id
         if before not in (None, subject.id):
-            dial.forget_context(key)
+            dial.forget_views(key)
             st.session_state[name] = []
     if name not in st.session_state:
         linked = query_params.numbers(link.get("views")) or []
@@ -133,7 +133,7 @@ def views_slider(
     """Ask how many views the model sees; keep as many of the current ones as possible."""
 
     def resize(count: int) -> None:
-        dial.forget_context(key)  # the clicks on the ring are part of `current`
+        dial.forget_views(key)  # the clicks on the ring are part of `current`
         current_first = sorted(subject.order, key=lambda view: view not in current)
         st.session_state[f"{key}.views"] = sorted(current_first[:count])
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import streamlit as st
-
 from fgpvae.data import cube_figures
 from ui.components.shared import Component
 
@@ -15,25 +13,13 @@ MOST = 60  # maximum number of cubes from the browser; models may allow fewer
 
 
 def builder(built: Sequence[Sequence[int]], *, key: str, on_built: Callable[[Cubes], None]) -> None:
-    """Show cubes for editing; `on_built` gets all of them after each change.
-
-    The browser gets the number of the last answered change, so that a run from before a newer
-    change does not undo it.
-    """
-    answered = f"{key}.answered"
+    """Show cubes for editing; `on_built` gets all of them after each change."""
 
     def taken(sent: Any) -> None:
-        made = checked(sent)
-        if made is not None:
-            st.session_state[answered] = sent.get("sent")
+        if (made := checked(sent)) is not None:
             on_built(made)
 
-    data = {
-        "cubes": [list(cube) for cube in built],
-        "answered": st.session_state.get(answered),
-        "elevation": cube_figures.ELEVATION,
-        "most": cube_figures.MOST_CUBES,
-    }
+    data = {"cubes": built, "elevation": cube_figures.ELEVATION, "most": cube_figures.MOST_CUBES}
     _component(key, data, built=taken)
 
 

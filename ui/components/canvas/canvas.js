@@ -1,27 +1,24 @@
-// A canvas to draw a digit or a path on: strokes are lists of points [x, y] in shares of its side.
-import { listen, parts } from "../shared/dom.js";
-import { clamp, within } from "../shared/geometry.js";
-import { mount } from "../shared/mount.js";
+// A sheet to draw a digit or a path on: strokes are lists of points [x, y] in shares of its side.
+import { listen, mount, onDrag, parts, svg } from "../shared/dom.js";
+import { ARROWS, clamp, within } from "../shared/maths.js";
+import { poseOf } from "../shared/pose.js";
 
 const NEAR = 0.004; // points closer than this to the previous one are skipped
 const typing = "input, textarea, [contenteditable]";
 
 class Drawing {
-  strokes = [];
   past = []; // earlier strokes for undo, the newest last
   stroke = null; // the stroke that is being drawn
+  pen = [0.5, 0.5]; // where the arrow keys have moved it
 
   constructor(root) {
-    Object.assign(this, parts(root, "paper", "undo", "clear"));
-    listen(this.paper, {
-      pointerdown: (event) => this.down(event),
-      pointermove: (event) => this.move(event),
-      pointerup: () => this.up(),
-      pointercancel: () => this.up(),
-    });
+    Object.assign(this, parts(root, "paper", "undo", "clear", "see"));
+    onDrag(this.paper, (event) => this.press(event), 0);
+    listen(this.paper, { keydown: (event) => this.key(event), blur: () => this.finish() });
     this.undo.addEventListener("click", () => this.back());
     this.clear.addEventListener("click", () => this.change([]));
-    this.pressed = (event) => this.key(event);
+    this.see.addEventListener("click", () => poseOf(this.dial).picture?.canvas.scrollIntoView({ block: "center" }));
+    this.pressed = (event) => this.shortcut(event);
     document.addEventListener("keydown", this.pressed);
   }
 
@@ -30,7 +27,7 @@ class Drawing {
   }
 
   // Ctrl+Z or Command+Z, except in text fields
-  key(event) {
+  shortcut(event) {
     const { key, ctrlKey, metaKey, shiftKey, altKey } = event;
     if (key.toLowerCase() !== "z" || !(ctrlKey || metaKey) || shiftKey || altKey) return;
     if (event.composedPath().some((node) => node.matches?.(typing)) || this.undo.disabled) return;
@@ -38,39 +35,49 @@ class Drawing {
     this.back();
   }
 
-  update(data, _, trigger) {
-    this.send = (strokes) => trigger("drawn", { strokes });
-    Object.assign(this, { width: data.width, margin: data.margin, thing: data.thing });
+  update({ strokes, width, margin, thing, sheet, dial }) {
+    Object.assign(this, { margin, thing, dial });
+    this.paper.style.strokeWidth = width;
     // from then on the browser's strokes are the current ones
-    if (data.sheet !== this.sheet) Object.assign(this, { strokes: data.strokes, past: [] });
-    this.sheet = data.sheet;
+    if (sheet !== this.sheet) Object.assign(this, { sheet, strokes, past: [] });
     this.paint();
   }
 
-  at(event) {
-    const inner = (place) => clamp(place, this.margin, 1 - this.margin);
-    return within(event, this.paper).map((place) => Math.round(inner(place) * 1000) / 1000);
+  inner(point) {
+    return point.map((place) => Math.round(clamp(place, this.margin, 1 - this.margin) * 1000) / 1000);
   }
 
-  down(event) {
-    if (this.stroke || event.button !== 0) return;
+  press(event) {
+    if (event.button !== 0) return null;
+    this.finish();
+    const at = (each) => this.inner(within(each, this.paper));
+    this.stroke = [at(event)];
+    this.paint();
+    const move = (moved) => {
+      for (const each of moved.getCoalescedEvents?.() ?? [moved]) {
+        const [x, y] = at(each);
+        const [before, above] = this.stroke.at(-1);
+        if (Math.hypot(x - before, y - above) > NEAR) this.stroke.push([x, y]);
+      }
+      this.paint();
+    };
+    return { move, end: () => this.finish() };
+  }
+
+  // the arrow keys move the pen, Space puts it down and lifts it
+  key(event) {
+    const step = ARROWS[event.key];
+    if (!step && event.key !== " ") return;
     event.preventDefault();
-    this.paper.setPointerCapture(event.pointerId);
-    this.stroke = [this.at(event)];
+    if (!step && this.stroke) return this.finish();
+    const far = event.shiftKey ? 0.05 : 0.015;
+    this.pen = this.inner(this.pen.map((place, k) => place + far * (step?.[k] ?? 0)));
+    if (!step) this.stroke = [];
+    this.stroke?.push(this.pen);
     this.paint();
   }
 
-  move(event) {
-    if (!this.stroke) return;
-    for (const each of event.getCoalescedEvents?.() ?? [event]) {
-      const [x, y] = this.at(each);
-      const [before, above] = this.stroke.at(-1);
-      if (Math.hypot(x - before, y - above) > NEAR) this.stroke.push([x, y]);
-    }
-    this.paint();
-  }
-
-  up() {
+  finish() {
     if (!this.stroke) return;
     const made = this.all();
     this.stroke = null;
@@ -90,7 +97,7 @@ class Drawing {
   show(strokes) {
     this.strokes = strokes;
     this.paint();
-    this.send(strokes);
+    this.trigger("drawn", { strokes });
   }
 
   // a path is one stroke, which a new one replaces
@@ -100,27 +107,19 @@ class Drawing {
   }
 
   paint() {
+    const { margin } = this;
     const all = this.all();
-    const side = this.paper.width;
-    const pen = this.paper.getContext("2d");
-    pen.clearRect(0, 0, side, side);
-    if (this.margin) {
-      Object.assign(pen, { strokeStyle: "#666", lineWidth: 2 });
-      pen.strokeRect(...[this.margin, this.margin, 1 - 2 * this.margin, 1 - 2 * this.margin].map((at) => at * side));
-      Object.assign(pen, { fillStyle: "#fff" });
-      for (const [[x, y]] of all) pen.fillRect(x * side - 9, y * side - 9, 18, 18); // where it starts
-    }
-    Object.assign(pen, { strokeStyle: "#fff", lineWidth: this.width * side, lineCap: "round", lineJoin: "round" });
-    for (const [first, ...rest] of all) {
-      pen.beginPath();
-      pen.moveTo(first[0] * side, first[1] * side);
-      for (const [x, y] of rest.length ? rest : [first]) pen.lineTo(x * side, y * side);
-      pen.stroke();
-    }
+    const square = (className, x, y, width) => svg("rect", { class: className, x, y, width, height: width });
+    this.paper.replaceChildren(
+      ...(margin ? [square("field", margin, margin, 1 - 2 * margin)] : []),
+      ...(margin ? all.map(([[x, y]]) => square("start", x - 0.016, y - 0.016, 0.032)) : []),
+      ...all.map((stroke) => svg("polyline", { points: [stroke[0], ...stroke].join(" ") })), // also of one point
+      svg("circle", { class: "pen", cx: this.pen[0], cy: this.pen[1], r: 0.02 }),
+    );
     this.paper.ariaLabel = all.length ? `Your ${this.thing}, strokes: ${all.length}` : `Draw a ${this.thing} here`;
-    this.clear.disabled = !this.strokes.length;
+    this.clear.disabled = this.see.disabled = !this.strokes.length;
     this.undo.disabled = this.clear.disabled && !this.past.length;
   }
 }
 
-export default mount((root) => new Drawing(root));
+export default mount(Drawing);

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from ui.components.shared import Component
@@ -12,7 +13,7 @@ MOST = 40  # maximum number of points
 REACH = 3.0  # range of the vertical axis
 LIMITS = {"sigma": (0.2, 2.0), "r": (0.2, 3.0), "noise": (0.01, 1.0)}  # ranges of the sliders
 START: dict[str, Any] = {
-    "points": [{"w": 40.0, "z": 1.0}, {"w": 110.0, "z": -0.6}],  # degrees and value
+    "points": [[40.0, 1.0], [110.0, -0.6]],  # degrees and value
     "sigma": 1.0,
     "r": 1.0,
     "noise": 0.05,
@@ -25,24 +26,21 @@ def from_link(points: str | None, kernel: str | None) -> dict[str, Any]:
     state = dict(START)
     values = [] if points == NONE else query_params.numbers(points)
     if values is not None and len(values) % 2 == 0 and len(values) <= 2 * MOST:
-        state["points"] = [
-            {"w": min(max(w, 0.0), 360.0), "z": min(max(z, -REACH), REACH)}
-            for w, z in zip(values[::2], values[1::2], strict=True)
-        ]
+        made = np.reshape(values, (-1, 2)).clip((0, -REACH), (360, REACH))
+        state["points"] = made.tolist()
     numbers = query_params.numbers(kernel) or []
     if len(numbers) == len(LIMITS):
-        for (name, (low, high)), value in zip(LIMITS.items(), numbers, strict=True):
-            state[name] = min(max(value, low), high)
+        low, high = zip(*LIMITS.values(), strict=True)
+        state |= zip(LIMITS, np.clip(numbers, low, high).tolist(), strict=True)
     return state
 
 
 def to_link(state: dict[str, Any]) -> dict[str, str | None]:
     """Encode for `from_link`; None for the defaults."""
-    points = [value for point in state["points"] for value in (point["w"], point["z"])]
-    kernel = query_params.text([state[name] for name in LIMITS])
+    points, kernel = np.ravel(state["points"]).tolist(), [state[name] for name in LIMITS]
     return {
         "points": None if state["points"] == START["points"] else query_params.text(points) or NONE,
-        "kernel": None if kernel == query_params.text([START[name] for name in LIMITS]) else kernel,
+        "kernel": query_params.text(kernel) if kernel != [START[name] for name in LIMITS] else None,
     }
 
 

@@ -9,32 +9,35 @@ and the page runs again:
     state = dial.dial(seen, collection, st.columns(2), key="rotate")
 """
 
+import base64
 import json
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import sha256
+from html import escape
 from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fgpvae.browser import bundle
 from fgpvae.browser.export import Scene
 from fgpvae.browser.imagined import Imagined
 from fgpvae.browser.style_directions import Style, slider_data
 from fgpvae.data.collections import Collection
 from fgpvae.data.track import Track
 from fgpvae.evaluation.latents import Styles
-from ui.components.dial import standalone
-from ui.components.shared import Component, offer, packed, rounded
+from ui.components.shared import Component, offer, packed, read, rounded
 from ui.shell import palette
 
 SIZE = 500  # pixels of the dial, at most
 WIDEST = 0.3  # error of a pixel at which the ring is widest, for all models
 NARROW = 0.2  # share of the widest ring, for a model that does not say how sure it is
 WIDTHS = 120  # places at which the ring has a width
+STANDALONE = "dial/standalone.js"
 TRAILS, STEPS = 12, 96  # sampled paths over a film, and places along them
 
 _dial = Component("dial")
@@ -80,11 +83,14 @@ class _Record:
     default: list[int] | None = None
     context: list[int] | None = None
 
-    def follow(self, given: Pose, subject: Hashable, count: int) -> None:
+    def follow(
+        self, angle: float, style: Sequence[float] | None, subject: Hashable, count: int
+    ) -> None:
         """Move the dial if the page's arguments have changed since its last run.
 
         A style has `count` numbers; the style of another subject is dropped.
         """
+        given = Pose(_degrees(angle), _style(style, count))
         now, last = self.pose, self.given or Pose()
         angle = now.angle if given.angle == last.angle else given.angle
         kept = now.style if subject == self.subject else None
@@ -128,43 +134,44 @@ def dial(
 ) -> DialState:
     """Show a subject in a dial in the first of `places`, and its style in the second.
 
-    `angle` (degrees) and `style` are the initial pose; if a page passes other values later, the
-    dial moves there. On a line the dial is a track, and `angle` is a share of the way, from 0 to
-    100. `styles` are the sliders (`style_directions`), `likely` the source of random styles, by
-    default the prior; `lead` is the text above them. With another subject, or another `model` (its
-    name), the style is reset to the subject's own. A model `beside` turns together with the first
-    and follows its style in the properties for which both have a direction. If it is `editable`, a
-    click on a dot adds or removes a view.
-
-    `doubt` is the expected error of a pixel at even places, the width of the ring; if None,
-    the width is the remaining share of the prior variance.
+    If a page passes another `angle` (degrees; on a line 0 to 100) or `style` later, the dial moves
+    there; with another subject or `model` (its name) the style is reset to the subject's own.
+    `styles` are the sliders (`style_directions`), `likely` the source of random styles, by default
+    the prior; `lead` is the text above them. A model `beside` turns together with the first and
+    follows its style where both have a direction. If it is `editable`, a click on a dot adds or
+    removes a view. `doubt` is the expected error of a pixel at even places, the width of the ring;
+    if None, the width is the remaining share of the prior variance.
     """
-    scene, subject, thing = seen.scene, seen.subject, collection.words.one
+    scene, record, track = seen.scene, _record(key), collection.track
     assert scene is not None
-    record, count = _record(key), len(scene.styles)
-    record.follow(Pose(_degrees(angle), _style(style, count)), (model, subject.id), count)
-    picture = _views(seen, collection) | {
+    record.follow(angle, style, (model, seen.subject.id), len(scene.styles))
+    data = _data(seen, collection, doubt) | {
+        "key": key,
+        "subject": repr(record.subject),
+        "name": model,
         "heldOutText": held_out_text,
         "editable": editable,
         "beside": beside and _beside(beside, styles),
     }
-    data = picture | {
-        "key": key,
-        "scene": sha256(json.dumps(picture).encode()).hexdigest()[:16],  # changes with any of it
-        "subject": repr(record.subject),
-        "name": model,
-        "pose": {"revision": record.revision, **asdict(record.pose)},
-        "size": SIZE,
-        **_track(seen, collection, doubt),
-    }
-    sliders = slider_data(scene.own, key, styles, morph, likely, lead, thing)
+    data["scene"] = sha256(json.dumps(data).encode()).hexdigest()[:16]  # changes with any of it
+    data["pose"] = {"revision": record.revision, **asdict(record.pose)}
+    sliders = slider_data(scene.own, key, styles, morph, likely, lead, collection.words.one)
     with places[0]:
-        below = _mount(key, data, record)
+        # streamlit.css reserves the space of a ring, whose size is known with the slider of degrees
+        with st.container(key=f"{key}.{'ring' if track.degrees else 'line'}", gap=None):
+            _dial(
+                f"{key}.{'track' if scene.line else 'dial'}",
+                data,
+                pose=record.take_pose,
+                context=record.take_context,
+                need=lambda _: None,  # the rerun suffices: it offers the decoder again
+            )
+        below = st.container()
     if sliders:
         with places[1]:
             _sliders(f"{key}.styles", sliders)
     now = record.pose
-    page = partial(standalone.html, scene.network.blob, data, sliders)
+    page = partial(_page, scene.network.blob, data, sliders)
     return DialState(now.angle, None if now.style is None else list(now.style), below, page)
 
 
@@ -180,7 +187,7 @@ def context(key: str, default: Iterable[int]) -> list[int]:
     return default if record.context is None else record.context
 
 
-def forget_context(key: str) -> None:
+def forget_views(key: str) -> None:
     """Reset the views chosen on the dial."""
     record = _record(key)
     record.default = record.context = None
@@ -198,17 +205,6 @@ def restyle(key: str, style: Sequence[float] | None) -> None:
     record.move(Pose(record.pose.angle, None if style is None else tuple(map(float, style))))
 
 
-def followed(styles: Sequence[Style] | None, beside: Beside | None) -> list[tuple[Style, Style]]:
-    """Sliders of the first model and, of the second, those for the same property.
-
-    Single channels are left out: each model has its own.
-    """
-    if beside is None:
-        return []
-    second = {style.name: style for style in beside.styles if style.channel is None}
-    return [(each, second[each.name]) for each in styles or () if each.name in second]
-
-
 def _record(key: str) -> _Record:
     return st.session_state.setdefault(f"{key}.record", _Record())
 
@@ -223,29 +219,21 @@ def _style(style: Sequence[float] | None, count: int) -> tuple[float, ...] | Non
     return tuple(round(float(value), 3) for value in style)
 
 
-def _views(seen: Imagined, collection: Collection) -> dict[str, Any]:
-    """Data of a subject for a model, and places of its views on the ring or the line."""
+def _data(seen: Imagined, collection: Collection, doubt: np.ndarray | None) -> dict[str, Any]:
+    """Data of a subject for a model, places of its views, and colours and widths of the band."""
     scene, track = seen.scene, collection.track
     assert scene is not None
     low, high = track.ends
     turned = np.rad2deg(scene.angles).round(2) % 360
-    at = (50 * (scene.angles + 1)).round(2) if scene.line else turned
+    trails = seen.trails(track.grid(STEPS), TRAILS)
     return {
         **_decoded(scene),
         "line": scene.line,
         "scale": {"low": low, "high": high, "degrees": track.degrees},
         "heldOut": list(seen.subject.held_out),
-        "angles": at.tolist(),
+        "angles": ((50 * (scene.angles + 1)).round(2) if scene.line else turned).tolist(),
         "observed": scene.observed.tolist(),
-    }
-
-
-def _track(seen: Imagined, collection: Collection, doubt: np.ndarray | None) -> dict[str, Any]:
-    """Colours and widths of the ring or the line, and what is drawn over the picture."""
-    scene, track = seen.scene, collection.track
-    assert scene is not None
-    trails = seen.trails(track.grid(STEPS), TRAILS)
-    return {
+        "size": SIZE,
         "cycle": palette.TRACK if scene.line else palette.CYCLE,
         "heldOutColour": palette.HELD_OUT,
         "thing": collection.words.one,
@@ -265,25 +253,42 @@ def _widths(scene: Scene, track: Track, doubt: np.ndarray | None) -> np.ndarray:
     return np.full(WIDTHS, NARROW) if scene.variance is None else scene.unknown(w)
 
 
-def _mount(key: str, data: dict[str, Any], record: _Record) -> DeltaGenerator:
-    """Show the component; return the space below it."""
-    # streamlit.css reserves the space of a ring, whose size is known with the slider of degrees
-    room = "ring" if data["scale"]["degrees"] else "line"
-    with st.container(key=f"{key}.{room}", gap=None):
-        _dial(
-            f"{key}.{'track' if data['line'] else 'dial'}",
-            data,
-            pose=record.take_pose,
-            context=record.take_context,
-            need=lambda _: None,  # the rerun suffices: it offers the decoder again
-        )
-    return st.container()
+def _page(
+    decoder: bytes,
+    data: dict[str, Any],
+    sliders: dict[str, Any] | None,
+    title: str,
+    sentence: str,
+) -> str:
+    """The dial as one HTML file, made of the modules that the app loads, without server or network.
+
+    Views cannot be added in it, because the encoder is on the server.
+    """
+    content = {
+        "decoder": base64.b64encode(decoder).decode(),
+        "dial": {**data, "editable": False, "beside": None},
+        "sliders": sliders,
+    }
+    parts = {
+        "TITLE": escape(title),
+        "SENTENCE": escape(sentence),
+        "STYLE": read("shared/common.css") + read("shared/page.css"),
+        "IMPORTS": bundle.import_map(read, STANDALONE),
+        "CONTENT": bundle.script_json(content),
+        "ENTRY": STANDALONE,
+        "DIAL": bundle.shadow(read, "dial"),
+        "SLIDERS": bundle.shadow(read, "style_sliders") if sliders else "",
+    }
+    return bundle.page(read("dial/standalone.html"), parts)
 
 
 def _beside(beside: Beside, styles: Sequence[Style] | None) -> dict[str, Any]:
+    """Data of the second model; it follows the sliders that both have, except single channels."""
+    second = {style.name: style for style in beside.styles if style.channel is None}
     pairs = [
-        {"reading": rounded(first.reading), "direction": rounded(other.direction)}
-        for first, other in followed(styles, beside)
+        {"reading": rounded(each.reading), "direction": rounded(second[each.name].direction)}
+        for each in styles or ()
+        if each.name in second
     ]
     return {"name": beside.name, **_decoded(beside.scene), "follow": pairs}
 
@@ -304,13 +309,4 @@ def _packed(values: np.ndarray) -> dict[str, Any]:
     return {"shape": values.shape, "values": packed(values)}
 
 
-__all__ = [
-    "Beside",
-    "DialState",
-    "context",
-    "dial",
-    "followed",
-    "forget_context",
-    "move",
-    "restyle",
-]
+__all__ = ["Beside", "DialState", "context", "dial", "forget_views", "move", "restyle"]

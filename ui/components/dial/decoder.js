@@ -68,20 +68,21 @@ function kept(steps) {
   };
 }
 
-// Complex features of the style times complex features of the local channels, real parts first.
+// Complex numbers times others, real parts first.
+export function times(a, b) {
+  const half = a.length / 2;
+  const out = new Float64Array(a.length);
+  for (let k = 0; k < half; k++) {
+    out[k] = a[k] * b[k] - a[half + k] * b[half + k];
+    out[half + k] = a[k] * b[half + k] + a[half + k] * b[k];
+  }
+  return out;
+}
+
+// Complex features of the style times complex features of the local channels.
 function product(local, styleSteps, turnSteps) {
   const features = kept(styleSteps);
-  return (code) => {
-    const style = features(code.subarray(local));
-    const turn = run(turnSteps, code.subarray(0, local));
-    const half = style.length / 2;
-    const out = new Float64Array(style.length);
-    for (let k = 0; k < half; k++) {
-      out[k] = style[k] * turn[k] - style[half + k] * turn[half + k];
-      out[half + k] = style[k] * turn[half + k] + style[half + k] * turn[k];
-    }
-    return out;
-  };
+  return (code) => times(features(code.subarray(local)), run(turnSteps, code.subarray(0, local)));
 }
 
 // A look from the style, shifted to the place that the first two channels stand for: D · look · Rᵀ, with
@@ -90,31 +91,36 @@ function move({ shape, margin }, lookSteps, centre, logReach) {
   const [channels, height, width] = shape;
   const [h, w] = [height - 2 * margin, width - 2 * margin];
   const out = new Float64Array(channels * height * width);
-  const across = new Float64Array(h * width);
+  const across = new Float64Array(width * h);
   const lookOf = kept(lookSteps);
   return (code) => {
     const look = lookOf(code.subarray(2));
     const [x, y] = [0, 1].map((k) => centre[k] + Math.exp(logReach[k]) * Math.tanh(code[k]));
-    const down = shift(height, margin, y);
-    const right = shift(width, margin, x);
+    const [down, right] = [shift(height, margin, y), shift(width, margin, x)];
     for (let c = 0; c < channels; c++) {
-      for (let row = 0; row < h; row++) {
-        for (let to = 0; to < width; to++) {
-          let sum = 0;
-          for (let k = 0; k < w; k++) sum += look[(c * h + row) * w + k] * right[to * w + k];
-          across[row * width + to] = sum;
-        }
-      }
-      for (let to = 0; to < height; to++) {
-        for (let column = 0; column < width; column++) {
-          let sum = 0;
-          for (let k = 0; k < h; k++) sum += down[to * h + k] * across[k * width + column];
-          out[(c * height + to) * width + column] = sum;
-        }
-      }
+      multiply(right, look.subarray(c * h * w, (c + 1) * h * w), w, across);
+      multiply(down, across, h, out.subarray(c * height * width));
     }
     return out;
   };
+}
+
+// A · Bᵀ for rows of the same length
+function multiply(a, b, length, out) {
+  const columns = b.length / length;
+  for (let row = 0, to = 0; row < a.length; row += length) {
+    for (let column = 0; column < columns; column++) {
+      const other = column * length;
+      let [one, two] = [0, 0]; // two sums, for instruction-level parallelism
+      let k = 0;
+      for (; k + 1 < length; k += 2) {
+        one += a[row + k] * b[other + k];
+        two += a[row + k + 1] * b[other + k + 1];
+      }
+      if (k < length) one += a[row + k] * b[other + k];
+      out[to++] = one + two;
+    }
+  }
 }
 
 // the matrix [n, n - 2 margin] that shifts n samples by p: a sum of cosines of the distance
@@ -137,16 +143,8 @@ function shift(n, margin, p) {
 function dense({ inputs, outputs }, weight, bias) {
   const out = new Float64Array(outputs);
   return (x) => {
-    for (let o = 0, at = 0; o < outputs; o++) {
-      let [a, b] = [bias[o], 0]; // two sums, for instruction-level parallelism
-      let i = 0;
-      for (; i + 1 < inputs; i += 2, at += 2) {
-        a += weight[at] * x[i];
-        b += weight[at + 1] * x[i + 1];
-      }
-      if (i < inputs) a += weight[at++] * x[i];
-      out[o] = a + b;
-    }
+    multiply(weight, x, inputs, out);
+    for (let o = 0; o < outputs; o++) out[o] += bias[o];
     return out;
   };
 }
@@ -162,35 +160,32 @@ function double({ inputs, outputs, crop }, [, height, width], weight, bias) {
   const outWidth = 2 * (width - crop);
   const out = new Float64Array(outputs * outHeight * outWidth);
 
-  // one output channel of one phase: its weights begin at `from`
-  function convolve(o, p, q, from) {
-    sum.fill(bias[o]);
-    for (let i = 0; i < inputs; i++) {
-      const [k00, k01, k10, k11] = weight.subarray(from + 4 * i, from + 4 * i + 4);
-      const start = i * plane + p * wide + q;
-      for (let n = 0; n < sum.length; n++) {
-        const top = start + n;
-        const below = top + wide;
-        sum[n] += k00 * padded[top] + k01 * padded[top + 1] + k10 * padded[below] + k11 * padded[below + 1];
-      }
-    }
-    for (let row = 0; row < height; row++) {
-      const y = 2 * row + p - crop;
-      if (y < 0 || y >= outHeight) continue;
-      for (let column = 0; column < width; column++) {
-        const x = 2 * column + q - crop;
-        if (x >= 0 && x < outWidth) out[(o * outHeight + y) * outWidth + x] = sum[row * wide + column];
-      }
-    }
-  }
-
   return (small) => {
     for (let row = 0; row < inputs * height; row++) {
       const to = Math.floor(row / height) * plane + ((row % height) + 1) * wide + 1;
       padded.set(small.subarray(row * width, (row + 1) * width), to);
     }
-    for (const [phase, [p, q]] of [[0, 0], [0, 1], [1, 0], [1, 1]].entries()) {
-      for (let o = 0; o < outputs; o++) convolve(o, p, q, 4 * inputs * (phase * outputs + o));
+    for (let part = 0; part < 4 * outputs; part++) {
+      const [p, q, o] = [Math.floor(part / outputs) >> 1, Math.floor(part / outputs) & 1, part % outputs];
+      sum.fill(bias[o]);
+      for (let i = 0; i < inputs; i++) {
+        const from = 4 * (inputs * part + i);
+        const [k00, k01, k10, k11] = weight.subarray(from, from + 4);
+        const start = i * plane + p * wide + q;
+        for (let n = 0; n < sum.length; n++) {
+          const top = start + n;
+          const below = top + wide;
+          sum[n] += k00 * padded[top] + k01 * padded[top + 1] + k10 * padded[below] + k11 * padded[below + 1];
+        }
+      }
+      for (let row = 0; row < height; row++) {
+        const y = 2 * row + p - crop;
+        if (y < 0 || y >= outHeight) continue;
+        for (let column = 0; column < width; column++) {
+          const x = 2 * column + q - crop;
+          if (x >= 0 && x < outWidth) out[(o * outHeight + y) * outWidth + x] = sum[row * wide + column];
+        }
+      }
     }
     return out;
   };

@@ -1,9 +1,9 @@
 // A dial in an HTML file, which contains the data that the app's server sends.
-import { bytes } from "../shared/numbers.js";
+import { bytes } from "../shared/maths.js";
 import { hub } from "../shared/pose.js";
 import styleSliders from "../style_sliders/style_sliders.js";
-import { unpack } from "./decoders.js";
 import dial from "./dial.js";
+import { unpack } from "./picture.js";
 
 export function start() {
   const { decoder, dial: data, sliders } = JSON.parse(document.getElementById("content").textContent);

@@ -13,14 +13,9 @@ export class Views {
   }
 
   // words: formats an angle
-  show(data, words) {
-    this.data = data;
-    this.words = words;
-    // this may be the server's answer to an earlier click
-    const ahead = this.clicked && performance.now() - this.clicked < 2000;
-    const same = ahead && data.observed.every((seen, index) => seen === this.observed[index]);
-    if (!ahead || same) this.clicked = null;
-    if (!this.clicked) this.observed = [...data.observed];
+  show(data, stale, words) {
+    Object.assign(this, { data, words });
+    if (!stale || data.observed.length !== this.observed.length) this.observed = [...data.observed];
     this.make();
   }
 
@@ -64,15 +59,15 @@ export class Views {
 
   // snap an angle to a close view
   rest(angle) {
-    return this.data.angles.find((each) => this.shape.apart(each, angle) < DETENT) ?? angle;
+    return this.data.angles[this.at(angle)] ?? angle;
   }
 
   // state of an angle: observed, held out, and the caption
   state(angle) {
-    const { angles, heldOut, heldOutText } = this.data;
+    const { heldOut, heldOutText } = this.data;
     const view = this.at(angle);
-    const seen = view !== null && this.observed[view];
-    const held = !seen && heldOut.some((index) => this.shape.apart(angles[index], angle) < DETENT);
+    const seen = Boolean(this.observed[view]);
+    const held = !seen && heldOut.includes(view);
     return { seen, held, caption: seen ? "observed" : held ? heldOutText : "imagined" };
   }
 
@@ -82,7 +77,6 @@ export class Views {
     next[index] = !next[index];
     if (!next.some(Boolean)) return null;
     this.observed = next;
-    this.clicked = performance.now();
     this.make();
     return next.flatMap((seen, at) => (seen ? [at] : []));
   }

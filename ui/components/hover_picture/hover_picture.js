@@ -1,6 +1,5 @@
 // The picture of the subject whose point of a chart is under the pointer.
-import { element } from "../shared/dom.js";
-import { mount } from "../shared/mount.js";
+import { element, mount } from "../shared/dom.js";
 
 const SIDE = 84; // pixels of the picture
 const AWAY = 18; // from the pointer
@@ -56,4 +55,4 @@ class HoverPicture {
   }
 }
 
-export default mount(() => new HoverPicture());
+export default mount(HoverPicture);

@@ -30,20 +30,21 @@ _offered: WeakValueDictionary[str, Network] = WeakValueDictionary()
 
 
 class Component:
-    """A component of Streamlit, made of NAME.js, NAME.html and NAME.css in its folder.
+    """A component of Streamlit, made of NAME.js, NAME.html and NAME.css in a folder of its name.
 
     The script is a module that the browser loads once, with what it imports.
     """
 
-    def __init__(self, name: str) -> None:
-        found = (COMPONENTS / name).glob(f"{name}.*")
+    def __init__(self, name: str, folder: str = "") -> None:
+        folder = folder or name
+        found = (COMPONENTS / folder).glob(f"{name}.*")
         files = {path.suffix: path.read_text(encoding="utf-8") for path in found}
         css = read("shared/common.css") + files.get(".css", "")
         self.mount = st.components.v2.component(
             f"fgpvae.{name}",
             html=files.get(".html"),
             css=css if ".html" in files else None,
-            js=IMPORT.format(VERSION, name, name),
+            js=IMPORT.format(VERSION, folder, name),
         )
 
     def __call__(
@@ -55,24 +56,28 @@ class Component:
     ) -> None:
         """Show it. `acts` get the script's values by name, before the page runs again.
 
-        Data are sent as a list of one entry, because Streamlit searches dictionaries for data
-        frames and imports pandas for that.
+        The script also gets the time of the newest change that was answered (`mount` in dom.js).
+        Data are sent as a list, because Streamlit searches dictionaries for data frames and imports
+        pandas for that.
         """
+        answered = f"{key}.answered"
 
         def taken(name: str) -> None:
             sent = (st.session_state.get(key) or {}).get(name)
             if sent is not None:
-                acts[name](sent)
+                st.session_state[answered] = max(st.session_state.get(answered, 0), sent["sent"])
+                acts[name](sent.get("value"))
 
         changes: dict[str, Any] = {f"on_{name}_change": partial(taken, name) for name in acts}
-        self.mount(key=key, data=[data], width=width, **changes)
+        data = [data, st.session_state.get(answered)]
+        self.mount(key=key, data=data, width=width, **changes)
 
 
 def routes() -> list[Route]:
     """For `st.App`: where browsers load scripts and decoders, below any path of a proxy."""
     return [
-        Route("/{base:path}scripts/{version}/{file:path}", _script),
-        Route("/{base:path}weights/{name}", _decoder),
+        Route("/{base:path}scripts/{version}/{file:path}", _serve),
+        Route("/{base:path}weights/{file}", _serve),
     ]
 
 
@@ -81,18 +86,13 @@ def offer(network: Network) -> None:
     _offered[network.id] = network
 
 
-async def _script(request: Request) -> Response:
-    return _file(SCRIPTS.get(request.path_params["file"]), "text/javascript")
-
-
-async def _decoder(request: Request) -> Response:
-    network = _offered.get(request.path_params["name"])
-    return _file(network.blob if network else None, "application/octet-stream")
-
-
-def _file(content: bytes | None, kind: str) -> Response:
+async def _serve(request: Request) -> Response:
+    name = request.path_params["file"]
+    network = _offered.get(name)
+    content = network.blob if network else SCRIPTS.get(name)
     if content is None:
         return Response(status_code=404)
+    kind = "application/octet-stream" if network else "text/javascript"
     return Response(content, media_type=kind, headers=FOREVER)
 
 

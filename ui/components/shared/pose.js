@@ -1,5 +1,5 @@
 // The pose that the dial and the style card of a page share in the browser.
-import { turned } from "./geometry.js";
+import { turned } from "./maths.js";
 
 export const hub = (globalThis.fgpvae ??= { networks: new Map(), poses: new Map() });
 export const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -70,6 +70,15 @@ class LivePose {
     for (const listener of this.listeners) listener();
   }
 
+  // mark the current style, to which `unwind` goes back without a trace
+  mark() {
+    this.marked = this.past.length;
+  }
+
+  unwind() {
+    if (this.past.length > this.marked) [this.settled] = this.past.splice(this.marked);
+  }
+
   undo() {
     if (!this.past.length) return;
     this.settled = this.past.pop();
@@ -92,7 +101,6 @@ class LivePose {
     });
   }
 
-  // animate to another style
   glide(style) {
     this.stop();
     const from = Array.from(this.values());
@@ -110,12 +118,15 @@ export function poseOf(key) {
   return hub.poses.get(key);
 }
 
-// Set a view's `live` to the pose of a key, and call its `changed` on each change.
+// Give a view the pose of a key as `live`, and call its `draw` after each change, once a frame.
 export function follow(view, key) {
   view.live = poseOf(key);
+  view.changed = () =>
+    (view.frame ??= requestAnimationFrame(() => {
+      view.frame = null;
+      view.draw();
+    }));
   view.live.listeners.add(view.changed);
 }
 
-export function leave(view) {
-  view.live.listeners.delete(view.changed);
-}
+export const leave = (view) => view.live.listeners.delete(view.changed);

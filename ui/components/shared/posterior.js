@@ -29,16 +29,6 @@ function forward(lower, x) {
   return out;
 }
 
-// L⁻ᵀx
-function backward(lower, x) {
-  const out = Float64Array.from(x);
-  for (let i = out.length - 1; i >= 0; i--) {
-    for (let k = i + 1; k < out.length; k++) out[i] -= lower[k][i] * out[k];
-    out[i] /= lower[i][i];
-  }
-  return out;
-}
-
 const dot = (a, b) => a.reduce((sum, value, k) => sum + value * b[k], 0);
 
 export class Posterior {
@@ -55,8 +45,7 @@ export class Posterior {
       const gram = this.w.map((a, p) => this.w.map((b, q) => root[p] * root[q] * this.kernel(a, b) + (p === q)));
       const lower = cholesky(gram);
       const white = forward(lower, views.map((view, q) => root[q] * (view.mean[j] - before[q][j])));
-      const alpha = backward(lower, white).map((value, q) => root[q] * value);
-      return { root, lower, white, alpha };
+      return { root, lower, white };
     });
     this.style = [];
     this.styleVariance = [];
@@ -69,9 +58,8 @@ export class Posterior {
 
   // the mean of all channels at w: [L]
   at(w) {
-    const near = this.w.map((each) => this.kernel(w, each));
     const before = this.mean?.at(w);
-    const local = this.local.map(({ alpha }, j) => dot(near, alpha) + (before ? before[j] : 0));
+    const local = this.local.map((channel, j) => dot(this.cross(channel, w), channel.white) + (before?.[j] ?? 0));
     return Float64Array.of(...local, ...this.style);
   }
 

@@ -1,18 +1,15 @@
 // The laboratory in one file: computes here what the app's server computes there.
 import canvas from "../canvas/canvas.js";
-import { circle } from "../dial/circle.js";
+import { chain, run, times } from "../dial/decoder.js";
 import dial from "../dial/dial.js";
 import { Picture } from "../dial/picture.js";
-import { Series } from "../dial/series.js";
-import { radians, turned } from "../shared/geometry.js";
-import { bytes, floats, gaussian } from "../shared/numbers.js";
+import { circle, Curves } from "../dial/shapes.js";
+import { bytes, clamp, floats, gaussian, radians, turned, unpacked } from "../shared/maths.js";
 import { hub, poseOf } from "../shared/pose.js";
 import { Posterior } from "../shared/posterior.js";
 import styleSliders from "../style_sliders/style_sliders.js";
 import tiles from "../tiles/tiles.js";
 import { digit } from "./digit.js";
-import { Encoder } from "./encoder.js";
-import { weights } from "./weights.js";
 
 const WIDTH = 1 / 12; // width of a stroke, as in the app
 const [SAMPLES, STEPS] = [8, 47]; // sampled paths of a film, points of each
@@ -21,6 +18,7 @@ const WIDTHS = 120; // places where a ring or track has a width
 const DIGIT = { thing: "digit", disc: true, scale: { low: 0, high: 360, degrees: true } };
 const WIDEST = 0.3; // error of a pixel at which the ring is widest, as in the app
 const WARM = "#e4572e";
+const FLOOR = 1e-6; // lower bound of a variance, as in networks/standard.py
 const $ = (id) => document.getElementById(id);
 const root = (id) => $(id).shadowRoot;
 let content;
@@ -28,15 +26,41 @@ let content;
 // even places of a line
 const along = (count) => Array.from({ length: count }, (_, k) => (2 * k) / (count - 1) - 1);
 
-// the layers and weights of a network
+// The layers and weights of a network, as fgpvae.browser.site writes them: whole numbers, deflated, and a scale for
+// each row.
 async function network(name) {
-  const packed = content.networks[name];
-  return { header: packed.header, weights: await weights(packed, $(`${name}-weights`).textContent) };
+  const { header, sizes, scales } = content.networks[name];
+  const text = $(`${name}-weights`).textContent;
+  const inflated = new Blob([bytes(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const [all, scale] = [await new Response(inflated).arrayBuffer(), unpacked(scales)];
+  const weights = new Float32Array(sizes.reduce((sum, [rows, columns]) => sum + rows * columns, 0));
+  let [from, to, at] = [0, 0, 0];
+  for (const [rows, columns, size] of sizes) {
+    const end = from + size * rows * columns;
+    const levels = new (size === 1 ? Int8Array : Int16Array)(all.slice(from, end));
+    levels.forEach((level, k) => (weights[to + k] = level * scale[at + Math.floor(k / columns)]));
+    [from, to, at] = [end, to + levels.length, at + rows];
+  }
+  return { header, weights };
+}
+
+// The encoder: an image [H * W] at an angle -> means and variances [L], local channels first. For the global channels
+// the features of the image are turned back by the angle.
+function encoder({ header: { layers: [{ first, local, style, harmonics }] }, weights }) {
+  const [features, plain, rotated] = [first, local, style].map((layers) => chain(layers, weights));
+  return (image, angle) => {
+    const seen = run(features, image).slice();
+    const angles = Array.from({ length: seen.length / 2 }, (_, k) => angle * (k % harmonics));
+    const turned = times(seen, Float64Array.of(...angles.map(Math.cos), ...angles.map(Math.sin)));
+    const parts = [run(plain, seen), run(rotated, turned)];
+    const join = (from, to) => parts.flatMap((each) => Array.from(each.subarray(from * each.length, to * each.length)));
+    return { mean: join(0, 0.5), variance: join(0.5, 1).map((log) => Math.exp(clamp(log, -20, 20)) + FLOOR) };
+  };
 }
 
 // a model: its kernel, mean function and number of channels, as the posterior takes them
 function prepared(model) {
-  return { ...model, mean: model.mean && new Series({ shape: [model.local], values: model.mean }) };
+  return { ...model, mean: model.mean && new Curves(circle, { shape: [model.local], values: model.mean }) };
 }
 
 // encoded views [{ w, mean, variance }] of a subject of the page
@@ -93,11 +117,12 @@ class Stage {
       beside: null,
       ...this.fixed,
     };
-    dial({ data: [data], parentElement: root(this.id), setStateValue: (name, value) => this.took(name, value) });
+    dial({ data: [data, this.answered], parentElement: root(this.id), setStateValue: (...sent) => this.took(...sent) });
     this.changed?.();
   }
 
-  took(name, value) {
+  took(name, { value, sent }) {
+    this.answered = sent;
     if (name !== "context") return;
     this.observed = this.views.map((_, q) => value.indices.includes(q));
     this.refresh();
@@ -127,7 +152,7 @@ function gallery(id, label, { subjects }, selected, second, picked) {
     badge: second === null ? "" : { [selected]: "A", [second]: "B" }[k] ?? "",
   }));
   const data = { layout: "gallery", label, single: false, tiles: shown };
-  tiles({ data: [data], parentElement: root(id), setTriggerValue: (_, name) => picked(Number(name)) });
+  tiles({ data: [data], parentElement: root(id), setTriggerValue: (_, { value }) => picked(Number(value)) });
 }
 
 // --- rotate ---
@@ -180,21 +205,21 @@ function rotate(model) {
 
 // --- draw ---
 
-function drawing(model, encoder) {
+function drawing(model, encode) {
   const stage = new Stage("draw", "drawn", model, "decoder", DIGIT);
   let views = []; // those added before the current drawing
   let strokes = [];
   let [sheet, drawings] = [0, 0];
   const paper = () => {
-    const data = { strokes, width: WIDTH, sheet: sheet++, thing: "digit", margin: 0 };
-    canvas({ data: [data], parentElement: root("canvas"), setTriggerValue: (_, made) => took(made.strokes) });
+    const data = { strokes, width: WIDTH, sheet: sheet++, thing: "digit", margin: 0, dial: "draw" };
+    canvas({ data: [data], parentElement: root("canvas"), setTriggerValue: (_, { value }) => took(value.strokes) });
   };
   const show = () => {
     const now = [...views];
     if (strokes.length) {
       const w = radians(turned($("turned").valueAsNumber || 0));
       const image = digit(strokes, WIDTH, w);
-      now.push({ w, image, ...encoder.run(image, w) });
+      now.push({ w, image, ...encode(image, w) });
       const pixels = new ImageData(28, 28);
       image.forEach((value, k) => pixels.data.set([255 * value, 255 * value, 255 * value, 255], 4 * k));
       $("seen").getContext("2d").putImageData(pixels, 0, 0);
@@ -243,8 +268,7 @@ export async function start() {
   rotate(model);
   // draw the first digit before the other sections are built
   await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
-  const { header, weights: numbers } = await network("encoder");
-  drawing(model, new Encoder(header, numbers));
+  drawing(model, encoder(await network("encoder")));
   hub.networks.set("films", await network("films"));
   films(prepared(content.films));
   document.body.dataset.ready = "yes";

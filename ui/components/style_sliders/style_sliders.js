@@ -1,8 +1,6 @@
 // The style card: sliders for what stays the same when the digit turns.
-import { element, listen, parts } from "../shared/dom.js";
-import { clamp } from "../shared/geometry.js";
-import { mount } from "../shared/mount.js";
-import { gaussian, unpacked } from "../shared/numbers.js";
+import { element, listen, mount, parts } from "../shared/dom.js";
+import { clamp, gaussian, unpacked } from "../shared/maths.js";
 import { follow, leave } from "../shared/pose.js";
 
 const SHOWN = 8;
@@ -19,22 +17,16 @@ const place = (share) => `calc(${100 * share}% + ${(0.5 - share).toFixed(4)} * v
 
 class StyleCard {
   constructor(root, { key }) {
-    const { random, prior, own, card, ...rest } = parts(
-      root, "card", "lead", "sliders", "more", "morph", "far", "drawn", "fitted", "small", "undo", "random", "prior", "own",
-    );
-    Object.assign(this, rest, { prior });
+    const { random, own, card } = parts(root, "random", "own", "card");
+    Object.assign(this, parts(root, "lead", "sliders", "morph", "far", "drawn", "fitted", "small", "undo", "prior"));
     [this.morphName, this.share, this.reached] = this.morph.firstElementChild.children;
-    this.changed = () => (this.frame ??= requestAnimationFrame(() => this.draw()));
     this.watch = () => this.copy();
     follow(this, key);
     this.live.watchers.add(this.watch);
-    new ResizeObserver(() => this.copy()).observe(this.small);
-    this.more.addEventListener("click", () => {
-      this.all = !this.all;
-      this.arrange();
-    });
-    random.addEventListener("click", () => this.live.glide(this.data.likely ? this.likely() : this.unlikely()));
-    prior.addEventListener("click", () => this.live.glide(this.unlikely()));
+    new ResizeObserver(this.watch).observe(this.small);
+    const unlikely = () => this.live.own.map(gaussian); // a draw from the prior
+    random.addEventListener("click", () => this.live.glide(this.data.likely ? this.likely() : unlikely()));
+    this.prior.addEventListener("click", () => this.live.glide(unlikely()));
     own.addEventListener("click", () => this.live.glide(null));
     this.undo.addEventListener("click", () => this.live.undo());
     card.addEventListener("keydown", (event) => {
@@ -77,11 +69,6 @@ class StyleCard {
     return mean.map((value, g) => weights.reduce((sum, each, row) => sum + each * factor[row * mean.length + g], value));
   }
 
-  // a draw from the prior
-  unlikely() {
-    return this.live.own.map(gaussian);
-  }
-
   build() {
     this.rows = this.data.styles.map((style) => {
       const text = element("span", { className: "name", title: style.hint }, style.name);
@@ -90,24 +77,20 @@ class StyleCard {
       listen(input, {
         input: () => this.move(style, Number(input.value)),
         change: () => this.live.commit(),
+        mousedown: ({ detail }) => detail === 1 && this.live.mark(),
         dblclick: () => {
+          this.live.unwind(); // what its first click has changed
           this.move(style, read(style, this.live.own));
           this.live.commit();
         },
       });
       return { style, row: element("label", { className: "row" }, text, input, output), input, output };
     });
-    this.sliders.replaceChildren(...this.rows.map(({ row }) => row));
-    this.arrange();
-  }
-
-  arrange() {
-    this.rows.forEach(({ row }, rank) => (row.hidden = !this.all && rank >= SHOWN));
-    this.more.hidden = this.rows.length <= SHOWN;
-    this.more.textContent = this.all ? `Show the first ${SHOWN}` : `Show all ${this.rows.length}`;
-    this.more.ariaExpanded = String(Boolean(this.all));
-    this.sliders.classList.toggle("long", Boolean(this.all));
-    this.draw();
+    const rows = this.rows.map(({ row }) => row);
+    const open = Boolean(this.sliders.querySelector("[open]"));
+    const all = element("summary", {}, `Show all ${rows.length}`);
+    const more = element("details", { className: "more", open, ontoggle: this.changed }, all, ...rows.slice(SHOWN));
+    this.sliders.replaceChildren(...rows.slice(0, SHOWN), ...(rows.length > SHOWN ? [more] : []));
   }
 
   move(along, value) {
@@ -130,17 +113,16 @@ class StyleCard {
   }
 
   draw() {
-    this.frame = null;
     const values = this.live.values();
-    const shown = this.rows.filter(({ row }) => !row.hidden);
-    const far = shown.map((each) => this.drawRow(each, read(each.style, values), read(each.style, this.live.own)));
-    this.far.hidden = !far.some(Boolean);
+    const far = this.rows.filter((each) => this.drawRow(each, values) && each.row.checkVisibility());
+    this.far.hidden = !far.length;
     this.undo.disabled = !this.live.past.length;
     if (this.data.morph) this.drawMorph();
   }
 
   // whether the style is beyond real digits, so that a slider is extended
-  drawRow({ style, row, input, output }, value, own) {
+  drawRow({ style, row, input, output }, values) {
+    const [value, own] = [read(style, values), read(style, this.live.own)];
     const [low, high] = style.ends ?? [-this.limit, this.limit];
     const [least, most] = [Math.min(low, value, own), Math.max(high, value, own)];
     Object.assign(input, { min: least, max: most, value });
@@ -189,4 +171,4 @@ class StyleCard {
   }
 }
 
-export default mount((root, data) => new StyleCard(root, data));
+export default mount(StyleCard);

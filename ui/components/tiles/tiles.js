@@ -1,6 +1,5 @@
 // Pictures to choose from: a strip of angles, a gallery of digits.
-import { element, listen } from "../shared/dom.js";
-import { mount } from "../shared/mount.js";
+import { element, listen, mount } from "../shared/dom.js";
 
 class Tiles {
   constructor(root) {
@@ -15,9 +14,8 @@ class Tiles {
     return [...this.box.children];
   }
 
-  update(data, _, trigger) {
+  update(data) {
     this.data = data;
-    this.send = (name) => trigger("picked", name);
     this.box.className = `tiles ${data.layout}`;
     this.box.ariaLabel = data.label;
     this.box.style.setProperty("--count", data.tiles.length);
@@ -29,7 +27,7 @@ class Tiles {
 
   make() {
     const parts = ["bar", "text", "badge"].map((className) => element("span", { className }));
-    return element("button", { type: "button" }, element("img", { alt: "" }), ...parts);
+    return element("button", { type: "button" }, element("img", { alt: "", className: "shown" }), ...parts);
   }
 
   fill(button, tile) {
@@ -59,7 +57,7 @@ class Tiles {
       for (const each of this.buttons) each.ariaPressed = String(each === button);
     }
     this.reach(button);
-    this.send(button.dataset.name);
+    this.trigger("picked", button.dataset.name);
   }
 
   key(event) {
@@ -74,4 +72,4 @@ class Tiles {
   }
 }
 
-export default mount((root) => new Tiles(root));
+export default mount(Tiles);

@@ -42,9 +42,7 @@ def turntable(
         "width": width,
         "line": line,
         "sheet": address(sheet[0] if channels == 1 else sheet),
-        "figures": {
-            each: [round(float(v), 5) for v in values] for each, values in (figures or {}).items()
-        },
+        "figures": {name: np.round(each, 5).tolist() for name, each in (figures or {}).items()},
         "hints": dict(hints or {}),
         "least": least,
         "silent": silent,

@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import streamlit as st
-
 from ui.components.shared import Component
 from ui.shell import palette
 
@@ -13,36 +11,22 @@ _component = Component("upright")
 
 
 def upright(
-    drawing: str,
-    angle: float,
-    *,
-    key: str,
-    stated: bool,
-    on_turn: Callable[[float | None], None],
+    drawing: str, angle: float, *, key: str, stated: bool, on_turn: Callable[[float | None], None]
 ) -> None:
     """Show a picture, an SVG as it came, turned back by its angle in degrees.
 
     `stated`: whether the user has turned it. `on_turn` gets the angle in degrees after a drag, or
-    None if the user lets the model infer it again. The browser gets the number of the last answered
-    change, so that an earlier run does not turn the picture back.
+    None if the user lets the model infer it again.
     """
-    answered = f"{key}.answered"
 
     def turned(sent: dict[str, Any]) -> None:
-        st.session_state[answered] = sent.get("sent")
         degrees = sent.get("angle")
         if degrees is None:
             on_turn(None)
         elif isinstance(degrees, int | float) and math.isfinite(degrees):
             on_turn(round(float(degrees), 1) % 360)
 
-    data = {
-        "drawing": drawing,
-        "angle": angle,
-        "stated": stated,
-        "answered": st.session_state.get(answered),
-        "cycle": list(palette.CYCLE),
-    }
+    data = {"drawing": drawing, "angle": angle, "stated": stated, "cycle": palette.CYCLE}
     _component(key, data, turned=turned)
 
 

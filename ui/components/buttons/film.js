@@ -1,7 +1,6 @@
 // A film of one turn, or from end to end: drawn large, and recorded by the browser as WebM, or as MP4 where it has that.
-import { Enlarger } from "../dial/enlarger.js";
-import { element } from "../shared/dom.js";
-import { mount } from "../shared/mount.js";
+import { Enlarger } from "../dial/picture.js";
+import { element, mount } from "../shared/dom.js";
 import { poseOf } from "../shared/pose.js";
 
 const SECONDS = 6; // a turn
@@ -10,18 +9,16 @@ const SIDE = 720; // pixels, about
 const BITS = 6e6; // a second
 const KINDS = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm", "video/mp4"];
 
-// Records pictures side by side, each with a style, over a full turn or from end to end.
 async function record(pictures, start, progress) {
   const type = KINDS.find((each) => MediaRecorder.isTypeSupported(each));
   if (!type) throw new Error("this browser records no film");
   const enlargers = pictures.map(({ picture: { decoder } }) => {
     const [, height, width] = decoder.shape;
-    return new Enlarger(decoder.shape, Math.max(2, Math.round(SIDE / Math.max(width, height))));
+    return new Enlarger(decoder.shape, 2 * Math.max(1, Math.round(SIDE / 2 / Math.max(width, height)))); // even
   });
-  const even = (value) => value + (value % 2); // as encoders want it
   const canvas = element("canvas", {
-    width: even(enlargers.reduce((sum, each) => sum + each.image.width, 0)),
-    height: even(Math.max(...enlargers.map((each) => each.image.height))),
+    width: enlargers.reduce((sum, each) => sum + each.image.width, 0),
+    height: Math.max(...enlargers.map((each) => each.image.height)),
   });
   const paper = canvas.getContext("2d", { alpha: false });
   const draw = (share) => {
@@ -52,37 +49,31 @@ async function record(pictures, start, progress) {
 
 class FilmButton {
   constructor(root, { key }) {
-    this.button = root.querySelector("button");
-    this.word = this.button.textContent;
-    this.live = poseOf(key);
-    this.button.addEventListener("click", () => this.film());
+    const button = root.querySelector("button");
+    const word = button.textContent;
+    const live = poseOf(key);
+    button.addEventListener("click", async () => {
+      if (!live.picture?.decoder) return;
+      const pictures = [{ picture: live.picture, style: Array.from(live.values()) }];
+      if (live.beside) pictures.push({ picture: live.beside, style: live.beside.scene.own });
+      const say = (share) => (button.textContent = `${Math.round(100 * share)}%`);
+      button.disabled = true;
+      try {
+        const film = await record(pictures, live.angle, say);
+        const href = URL.createObjectURL(film);
+        element("a", { href, download: `${this.name}.${film.type === "video/mp4" ? "mp4" : "webm"}` }).click();
+        setTimeout(() => URL.revokeObjectURL(href), 60_000);
+        button.textContent = word;
+      } catch (error) {
+        button.textContent = `No film: ${error.message}`;
+      }
+      button.disabled = false;
+    });
   }
 
   update({ name }) {
     this.name = name;
   }
-
-  async film() {
-    const { live, button } = this;
-    if (!live.picture?.decoder) return;
-    const pictures = [{ picture: live.picture, style: Array.from(live.values()) }];
-    if (live.beside) pictures.push({ picture: live.beside, style: live.beside.scene.own });
-    button.disabled = true;
-    try {
-      const say = (share) => (button.textContent = `${Math.round(100 * share)}%`);
-      this.save(await record(pictures, live.angle, say));
-      button.textContent = this.word;
-    } catch (error) {
-      button.textContent = `No film: ${error.message}`;
-    }
-    button.disabled = false;
-  }
-
-  save(film) {
-    const href = URL.createObjectURL(film);
-    element("a", { href, download: `${this.name}.${film.type === "video/mp4" ? "mp4" : "webm"}` }).click();
-    setTimeout(() => URL.revokeObjectURL(href), 60_000);
-  }
 }
 
-export default mount((root, data) => new FilmButton(root, data));
+export default mount(FilmButton);

@@ -1,6 +1,5 @@
 // Passes pictures from the clipboard to the uploader of the page.
-import { parts } from "../shared/dom.js";
-import { mount } from "../shared/mount.js";
+import { mount, parts } from "../shared/dom.js";
 
 const TOUCH = matchMedia("(pointer: coarse)").matches; // no keys
 const KEYS = TOUCH ? "" : "or press Ctrl+V with a picture in the clipboard.";
@@ -63,4 +62,4 @@ class Paste {
   }
 }
 
-export default mount((root) => new Paste(root));
+export default mount(Paste);
