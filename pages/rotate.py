@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from fgpvae.browser.imagined import remembered
 from ui.catalog import models, subjects
 from ui.inference import cached, captions, downloads, stage
 from ui.inference.places import from_dial
@@ -30,10 +29,9 @@ lines.caption(
 )
 with side:
     guide.link()
-stored = remembered(model, subject)
-given = stored or stage.chosen_views(key, subject, link)
+given = stage.chosen_views(key, subject, link)
 seen = cached.imagined(choice, subject, given)
-second = cached.imagined(choice, other, remembered(model, other) or other.first_views)
+second = cached.imagined(choice, other, other.first_views)
 guide.card(query_params.text(second.own) if len(second.own) else None)
 left, right = st.columns([1.1, 1], gap="medium")
 in_ring = beside.scene(second_model, subject, given) if seen.scene else None
@@ -47,7 +45,7 @@ state = stage.show(
     morph=second.own.tolist() if len(second.own) else None,
     beside=in_ring,
     lead=f"{in_ring.name} follows where it has the same slider." if in_ring else "",
-    editable=stored is None,
+    editable=model.takes_new_digits,
 )
 w = from_dial(track, state.angle)
 with head:

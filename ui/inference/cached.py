@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from fgpvae.browser import style_directions
-from fgpvae.browser.imagined import Imagined, imagine
+from fgpvae.browser.imagined import Imagined, imagine, remembered
 from fgpvae.browser.style_directions import Style
 from fgpvae.data.collections import Subject
 from fgpvae.errors import UserError
@@ -22,14 +22,15 @@ EXAMPLES = 8  # subjects used to find the channels with the largest effect
 
 
 def imagined(choice: Choice, subject: Subject, views: Sequence[int]) -> Imagined:
-    """`imagine`, with cached scene and posterior."""
+    """`imagine`, cached, from these views or those that the model has stored."""
     given = subject.id, subject.row, subject.images, subject.w, sorted(views)
     return _imagined(cache.digest(choice, given), choice, subject, views)
 
 
 @st.cache_resource(max_entries=MOST, ttl=HOUR, show_spinner=False)
 def _imagined(key: bytes, _choice: Choice, _subject: Subject, _views: Sequence[int]) -> Imagined:
-    return imagine(_choice.load(), _subject, _views)
+    model = _choice.load()
+    return imagine(model, _subject, remembered(model, _subject) or _views)
 
 
 def doubt(seen: Imagined, w: np.ndarray, warned: bool = False) -> np.ndarray | None:

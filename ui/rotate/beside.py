@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from fgpvae.browser.imagined import remembered
 from fgpvae.data.collections import Subject
 from ui.catalog import Choice, models
 from ui.components.dial import Beside
@@ -38,9 +37,9 @@ def scene(second: Choice | None, subject: Subject, given: list[int]) -> Beside |
     """Compute the second model's scene; show a sentence if the browser cannot draw it."""
     if second is None:
         return None
-    model = notices.attempt(second.load)
+    notices.attempt(second.load)
     own = second.collection.find(subject.id) or subject
-    seen = cached.imagined(second, own, remembered(model, own) or given)
+    seen = cached.imagined(second, own, given)
     if seen.scene is None:
         notices.note(f"{second.name} cannot be drawn in the browser.")
         return None
