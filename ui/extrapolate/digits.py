@@ -118,16 +118,25 @@ def _in_sight(source: str, id: str | None) -> None:
 
 def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, bool]:
     """Read pictures: views, index of the shown one, and whether a digit must be chosen."""
-    number = len(brought) - 1
+    number, name, state = len(brought) - 1, source.lower(), _source(source.lower())
     if number:
-        names = [str(k + 1) for k in range(len(brought))]
-        key = f"extrapolate.view.{number}"
-        view = query_params.segments("View", names, key, linked=False, default=names[-1])
-        number = names.index(view)
+        names, key = {k: str(k + 1) for k in range(len(brought))}, f"extrapolate.view.{number}"
+        number = query_params.segments("View", names, key, linked=False, default=number)
     read = [pieces.read(each.content, pieces.corrected(each.id)) for each in brought]
     here, row = brought[number], st.container(horizontal=True, gap="small")
     with row:
-        _buttons(source.lower(), brought, any(piece.digit is not None for piece in read))
+        if state.adding:
+            st.caption("Now the same digit at another angle.")
+        elif any(piece.digit is not None for piece in read) and len(brought) < allowed().pictures:
+            st.button(
+                "Add another view of this digit",
+                help="Without this button, a new picture takes the place of the old one.",
+                on_click=state.renew,
+                args=(brought, True),
+                key=f"extrapolate.add.{name}",
+            )
+        if source != DRAW or len(brought) > 1:
+            st.button("Start again", on_click=state.renew, key=f"extrapolate.forget.{name}")
     pieces.show(here.id, here.content, here.name, read[number], row)
     views, shown = list[View](), 0
     for k, (each, piece) in enumerate(zip(brought, read, strict=True)):
@@ -182,16 +191,15 @@ def _gallery(choice: Choice, shown: Sequence[Digit], current: Digit, name: str =
 def _random(choice: Choice, link: Mapping[str, str]) -> Built:
     """Draw a random style; a button draws another."""
     name = "extrapolate.seed"
-    if name not in st.session_state:
-        st.session_state[name] = int(abs(query_params.number(link.get("seed"), 1))) % 10**6
+    linked = int(abs(query_params.number(link.get("seed"), 1))) % 10**6
+    seed = st.session_state.setdefault(name, linked)
     st.caption("An invented digit: the style of a training digit, changed at random.")
     st.button(
         "Another one",
         type="primary",
-        on_click=lambda: st.session_state.update({name: st.session_state[name] + 1}),
+        on_click=lambda: st.session_state.update({name: seed + 1}),
         key="extrapolate.another",
     )
-    seed = st.session_state[name]
     model = notices.attempt(choice.load)
     seen, style = notices.attempt(partial(prior, model, seed))
     rng = np.random.default_rng(seed)
@@ -300,20 +308,3 @@ def _photographed() -> list[Brought]:
             help=MEMORY,
         )
     return now
-
-
-def _buttons(name: str, now: list[Brought], readable: bool) -> None:
-    """Show buttons that add a view of the digit with the pictures `now`, or start again."""
-    source = _source(name)
-    if source.adding:
-        st.caption("Now the same digit at another angle.")
-    elif readable and len(now) < allowed().pictures:
-        st.button(
-            "Add another view of this digit",
-            help="Without this button, a new picture takes the place of the old one.",
-            on_click=source.renew,
-            args=(now, True),
-            key=f"extrapolate.add.{name}",
-        )
-    if name != "draw" or len(now) > 1:
-        st.button("Start again", on_click=source.renew, key=f"extrapolate.forget.{name}")

@@ -19,7 +19,7 @@ def moving(seen: Imagined, collection: Collection, style: Sequence[float] | None
     model, subject, words = seen.model, seen.subject, collection.words
     drag = f"Drag the {'ring' if collection.track.period else 'handle'}."
     if seen.scene is None:
-        drag = "Move the slider."
+        drag = "Click an angle below."
     if style is not None:
         return f"{drag} You changed the style, so no true {words.one} looks like this."
     count = int(seen.observed.sum())

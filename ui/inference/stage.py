@@ -69,28 +69,18 @@ def show(
     return state
 
 
-def _picture(seen: Imagined, key: str, angle: float, place: DeltaGenerator) -> dial.DialState:
-    """Stand in for the dial, for a model that only the server can draw: a picture and a slider."""
+def _picture(seen: Imagined, key: str, start: float, place: DeltaGenerator) -> dial.DialState:
+    """Stand in for the dial, for a model that only the server can draw; the strip moves it."""
+    angle = st.session_state.setdefault(f"{key}.angle", start)
     with place:
         with frame.card(key=f"{key}.still"):
-            picture = st.container()
-            chosen = st.slider(
-                "Angle",
-                0.0,
-                359.5,
-                min(round(2 * angle) / 2 % 360, 359.5),
-                0.5,
-                format="%.1f°",
-                key=f"{key}.angle",
-                persist_state="session",
-            )
-            image = seen.images([np.deg2rad(chosen)])[0]
-            picture.html(
-                f'<img src="{pictures.address(image, 8)}" alt="The picture that the model draws" '
+            image = pictures.address(seen.images([np.deg2rad(angle)])[0], 8)
+            st.html(
+                f'<img src="{image}" alt="The picture that the model draws" '
                 'style="display:block;width:min(100%,330px);margin:0.6rem auto;border-radius:50%">'
             )
         below = st.container()
-    return dial.DialState(angle=chosen, style=None, below=below)
+    return dial.DialState(angle=angle, style=None, below=below)
 
 
 def _views(seen: Imagined, choice: Choice, key: str, editable: bool, warned: bool) -> None:

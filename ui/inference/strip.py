@@ -47,8 +47,8 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: dial.DialState) -> N
 
     def move(name: str) -> None:
         angle = places[int(name)]
-        if seen.scene is None:  # a slider in place of the dial
-            st.session_state[f"{key}.angle"] = round(2 * angle) / 2
+        if seen.scene is None:  # a picture in place of the dial
+            st.session_state[f"{key}.angle"] = angle
         else:
             dial.move(key, angle)
 

@@ -1,6 +1,7 @@
 """The list of runs, one of them in detail with what can be done, and dialogs that ask first."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -117,20 +118,16 @@ def detail(run: Run, others: list[Run]) -> None:
             if run.state == runs.FAILED:
                 st.error(frame.plain(run.message or "The run failed; its log says why."))
             elif run.state == runs.INTERRUPTED:
-                st.warning(frame.plain(LOST_NOTHING + last_line(run)))
+                lost = LOST_NOTHING
+                with suppress(UserError):
+                    log = files.read(run.path / runs.LOG, LARGEST_LOG).decode(errors="replace")
+                    for last in log.strip().splitlines()[-1:]:
+                        lost += f" The last line of its log: {last[:300]}"
+                st.warning(frame.plain(lost))
             if isinstance(verdict := findings.get("verdict"), str):
                 st.warning(frame.plain(verdict))
         pictures(run)
         history(run, lines, others)
-
-
-def last_line(run: Run) -> str:
-    """Return the last line in the log of a process that has died."""
-    try:
-        text = files.read(run.path / runs.LOG, LARGEST_LOG).decode(errors="replace").strip()
-    except UserError:
-        return ""
-    return f" The last line of its log: {text.splitlines()[-1][:300]}" if text else ""
 
 
 def pictures(run: Run) -> None:
