@@ -173,7 +173,7 @@ def _belief_ring(belief: np.ndarray | None, picture: str) -> str:
     """
     lengths = np.zeros(0) if belief is None else LENGTH * belief / belief.max()
     petals = "".join(
-        f'<rect class="petal" x="-1.5" y="{-INNER - length:.1f}" width="3" height="{length:.1f}" '
+        f'<rect class="petal" x="-1.6" y="{-INNER - length:.1f}" width="3.2" height="{length:.1f}" '
         f'fill="{palette.angle_colour(np.deg2rad(degrees))}" transform="rotate({-degrees:g})"/>'
         for degrees, length in zip(np.linspace(0, 360, len(lengths), False), lengths, strict=True)
         if length > 0.1
