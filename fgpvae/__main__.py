@@ -110,9 +110,9 @@ def _follow(
     workers: distributed.Workers,
 ) -> None:
     with closing(training), bar:
-        for progress in training:
-            bar.n = round(progress.step.epoch, 2)
-            if line := progress.metrics:
+        for step, line in training:
+            bar.n = round(step.epoch, 2)
+            if line:
                 bar.set_postfix_str(f"mse {line['mse']:.4f}, kl {line['kl']:.1f}", refresh=False)
             bar.update(0)
             if received and workers.count == 1:

@@ -79,7 +79,8 @@ def test_runs_with_other_settings_are_refused(experiment, table, tmp_path, state
     other = replace(experiment, changes=("training.epochs=2", "data.digits=300"))
     if state == "interrupted":
         other = replace(other, runs=tmp_path)
-        runs.create(tmp_path / run.name, run.config)
+        with runs.locked(tmp_path / run.name):
+            runs.create(tmp_path / run.name, run.config)
     with pytest.raises(UserError, match="'paper-0' was trained with other settings"):
         other.run("paper", 0)
 

@@ -36,7 +36,8 @@ sys.addaudithook(note)
 @pytest.fixture
 def opened(monkeypatch, tmp_path) -> Path:
     """The directory of runs of an open server, with one run in it."""
-    runs.create(tmp_path / "mine", tiny.config())
+    with runs.locked(tmp_path / "mine"):
+        runs.create(tmp_path / "mine", tiny.config())
     monkeypatch.setenv("FGPVAE_RUNS", str(tmp_path))
     monkeypatch.setenv("FGPVAE_PUBLIC", "1")
     return tmp_path

@@ -170,7 +170,8 @@ def test_rename_and_delete(root, no_slot):
 
 def test_deleting_never_follows_links(root, no_slot, tmp_path):
     outside = tmp_path / "outside"
-    runs.create(outside, tiny())
+    with runs.locked(outside):
+        runs.create(outside, tiny())
     run = queue.start(root, "run", tiny())
     (run.path / "link").symlink_to(outside)
     (root / "linked").symlink_to(outside)

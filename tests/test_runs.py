@@ -135,7 +135,7 @@ def test_a_run_that_diverges_stops_with_the_cause_and_keeps_the_last_good_weight
 
 
 def test_metrics_are_the_means_over_an_epoch(tmp_path):
-    steps = [progress.step for progress in writer.execute(tmp_path / "run", tiny(2))]
+    steps = [step for step, _ in writer.execute(tmp_path / "run", tiny(2))]
     lines = runs.open_run(tmp_path / "run").metrics()
     for epoch, line in enumerate(lines):
         mine = steps[6 * epoch : 6 * epoch + 6]
@@ -181,7 +181,8 @@ def test_a_metrics_line_cut_short_costs_that_line_only(stopped):
 def test_runs_are_listed_newest_first_and_broken_ones_are_named(tmp_path):
     assert runs.list_runs(tmp_path / "none") == ([], {})
     for age, name in enumerate(["new", "middle", "old"]):
-        runs.create(tmp_path / name, tiny())
+        with runs.locked(tmp_path / name):
+            runs.create(tmp_path / name, tiny())
         os.utime(tmp_path / name / CONFIG, (10**9 - age, 10**9 - age))
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / CONFIG).write_text("{")

@@ -38,15 +38,7 @@ STOPPED, FINISHED, FAILED, INTERRUPTED = "stopped", "finished", "failed", "inter
 
 
 def create(directory: Path, config: RunConfig, objects: Objects | None = None) -> None:
-    """Write a new run to disk, queued, with a copy of its own objects."""
-    with files.explained(directory, "made"):
-        directory.mkdir(parents=True, exist_ok=True)
-    with locked(directory):
-        create_locked(directory, config, objects)
-
-
-def create_locked(directory: Path, config: RunConfig, objects: Objects | None = None) -> None:
-    """`create` for a caller that holds the lock."""
+    """Write a new run to disk, queued, with a copy of its own objects; the caller has locked it."""
     if (directory / CONFIG).exists():
         raise UserError(
             f"'{directory.name}' already holds a run; resume it or choose another name."
@@ -73,6 +65,8 @@ def check_state(directory: Path) -> None:
 @contextmanager
 def locked(directory: Path, handle: int | None = None) -> Iterator[int]:
     """Hold the lock of a run, which only one process can have; it ends with the process."""
+    with files.explained(directory, "made"):
+        directory.mkdir(parents=True, exist_ok=True)
     if handle is None:
         handle = files.try_lock(directory / LOCK, LOCK_SECONDS)
     if handle is None:
@@ -174,11 +168,8 @@ def _number(status: dict[str, Any], name: str) -> float | None:
 def list_runs(root: Path) -> tuple[list[Run], dict[str, str]]:
     """The runs in a directory, newest first, and an error message for each unreadable one."""
     runs, broken = [], {}
-    if not root.is_dir():
-        return [], {}
-    for path in root.iterdir():
-        hidden = path.name.startswith(".")
-        if hidden or path.is_symlink() or not (path / CONFIG).exists():
+    for path in root.iterdir() if root.is_dir() else ():
+        if path.name.startswith(".") or path.is_symlink():
             continue
         try:
             runs.append(((path / CONFIG).stat().st_mtime, open_run(path)))
@@ -186,6 +177,6 @@ def list_runs(root: Path) -> tuple[list[Run], dict[str, str]]:
             if (path / CONFIG).exists():  # or it was just deleted
                 broken[path.name] = str(error)
         except OSError:
-            continue  # just deleted
+            continue  # not a run, or just deleted
     runs.sort(key=lambda pair: (-pair[0], pair[1].name))
     return [run for _, run in runs], broken

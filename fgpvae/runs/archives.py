@@ -55,7 +55,13 @@ def unpack(content: bytes, name: str) -> Archive:
     """Check and unpack an archive; any defect raises a UserError of one sentence."""
     if len(content) > LARGEST:
         raise UserError(f"'{name}' is too large: at most {LARGEST >> 20} MB are read.")
-    parts = _parts(content, name)
+    with checkpoints.opened(content, name) as archive:
+        found = archive.namelist()
+        if strange := [each for each in found if each not in LIMITS]:
+            raise UserError(f"'{name}' holds {strange[0][:60]!r}, which is no file of a run.")
+        if not {CONFIG, WEIGHTS} <= set(found) or len(set(found)) != len(found):
+            raise UserError(f"'{name}' must hold one {CONFIG} and one {WEIGHTS}.")
+        parts = {each: checkpoints.extract(archive, each, LIMITS[each], name) for each in found}
     config = checkpoints.parse_config(parts[CONFIG], f"{name}/{CONFIG}")
     model = checkpoints.parse_model(parts[WEIGHTS], f"{name}/{WEIGHTS}")
     if model.config != config.model:
@@ -73,14 +79,3 @@ def unpack(content: bytes, name: str) -> Archive:
     status = {"state": runs.FINISHED if epoch == epochs else runs.STOPPED, "epoch": epoch}
     parts[runs.STATUS] = json.dumps(status | {"heartbeat": time.time()}).encode()
     return Archive(config, parts)
-
-
-def _parts(content: bytes, name: str) -> dict[str, bytes]:
-    """The files of an archive, which must be files of a run and no others."""
-    with checkpoints.opened(content, name) as archive:
-        found = archive.namelist()
-        if strange := [each for each in found if each not in LIMITS]:
-            raise UserError(f"'{name}' holds {strange[0][:60]!r}, which is no file of a run.")
-        if not {CONFIG, WEIGHTS} <= set(found) or len(set(found)) != len(found):
-            raise UserError(f"'{name}' must hold one {CONFIG} and one {WEIGHTS}.")
-        return {each: checkpoints.extract(archive, each, LIMITS[each], name) for each in found}

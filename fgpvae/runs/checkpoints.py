@@ -45,17 +45,14 @@ def save_model(model: Model, path: Path, half: bool = False) -> None:
     metadata = {"format": str(FORMAT), "model": description, "digest": digest}
     if model.calibration is not None:
         metadata["calibration"] = json.dumps(asdict(model.calibration))
-    files.write(path, _in_order(save(tensors, metadata)))
-
-
-def _in_order(content: bytes) -> bytes:
-    """Sort the metadata of a safetensors file, which is written in random order."""
+    content = save(tensors, metadata)
+    # the metadata are written in random order
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:end])
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    header["__metadata__"] = dict(sorted(metadata.items()))
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # tensors begin at a multiple of eight bytes
-    return len(text).to_bytes(8, "little") + text + content[end:]
+    files.write(path, len(text).to_bytes(8, "little") + text + content[end:])
 
 
 def load_model(path: Path) -> Model:
@@ -65,7 +62,12 @@ def load_model(path: Path) -> Model:
 
 def parse_model(content: bytes, name: str) -> Model:
     """Rebuild a model from the content of a weights file."""
-    metadata, tensors = _parse_tensors(content, name)
+    try:
+        tensors = load(content)
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        metadata: dict[str, str] = header.get("__metadata__", {})
+    except Exception:  # the reader raises many kinds of errors, all for the same reason
+        raise UserError(f"'{name}' is damaged or not a safetensors file.") from None
     if "model" not in metadata or "format" not in metadata:
         raise UserError(f"'{name}' was not written by fgpvae: it does not name its model.")
     if metadata["format"] != str(FORMAT):
@@ -91,15 +93,6 @@ def parse_model(content: bytes, name: str) -> Model:
         measured = files.parse_json(metadata["calibration"], name)
         model.calibration = from_dict(Calibration, measured, "calibration")
     return model.eval()
-
-
-def _parse_tensors(content: bytes, name: str) -> tuple[dict[str, str], dict[str, Tensor]]:
-    try:
-        tensors = load(content)
-        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        return header.get("__metadata__", {}), tensors
-    except Exception:  # the reader raises many kinds of errors, all for the same reason
-        raise UserError(f"'{name}' is damaged or not a safetensors file.") from None
 
 
 def _digest(description: str, tensors: dict[str, Tensor]) -> str:

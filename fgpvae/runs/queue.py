@@ -105,45 +105,23 @@ def find(root: Path, name: str) -> Run:
 
 def start(root: Path, name: str, config: RunConfig, own: Objects | None = None) -> Run:
     """Queue a new run, on own objects if given, and start it if there is room."""
-    check_name(name)
-    _check_epochs(config.training.epochs)
-    with _changing(root):
-        _check_room(root / name, config, 0 if own is None else own.images.nbytes)
-        _check_new(root, name)
-        try:
-            runs.create(root / name, config, own)
-        except UserError:
-            shutil.rmtree(root / name, ignore_errors=True)  # the disk is full: remove the rest
-            raise
+    with _adding(root, name) as path:
+        _check_room(path, config, 0 if own is None else own.images.nbytes)
+        with runs.locked(path):
+            runs.create(path, config, own)
     advance_queue(root)
     return runs.open_run(root / name)
 
 
 def add(root: Path, name: str, archive: Archive) -> Run:
     """Add an unpacked run under a new name."""
-    check_name(name)
-    with _changing(root):
-        _check_new(root, name)
-        _check_limit(root, sum(map(len, archive.files.values())))
-        hidden = root / f"{DELETED}{secrets.token_hex(4)}"  # until it is whole
-        try:
-            with files.explained(hidden, "made"):
-                hidden.mkdir()
-            for file, content in archive.files.items():
-                files.write(hidden / file, content)
-            with files.explained(root / name, "made"):
-                os.rename(hidden, root / name)
-        finally:
-            shutil.rmtree(hidden, ignore_errors=True)
+    with _adding(root, name) as path:
+        _check_disk(path, more=sum(map(len, archive.files.values())))
+        with files.explained(path, "made"):
+            path.mkdir()
+        for file in sorted(archive.files, key=lambda file: file == CONFIG):  # a run from then on
+            files.write(path / file, archive.files[file])
     return runs.open_run(root / name)
-
-
-def _check_new(root: Path, name: str) -> None:
-    found, broken = runs.list_runs(root)
-    most = _setting("FGPVAE_RUNS_KEPT", MOST_KEPT)
-    if len(found) + len(broken) >= most:
-        raise UserError(f"There are {most} runs already; delete one first.")
-    check_free(root, name)
 
 
 def resume(run: Run, epochs: int | None = None) -> Run:
@@ -151,19 +129,16 @@ def resume(run: Run, epochs: int | None = None) -> Run:
     config = run.config
     if epochs is not None:
         config = replace(config, training=replace(config.training, epochs=epochs))
-    _check_epochs(config.training.epochs)
-    folder = run.path.parent
-    with _changing(folder):
+    with _changing(run.path.parent, run):
         _check_room(run.path, config)
-        with _idle(run):
-            now = runs.open_run(run.path)
-            runs.check_state(run.path)
-            if now.state == runs.FINISHED and config.training.epochs <= now.epoch:
-                raise UserError(f"'{run.name}' is finished; give it more epochs to continue.")
-            if config != now.config:
-                save_config(config, run.path)
-            runs.write_status(run.path, runs.QUEUED, queued=time.time(), epoch=now.epoch)
-    advance_queue(folder)
+        now = runs.open_run(run.path)
+        runs.check_state(run.path)
+        if now.state == runs.FINISHED and config.training.epochs <= now.epoch:
+            raise UserError(f"'{run.name}' is finished; give it more epochs to continue.")
+        if config != now.config:
+            save_config(config, run.path)
+        runs.write_status(run.path, runs.QUEUED, queued=time.time(), epoch=now.epoch)
+    advance_queue(run.path.parent)
     return runs.open_run(run.path)
 
 
@@ -179,7 +154,8 @@ def stop(run: Run) -> None:
 
 def delete(run: Run) -> None:
     """Remove a run and all its files; never while it is trained, never through a link."""
-    with _changing(run.path.parent) as folder, _idle(run):
+    folder = run.path.parent
+    with _changing(folder, run):
         # gone for everyone at once, even if removing the files is slow or interrupted
         hidden = folder / f"{DELETED}{secrets.token_hex(4)}"
         with files.explained(run.path, "deleted"):
@@ -189,12 +165,12 @@ def delete(run: Run) -> None:
 
 
 def rename(run: Run, name: str) -> Run:
-    check_name(name)
-    with _changing(run.path.parent) as folder, _idle(run):
-        check_free(folder, name)
+    renamed = run.path.with_name(check_name(name))
+    with _changing(renamed.parent, run):
+        check_free(renamed.parent, name)
         with files.explained(run.path, "renamed"):
-            os.rename(run.path, folder / name)
-    return runs.open_run(folder / name)
+            os.rename(run.path, renamed)
+    return runs.open_run(renamed)
 
 
 def advance_queue(root: Path) -> list[str]:
@@ -223,13 +199,6 @@ def advance_queue(root: Path) -> list[str]:
     return started
 
 
-def _follow(child: "subprocess.Popen[bytes]", root: Path) -> None:
-    """Wait for a training process to end, or be killed, and start the next run."""
-    child.wait()
-    with suppress(UserError):
-        advance_queue(root)
-
-
 def used_bytes(root: Path) -> int:
     """The size of all files below a directory; links are not followed."""
     total = 0
@@ -253,6 +222,13 @@ def _launch(run: Run, threads: int) -> bool:
 
     False if another process trains the run by now, or the process could not be started.
     """
+
+    def follow() -> None:
+        """Wait for the process to end, or be killed, and start the next run."""
+        child.wait()
+        with suppress(UserError):
+            advance_queue(run.path.parent)
+
     nice = _setting("FGPVAE_RUNS_NICE", NICE)
     lock = files.try_lock(run.path / runs.LOCK, runs.LOCK_SECONDS)
     if lock is None:
@@ -276,7 +252,7 @@ def _launch(run: Run, threads: int) -> bool:
                 start_new_session=True,
             )
         _step_back(child.pid, nice)
-        threading.Thread(target=_follow, args=(child, run.path.parent), daemon=True).start()
+        threading.Thread(target=follow, daemon=True).start()
         return True
     except OSError as error:
         message = f"The training process could not be started: {error.strerror}."
@@ -305,8 +281,8 @@ def _step_back(pid: int, nice: int) -> None:
 
 
 @contextmanager
-def _changing(root: Path) -> Iterator[Path]:
-    """Lock the directory of the runs while one of them is changed."""
+def _changing(root: Path, run: Run | None = None) -> Iterator[None]:
+    """Lock the directory of the runs, and a run in it that no process trains."""
     if files.public():
         raise UserError("This server is open to everybody: its runs cannot be changed.")
     with files.explained(root, "made"):
@@ -320,17 +296,31 @@ def _changing(root: Path) -> Iterator[Path]:
                 "The runs are being changed by someone else; try again in a moment."
             ) from None
     try:
-        yield root
+        if run is None:
+            yield
+        else:
+            _check_exists(run.path)
+            with runs.locked(run.path):
+                yield
     finally:
         lock.release()
 
 
 @contextmanager
-def _idle(run: Run) -> Iterator[None]:
-    """Hold the lock of a run that no process trains."""
-    _check_exists(run.path)
-    with runs.locked(run.path):
-        yield
+def _adding(root: Path, name: str) -> Iterator[Path]:
+    """The directory of a new run, which is removed if an error is raised."""
+    check_name(name)
+    with _changing(root):
+        found, broken = runs.list_runs(root)
+        most = _setting("FGPVAE_RUNS_KEPT", MOST_KEPT)
+        if len(found) + len(broken) >= most:
+            raise UserError(f"There are {most} runs already; delete one first.")
+        check_free(root, name)
+        try:
+            yield root / name
+        except BaseException:
+            shutil.rmtree(root / name, ignore_errors=True)
+            raise
 
 
 def _check_exists(path: Path) -> None:
@@ -338,13 +328,13 @@ def _check_exists(path: Path) -> None:
         raise UserError(f"There is no run '{path.name}' any more.")
 
 
-def _check_epochs(epochs: int) -> None:
-    if not 1 <= epochs <= most_epochs():
-        raise UserError(f"A run started here has from 1 to {most_epochs()} epochs, not {epochs}.")
-
-
 def _check_room(run: Path, config: RunConfig, more: int = 0) -> None:
-    """Raise a UserError if the queue or the disk has no room for one more run."""
+    """Raise a UserError if the config or the queue or the disk does not allow one more run."""
+    if not 1 <= config.training.epochs <= most_epochs():
+        raise UserError(
+            f"A run started here has from 1 to {most_epochs()} epochs, "
+            f"not {config.training.epochs}."
+        )
     if _setting("FGPVAE_RUNS_AT_ONCE", 1) == 0:
         raise UserError("Training is switched off on this server.")
     _check_disk(run, config, more)
@@ -353,13 +343,11 @@ def _check_room(run: Path, config: RunConfig, more: int = 0) -> None:
         raise UserError(f"There are {MOST_QUEUED} runs waiting already; try again later.")
 
 
-def _check_disk(run: Path, config: RunConfig, more: int = 0) -> None:
-    weights = max(4 * COPIES * network_weights(config.model) - used_bytes(run), 0)
-    _check_limit(run.parent, weights + more)
-
-
-def _check_limit(root: Path, more: int) -> None:
-    used, limit = used_bytes(root), _setting("FGPVAE_RUNS_LIMIT_MB", LARGEST_ROOT) << 20
+def _check_disk(run: Path, config: RunConfig | None = None, more: int = 0) -> None:
+    """Raise a UserError if there is no room for `more` bytes and the weights of a config."""
+    if config is not None:
+        more += max(4 * COPIES * network_weights(config.model) - used_bytes(run), 0)
+    used, limit = used_bytes(run.parent), _setting("FGPVAE_RUNS_LIMIT_MB", LARGEST_ROOT) << 20
     if used + more > limit:
         raise UserError(
             f"The runs take {used >> 20} MB of the {limit >> 20} MB they may, and this one needs "

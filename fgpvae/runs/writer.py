@@ -30,16 +30,13 @@ CHECKPOINT_SECONDS = 10.0
 FIRST_CHECKPOINT = 1.0  # seconds; the interval then doubles up to CHECKPOINT_SECONDS
 HEARTBEAT_SECONDS = 1.0
 FIRST_ESTIMATE = 5.0  # seconds before the remaining time is estimated: the first steps are slow
+STEADY = 0.1  # change of the remaining time, relative to it, up to which the estimate stays
 LARGEST_STATE = 2**30  # bytes
 FINDINGS = ("test_mse", "references", "gp_share", "verdict")  # scores of runs on own objects
 
 
-@dataclass(frozen=True)
-class Progress:
-    """One step of a run."""
-
-    step: Step
-    metrics: dict[str, Any] | None  # line of metrics, if an epoch ended
+# a step, and the line of metrics if it ended an epoch
+Progress = tuple[Step, dict[str, Any] | None]
 
 
 def execute(
@@ -58,11 +55,9 @@ def execute(
     first. `lock` is the run's lock if the process that started this one has taken it already. With
     many workers the first one does this, the others `assist`.
     """
-    with files.explained(directory, "made"):
-        directory.mkdir(parents=True, exist_ok=True)
     with runs.locked(directory, lock):
         if config is not None:
-            runs.create_locked(directory, config, objects)
+            runs.create(directory, config, objects)
         run = runs.open_run(directory)
         config = run.config
         if epochs is not None:
@@ -98,7 +93,7 @@ def assist(
     trainer.load_state(state)
     torch.set_num_threads(state["threads"])
     while trainer.step < trainer.total and not workers.stopping:
-        yield Progress(trainer.advance(), None)
+        yield trainer.advance(), None
 
 
 def _source(config: RunConfig, directory: Path) -> tuple[Source, Task | None]:
@@ -135,17 +130,17 @@ class Recorder:
             if self.workers.count > 1:
                 self.workers.tell(self.state(trainer))
             yield from self.train(trainer, validation)
-        except UserError as error:
-            lost = isinstance(error, WorkerLost)
-            self.fail(str(error), runs.INTERRUPTED if lost else runs.FAILED)
-            raise
         except Exception as error:
-            self.fail(f"Training stopped: {type(error).__name__}, {error}")
+            state = runs.INTERRUPTED if isinstance(error, WorkerLost) else runs.FAILED
+            message = f"Training stopped: {type(error).__name__}, {error}"
+            message = str(error) if isinstance(error, UserError) else message
+            with suppress(UserError):  # a full disk has been reported already
+                self.report(state=state, message=message, seconds_left=None)
             raise
 
     def train(self, trainer: Trainer, validation: Task | None) -> Generator[Progress, None, None]:
         began = saved = beat = time.monotonic()
-        first = trainer.step
+        first, end = trainer.step, math.inf
         self.report(state=runs.RUNNING, epoch=trainer.step / trainer.source.steps)
         while trainer.step < trainer.total and not self.workers.stopping:
             before, worked = time.monotonic(), time.process_time()
@@ -155,9 +150,10 @@ class Recorder:
             self.cpu += time.process_time() - worked
             line = self.account(trainer, step, validation)
             if now - beat > HEARTBEAT_SECONDS:
-                rate = (now - began) / (step.step - first)
-                left = round(rate * (trainer.total - step.step), 1)
-                seconds_left = left if now - began > FIRST_ESTIMATE else None
+                left = (now - began) / (step.step - first) * (trainer.total - step.step)
+                if abs(now + left - end) > STEADY * left:
+                    end = now + left
+                seconds_left = round(end - now, 1) if now - began > FIRST_ESTIMATE else None
                 self.report(epoch=step.epoch, seconds_left=seconds_left)
                 beat = now
                 self.workers.leaving |= (self.directory / runs.STOP).exists()
@@ -166,26 +162,24 @@ class Recorder:
                 self.checkpoint(trainer)
                 saved = time.monotonic()
             try:
-                yield Progress(step, line)
+                yield step, line
             except GeneratorExit:
                 self.finish(trainer)
                 raise
         self.finish(trainer)
 
     def finish(self, trainer: Trainer) -> None:
+        """Write the last checkpoint, and the scores on the held-out part of own objects."""
         self.checkpoint(trainer)
-        state = runs.FINISHED if trainer.step == trainer.total else runs.STOPPED
-        epoch = trainer.step / trainer.source.steps
-        self.report(state=state, epoch=epoch, seconds_left=None, findings=self.findings(trainer))
-
-    def findings(self, trainer: Trainer) -> dict[str, Any] | None:
-        """Scores of a finished run on the held-out part of own objects."""
-        if not self.config.data.own or trainer.step < trainer.total:
-            return None
-        figures = evaluation.evaluate_objects(
-            trainer.result(), load_objects(self.directory), self.config.data, self.config.seed
-        )
-        return {name: figures[name] for name in FINDINGS}
+        done, config, findings = trainer.step == trainer.total, self.config, None
+        if done and config.data.own:
+            objects = load_objects(self.directory)
+            scores = evaluation.evaluate_objects(
+                trainer.result(), objects, config.data, config.seed
+            )
+            findings = {name: scores[name] for name in FINDINGS}
+        state, epoch = runs.FINISHED if done else runs.STOPPED, trainer.step / trainer.source.steps
+        self.report(state=state, epoch=epoch, seconds_left=None, findings=findings)
 
     def account(
         self, trainer: Trainer, step: Step, validation: Task | None
@@ -221,10 +215,6 @@ class Recorder:
         self.status |= changes | {"heartbeat": time.time()}
         files.write_json(self.directory / runs.STATUS, self.status, durable=False)
 
-    def fail(self, message: str, state: str = runs.FAILED) -> None:
-        with suppress(UserError):  # a full disk has been reported already
-            self.report(state=state, message=message, seconds_left=None)
-
     def checkpoint(self, trainer: Trainer) -> None:
         trainer.check_finite()
         files.write(self.directory / runs.STATE, self.state(trainer))
@@ -246,12 +236,6 @@ class Recorder:
         torch.save(state, buffer)
         return buffer.getvalue()
 
-    def belongs(self, run: str) -> bool:
-        """Whether a state belongs to this run; only the number of epochs may differ."""
-        written = from_dict(RunConfig, json.loads(run))
-        training = replace(written.training, epochs=self.config.training.epochs)
-        return replace(written, training=training) == self.config
-
     def load(self, trainer: Trainer) -> None:
         content = files.read(self.directory / runs.STATE, LARGEST_STATE)
         try:
@@ -260,7 +244,9 @@ class Recorder:
                 if packed or archive.testzip():
                     raise ValueError("compressed, or a checksum is wrong")
             state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-            if not self.belongs(state["run"]):
+            written = from_dict(RunConfig, json.loads(state["run"]))
+            training = replace(written.training, epochs=self.config.training.epochs)
+            if replace(written, training=training) != self.config:  # only epochs may differ
                 raise ValueError("of another run")
             trainer.load_state(state)
             self.sums = {str(name): float(total) for name, total in state["sums"].items()}

@@ -73,8 +73,8 @@ class Place:
         self.secret.write_text(SECRET)
         self.run = self.root / "good"
         with closing(writer.execute(self.run, tiny())) as steps:
-            for progress in steps:
-                if progress.step.step == 8:
+            for step, _ in steps:
+                if step.step == 8:
                     break
         self.good = {name: (self.run / name).read_bytes() for name in PARTS}
         self.model = load_model(self.run / WEIGHTS)
@@ -285,12 +285,12 @@ def states_of(place: Place, outcome: Outcome, number: int) -> None:
     """state.pt: the run goes on as it would have, or says why it cannot; weights stay usable."""
     good = place.good[runs.STATE]
     with closing(writer.execute(place.run)) as steps:
-        expected = next(steps).step
+        expected, _ = next(steps)
     place.restore()
 
     def resumes() -> bool:
         with closing(writer.execute(place.run)) as steps:
-            step = next(steps).step
+            step, _ = next(steps)
         return step.step == expected.step and math.isclose(step.loss, expected.loss, rel_tol=1e-4)
 
     damages = [*cuts(good), *flips(good, number, 4)]
