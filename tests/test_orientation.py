@@ -13,7 +13,7 @@ from fgpvae import data, orientation
 from fgpvae.data import circular_error
 from fgpvae.images import normalise
 from fgpvae.models import Model
-from fgpvae.orientation import class_styles, novelty, picture_scores, several_views
+from fgpvae.orientation import novelty, picture_scores, several_views
 from fgpvae.orientation.novelty import Novelty
 from fgpvae.orientation.one_view import UPRIGHT
 from tests.photographs import strangers
@@ -76,7 +76,6 @@ def test_scores_of_a_picture_are_those_of_its_reconstructions(best: Model):
     scale = picture_scores.scales(image, w)
     pictures = picture_scores.placed(image, w, scale)
     middle = picture_scores.placed(image, w, scale, 0.0)
-    classes = class_styles.of_model(best)
     for index, angle in enumerate(w):
         picture, at = pictures[index][None, None], angle.view(1, 1)
         made = best.generate(picture, at, at)
@@ -84,7 +83,7 @@ def test_scores_of_a_picture_are_those_of_its_reconstructions(best: Model):
         assert float(scores.error[index]) == pytest.approx(error, 1e-4)
         style = best.infer(picture, at).style()[0][0]
         torch.testing.assert_close(scores.styles[index], style, atol=1e-4, rtol=0)
-        density = classes.log_density(style)
+        density = picture_scores.class_log_density(best, style)
         torch.testing.assert_close(scores.density[index], density, atol=0.02, rtol=0)
         seen = best.given(middle[index][None, None], at)
         alone = best.angle_log_density(seen, angle[None])[0, 0]
@@ -98,7 +97,7 @@ def test_scores_of_a_picture_are_those_of_its_reconstructions(best: Model):
 def test_classes_are_read_from_styles(best: Model):
     digits = data.unseen()
     style, _ = best.infer(torch.from_numpy(digits.images)[:, None], torch.zeros(500, 1)).style()
-    density = class_styles.of_model(best).log_density(style)
+    density = picture_scores.class_log_density(best, style)
     assert (density.argmax(-1).numpy() == digits.labels).mean() > 0.9
 
 
@@ -106,13 +105,13 @@ def test_densities_of_classes_are_gaussian():
     generator = torch.Generator().manual_seed(0)
     styles = torch.randn(200, 3, generator=generator, dtype=torch.float64)
     labels = np.arange(200) % 10
-    fitted = class_styles.fit(styles, labels)
-    wanted = multivariate_normal(fitted.means[4], fitted.covariances[4]).logpdf(styles)
-    ours = fitted.log_density(styles)[:, 4] / class_styles.TEMPERED
+    fitted = picture_scores.fit_classes(styles, labels)
+    wanted = multivariate_normal(fitted.loc[4], fitted.covariance_matrix[4]).logpdf(styles)
+    ours = fitted.log_prob(styles[:, None])[:, 4]
     torch.testing.assert_close(ours, torch.from_numpy(wanted))
     own = torch.cov(styles[labels == 4].T)
     pooled = torch.stack([torch.cov(styles[labels == c].T) for c in range(10)]).mean(0)
-    torch.testing.assert_close(fitted.covariances[4], (own + pooled) / 2)
+    torch.testing.assert_close(fitted.covariance_matrix[4], (own + pooled) / 2)
 
 
 def test_which_digit_it_is_turns_a_six_into_a_nine(best: Model):

@@ -30,7 +30,7 @@ def digit_boxes(
     ink = find_ink(as_picture(picture), invert)
     height, width = ink.mask.shape
     groups = find_groups(ink.mask)[:MOST_BOXES]
-    boxes = [_with_paper(group, groups, width, height) for group in _in_lines(groups)]
+    boxes = [_with_paper(group, groups, ink.mask.shape) for group in _in_lines(groups)]
     return tuple((x0 / width, y0 / height, x1 / width, y1 / height) for x0, y0, x1, y1 in boxes)
 
 
@@ -43,32 +43,32 @@ def box_at(boxes: Sequence[Box], x: float, y: float) -> Box | None:
 def _in_lines(groups: list[Extent]) -> list[Extent]:
     """Reading order: a group is on the line of the first one that it overlaps by half."""
     lines: list[list[Extent]] = []
-    for group in sorted(groups, key=lambda group: group.top):
+    for group in sorted(groups, key=lambda group: group.box[0].start):
+        rows = group.box[0]
         for line in lines:
-            shared = min(group.bottom, line[0].bottom) - max(group.top, line[0].top)
-            if shared > 0.5 * min(group.bottom - group.top, line[0].bottom - line[0].top):
+            first = line[0].box[0]
+            shared = min(rows.stop, first.stop) - max(rows.start, first.start)
+            if shared > 0.5 * min(rows.stop - rows.start, first.stop - first.start):
                 line.append(group)
                 break
         else:
             lines.append([group])
-    return [group for line in lines for group in sorted(line, key=lambda one: one.left)]
+    return [group for line in lines for group in sorted(line, key=lambda one: one.box[1].start)]
 
 
-def _with_paper(group: Extent, others: list[Extent], width: int, height: int) -> Box:
+def _with_paper(group: Extent, others: list[Extent], shape: tuple[int, ...]) -> Box:
     """Add a margin of paper, at most half of the distance to a neighbour; all in pixels."""
     margin = _PAPER * group.extent
-    left, right = max(0.0, group.left - margin), min(width, group.right + margin)
-    top, bottom = max(0.0, group.top - margin), min(height, group.bottom + margin)
-    for other in others:  # beside it
-        if other.bottom > top and other.top < bottom:
-            if other.right <= group.left:
-                left = max(left, (other.right + group.left) / 2)
-            elif other.left >= group.right:
-                right = min(right, (other.left + group.right) / 2)
-    for other in others:  # above and below
-        if other.right > left and other.left < right:
-            if other.bottom <= group.top:
-                top = max(top, (other.bottom + group.top) / 2)
-            elif other.top >= group.bottom:
-                bottom = min(bottom, (other.top + group.bottom) / 2)
-    return left, top, right, bottom
+    low = [max(0.0, side.start - margin) for side in group.box]
+    high = [min(side.stop + margin, length) for side, length in zip(group.box, shape, strict=True)]
+    for along, across in ((1, 0), (0, 1)):  # neighbours beside it, then those above and below
+        own = group.box[along]
+        for other in others:
+            side, overlap = other.box[along], other.box[across]
+            if overlap.stop <= low[across] or overlap.start >= high[across]:
+                continue
+            if side.stop <= own.start:
+                low[along] = max(low[along], (side.stop + own.start) / 2)
+            elif side.start >= own.stop:
+                high[along] = min(high[along], (side.start + own.stop) / 2)
+    return low[1], low[0], high[1], high[0]

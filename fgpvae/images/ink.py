@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -84,9 +85,11 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
     shape, and not a line that runs through the picture.
     """
     every = np.s_[::2, ::2]  # enough for a first test
-    tint = _paper_tint(colours[every])
-    if tint is None:
+    total = colours[every].sum(axis=2)
+    bright = total > np.percentile(total, 30)
+    if not bright.any():  # paper of one colour, which has no shadows
         return None
+    tint = np.median(colours[every][bright] / total[bright, None], axis=0)  # [3] shares of light
     pure = _purity(colours[every], tint)
     if np.percentile(pure, 0.1) > 1 - _COLOURED:
         return None
@@ -126,16 +129,6 @@ def _one_shape(pure: np.ndarray, paper: np.ndarray, ruled: bool) -> "_Found | No
     return _Found(contrast, level, mask, True, ruled)
 
 
-def _paper_tint(colours: np.ndarray) -> np.ndarray | None:
-    """[H, W, 3] -> [3] shares of light; None for paper of one colour, which has no shadows."""
-    total = colours.sum(axis=2)
-    bright = total > np.percentile(total, 30)
-    if not bright.any():
-        return None
-    tint: np.ndarray = np.median(colours[bright] / total[bright, None], axis=0)
-    return tint
-
-
 def _purity(colours: np.ndarray, tint: np.ndarray) -> np.ndarray:
     """[H, W, 3] -> [H, W]: 1 for the tint of the paper, however dark."""
     shares = colours / (3 * tint)
@@ -173,7 +166,7 @@ class _Found:
 
 def _separated(light: np.ndarray, paper: float | None, widest: float | None) -> _Found:
     """Separate ink from light [H, W]; `paper` is the level of evenly lit paper, else None."""
-    calm = _median(light) if paper is None else light
+    calm = ndimage.median_filter(light, 3, mode="nearest") if paper is None else light
     narrow = widest or _WIDTHS[0] * max(light.shape)
     passed = find_ruling(_swallowed(light, _uneven_paper(calm, narrow)))
     if passed is not None:
@@ -196,7 +189,7 @@ def _without_lines(light: np.ndarray, paper: float | None, widest: float | None)
         contrast = _swallowed(light, paper)
         level, mask = _soft_threshold(contrast, np.abs(light - paper) < _FLAT)
         return _Found(contrast, level, mask, flat=True)
-    calm = _median(light)
+    calm = ndimage.median_filter(light, 3, mode="nearest")
     contrast = _swallowed(light, _uneven_paper(calm, widest))
     level, mask = _soft_threshold(contrast, np.ones(light.shape, bool))
     mask, _, _ = _sharp_pieces(mask, level, _edges(calm))
@@ -236,17 +229,15 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
         except UserError as error:
             refusal = str(error)  # a reference to the error would be a cycle
             continue
-        sharp, outline, along = _sharp_pieces(mask, ink, edges)
-        tried.append(_Trial(width, contrast, sharp, outline, along))
+        tried.append(_Trial(width, contrast, *_sharp_pieces(mask, ink, edges)))
     if not tried:
         raise UserError(refusal)
     clear = _CLEAR * max(float(np.percentile(trial.along, 70)) for trial in tried)
     strong = edges > max(clear, float(np.percentile(edges, 60)))
-    grades = [
-        trial.complete(wider, strong, (trial.width or 0) / fold) for trial, wider in pairwise(tried)
-    ] + [2]
-    scores = [
-        trial.score(clear) if grade else 0.0 for trial, grade in zip(tried, grades, strict=True)
+    grades = [_completeness(one, wider, strong, fold) for one, wider in pairwise(tried)] + [2]
+    scores = [  # share of the outline that is an edge of the picture
+        float((trial.along > clear).mean()) if grade else 0.0
+        for trial, grade in zip(tried, grades, strict=True)
     ]
     if tried[-1].width is None and scores[-1] > max(scores) - 0.1:
         return None
@@ -254,8 +245,7 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
     return tried[max(good, key=lambda index: grades[index] == 2)].width
 
 
-@dataclass(frozen=True)
-class _Trial:
+class _Trial(NamedTuple):
     """The ink for one maximum stroke width."""
 
     width: float | None  # None for evenly lit paper
@@ -264,40 +254,28 @@ class _Trial:
     outline: np.ndarray  # [H, W] bool, of the large pieces
     along: np.ndarray  # [n] edges of the picture along the outline
 
-    def score(self, clear: float) -> float:
-        """Share of the outline that is an edge of the picture."""
-        return float((self.along > clear).mean())
 
-    def complete(self, wider: "_Trial", strong: np.ndarray, width: float) -> int:
-        """2 if the ink has full contrast and most nearby edges, 1 if it may have them, 0 if not."""
-        share = self.contrast[self.mask] / np.maximum(wider.contrast[self.mask], 1e-3)
-        full = float(np.median(share))
-        away = ndimage.distance_transform_edt(~self.outline)
-        nearby = strong & (away < 1.5 * width)
-        around = ndimage.binary_dilation(self.outline, np.ones((3, 3)), 2)
-        missed = float((nearby & ~around).sum() / max(1, nearby.sum()))
-        if full > 0.85 and missed < 0.52 and not self._cut_by(wider):
-            return 2
-        # less contrast may be a shadow across the digit, if hardly an edge is missed
-        return 1 if full > 0.7 and missed < 0.4 else 0
-
-    def _cut_by(self, wider: "_Trial") -> bool:
-        """Whether much of a wider trial's extra ink is equally dark: then it is wide strokes."""
-        usual = max(float(np.median(wider.contrast[self.mask])), 1e-3)
-        darkness = wider.contrast[wider.mask & ~self.mask] / usual
-        alike = np.abs(np.log(np.maximum(darkness, 1e-3))) < _AS_DARK
-        return bool(alike.sum() > _CUT_OFF * self.mask.sum())
+def _completeness(trial: _Trial, wider: _Trial, strong: np.ndarray, fold: int) -> int:
+    """2 if the ink has full contrast and most nearby edges, 1 if it may have them, 0 if not."""
+    before, after = trial.contrast[trial.mask], wider.contrast[trial.mask]
+    full = float(np.median(before / np.maximum(after, 1e-3)))
+    away = ndimage.distance_transform_edt(~trial.outline)
+    nearby = strong & (away < 1.5 * ((trial.width or 0) / fold))
+    around = ndimage.binary_dilation(trial.outline, np.ones((3, 3)), 2)
+    missed = float((nearby & ~around).sum() / max(1, nearby.sum()))
+    # much more ink that is equally dark: strokes are wider than this
+    darkness = wider.contrast[wider.mask & ~trial.mask] / max(float(np.median(after)), 1e-3)
+    alike = np.abs(np.log(np.maximum(darkness, 1e-3))) < _AS_DARK
+    if full > 0.85 and missed < 0.52 and alike.sum() <= _CUT_OFF * trial.mask.sum():
+        return 2
+    # less contrast may be a shadow across the digit, if hardly an edge is missed
+    return 1 if full > 0.7 and missed < 0.4 else 0
 
 
 def _halved(image: np.ndarray) -> np.ndarray:
     image = image[: image.shape[0] // 2 * 2, : image.shape[1] // 2 * 2]
     rows = image[0::2] + image[1::2]
     return (rows[:, 0::2] + rows[:, 1::2]) / 4
-
-
-def _median(image: np.ndarray) -> np.ndarray:
-    """Median of each pixel and its eight neighbours."""
-    return ndimage.median_filter(image, 3, mode="nearest")
 
 
 def _edges(light: np.ndarray) -> np.ndarray:
@@ -333,18 +311,15 @@ def _most_telling_channel(colours: np.ndarray) -> tuple[np.ndarray, list[str]]:
     channels = {"luminance": colours @ _LUMINANCE.astype(np.float32)}
     if np.ptp(colours, axis=2).max() > 0.1:
         channels |= dict(zip(("red", "green", "blue"), np.moveaxis(colours, 2, 0), strict=True))
-    contrast = {name: _contrast(channel) for name, channel in channels.items()}
+    contrast = {}
+    for name, channel in channels.items():  # of strokes with their surroundings, less the noise
+        small = _halved(channel) if min(channel.shape) > 200 else channel
+        detail = np.abs(small - _surroundings(small))
+        contrast[name] = max(1e-3, np.percentile(detail, 99) - 3 * _noise(small))
     best = max(contrast, key=contrast.__getitem__)
     if contrast[best] < 1.5 * contrast["luminance"]:
         return channels["luminance"], []
     return channels[best], [f"The ink stands out most in {best} light, so that was used."]
-
-
-def _contrast(channel: np.ndarray) -> float:
-    """Contrast of strokes with their surroundings, less the noise."""
-    channel = _halved(channel) if min(channel.shape) > 200 else channel
-    detail = np.abs(channel - _surroundings(channel))
-    return float(max(1e-3, np.percentile(detail, 99) - 3 * noise_of(channel)))
 
 
 def _surroundings(grey: np.ndarray) -> np.ndarray:
@@ -353,7 +328,7 @@ def _surroundings(grey: np.ndarray) -> np.ndarray:
     return ndimage.uniform_filter(ndimage.uniform_filter(grey, reach), reach)
 
 
-def noise_of(grey: np.ndarray) -> float:
+def _noise(grey: np.ndarray) -> float:
     """Standard deviation of pixel noise, from a filter that ignores edges and slopes."""
     padded = np.pad(grey, 1, mode="symmetric")
     step = 2 if grey.size > 20_000 else 1
@@ -387,7 +362,7 @@ def _uneven_paper(light: np.ndarray, width: float) -> np.ndarray:
 
 def _soft_threshold(swallowed: np.ndarray, sure_paper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """[H, W] contrast -> ink level in 0..1 and a mask with hysteresis; refuses a blank page."""
-    noise = noise_of(swallowed)
+    noise = _noise(swallowed)
     blur = 0.0 if noise < 0.02 else 1.0 if noise < 0.08 else 2.0
     smooth = ndimage.gaussian_filter(swallowed, blur) if blur else swallowed
     fewest = max(4, smooth.size // 10_000)

@@ -8,6 +8,7 @@ from scipy import ndimage
 
 from fgpvae.errors import UserError
 from fgpvae.images.boxes import Box
+from fgpvae.images.export import picture as to_image
 from fgpvae.images.ink import Ink, find_ink
 from fgpvae.images.pieces import bounds, find_digit, find_sheet, gaps, rim, stroke_width
 from fgpvae.images.reading import MIN_SIDE, as_picture
@@ -59,32 +60,25 @@ _DEFAULTS = Options()
 _Pixels = tuple[int, int, int, int]  # left, top, right, bottom
 
 
-@dataclass(frozen=True)
-class _Located:
-    """The digit in a part of the picture."""
-
-    ink: Ink
-    digit: np.ndarray  # [H, W] bool
-    box: _Pixels  # box of the part in the whole picture
-    notes: tuple[str, ...]
-
-
 def normalise(
     picture: bytes | Image.Image | np.ndarray, options: Options = _DEFAULTS
 ) -> Normalised:
     """Find the digit in a picture and convert it to MNIST's form, or raise a UserError."""
-    _check(options)
     whole = _unenlarged(as_picture(picture))
-    part = _part(whole, options.crop)
-    found = _locate(whole, part, options.invert)
-    ink, digit = found.ink, found.digit
-    shape = _cut_out(ink.level, digit)  # [h, w], tight
+    part = _part(whole, options)
+    ink, digit, box, notes = _locate(whole, part, options.invert)
+    # soft ink of the digit and its rim, without the empty margin
+    reach, faintest = (1, 0) if max(digit.shape) < 100 else (2, 0.1)
+    soft = np.where(ndimage.binary_dilation(digit, np.ones((3, 3)), reach), ink.level, 0)
+    shape = soft[bounds(soft > faintest)]  # [h, w]
     stroked, stroke_notes = _with_stroke_width(shape, options.thickness)
     final = _centred(stroked)
-    small = part[2] - part[0] == part[3] - part[1] == SIDE
-    if small and options.thickness == 0 and _is_normalised(ink.level):
-        final = ink.level.astype(np.float32)
-        stroke_notes = ["The picture already has the form of an MNIST digit."]
+    if part[2] - part[0] == part[3] - part[1] == SIDE and options.thickness == 0:
+        extent = max(ink.level[bounds(ink.level > 0)].shape)
+        away = np.abs(np.array(ndimage.center_of_mass(ink.level)) - CENTRE)
+        if extent == BOX and away.max() < 0.6:
+            final = ink.level.astype(np.float32)
+            stroke_notes = ["The picture already has the form of an MNIST digit."]
     steps = (
         Step("Picture", "The original picture, upright.", _shown(np.asarray(whole))),
         Step("Grey", "The part in use, in the light that shows its ink best.", _shown(ink.grey)),
@@ -94,20 +88,14 @@ def normalise(
         Step("Strokes", "Strokes about as wide as the model knows them.", _shown(stroked)),
         Step("Digit", "28 x 28: the size of MNIST, centre of mass in the middle.", _shown(final)),
     )
-    window = _window(found, _size(shape), whole.size)
-    return Normalised(final, steps, (*found.notes, *stroke_notes), window)
-
-
-def _check(options: Options) -> None:
-    if not -1 <= options.thickness <= 1:
-        raise UserError("Thickness goes from -1 (thinner) to 1 (thicker).")
-    if options.crop is not None:
-        left, top, right, bottom = options.crop
-        if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
-            raise UserError(
-                "A crop is left, top, right and bottom between 0 and 1, left before right and "
-                "top before bottom."
-            )
+    # the square around a digit of this size, with its centre of mass in the middle
+    first, last = np.reshape(box, (2, 2))  # [2] x and y
+    scale = (last - first) / digit.shape[::-1]
+    mass = ndimage.center_of_mass(np.where(digit, ink.level, 0))[::-1]
+    middle, half = first + (np.array(mass) + 0.5) * scale, 0.5 * SIDE / BOX * _size(shape) * scale
+    left, top, right, bottom = np.concatenate([middle - half, middle + half]) / (whole.size * 2)
+    window = float(left), float(top), float(right), float(bottom)
+    return Normalised(final, steps, (*notes, *stroke_notes), window)
 
 
 def _unenlarged(picture: Image.Image) -> Image.Image:
@@ -119,32 +107,41 @@ def _unenlarged(picture: Image.Image) -> Image.Image:
     return small if np.array_equal(np.asarray(again), np.asarray(picture)) else picture
 
 
-def _is_normalised(level: np.ndarray) -> bool:
-    extent = max(level[bounds(level > 0)].shape)
-    return extent == BOX and np.abs(np.array(ndimage.center_of_mass(level)) - CENTRE).max() < 0.6
-
-
-def _part(picture: Image.Image, crop: Box | None) -> _Pixels:
-    """The part of the picture that is in use."""
+def _part(picture: Image.Image, options: Options) -> _Pixels:
+    """The part of the picture that is in use, if the options are valid."""
+    if not -1 <= options.thickness <= 1:
+        raise UserError("Thickness goes from -1 (thinner) to 1 (thicker).")
+    left, top, right, bottom = options.crop or (0, 0, 1, 1)
+    if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
+        raise UserError(
+            "A crop is left, top, right and bottom between 0 and 1, left before right and top "
+            "before bottom."
+        )
     width, height = picture.size
-    if crop is None:
-        return 0, 0, width, height
-    left, top, right, bottom = crop
     part = round(left * width), round(top * height), round(right * width), round(bottom * height)
     if min(part[2] - part[0], part[3] - part[1]) < MIN_SIDE:
-        raise UserError("The crop is too small to show a digit.")
+        raise UserError("The part in use is too small to show a digit.")
     return part
 
 
-def _locate(whole: Image.Image, box: _Pixels, invert: bool | None) -> _Located:
-    """Find ink and digit; a sheet on a table, or a small digit, is enlarged and searched again."""
+def _locate(
+    whole: Image.Image, box: _Pixels, invert: bool | None
+) -> tuple[Ink, np.ndarray, _Pixels, tuple[str, ...]]:
+    """Ink, digit [H, W] bool, the part of the picture that these are of, and notes.
+
+    A sheet on a table, or a small digit, is enlarged and searched again.
+    """
     part = whole.crop(box)
     ink = find_ink(part, invert)
     digit, notes = find_digit(ink.mask, ink.level)
     notes = (*ink.notes, *notes)
     sheet = None if ink.dark else find_sheet(digit)
     if sheet is not None:
-        part, inner = _only(part, sheet)
+        # the sheet in its bounding box, filled with its typical colour elsewhere
+        mask = Image.fromarray(sheet).resize(part.size, Image.Resampling.NEAREST)
+        ground = Image.new("RGB", part.size, tuple(ImageStat.Stat(part, mask).median))
+        inner = mask.getbbox()
+        part = Image.composite(part, ground, mask).crop(inner)
         box = _inside(box, inner)
         ink = find_ink(part)
         digit, notes = find_digit(ink.mask, ink.level)
@@ -153,7 +150,7 @@ def _locate(whole: Image.Image, box: _Pixels, invert: bool | None) -> _Located:
     extent = max(rows.stop - rows.start, columns.stop - columns.start)
     scale = max(part.size) / max(digit.shape)
     if extent >= _FINE or scale < 1.5:
-        return _Located(ink, digit, box, notes)
+        return ink, digit, box, notes
     margin = 0.5 * extent
     inner = (
         max(0, round((columns.start - margin) * scale)),
@@ -171,24 +168,13 @@ def _locate(whole: Image.Image, box: _Pixels, invert: bool | None) -> _Located:
     )
     near = ndimage.binary_dilation(digit, np.ones((3, 3)), 2)[at]
     found, _ = find_digit(_with_gaps(closer, near), closer.level)
-    return _Located(closer, found, _inside(box, inner), notes)
+    return closer, found, _inside(box, inner), notes
 
 
 def _inside(outer: _Pixels, inner: _Pixels) -> _Pixels:
     """Convert a box from coordinates relative to another box."""
     left, top = outer[:2]
     return inner[0] + left, inner[1] + top, inner[2] + left, inner[3] + top
-
-
-def _window(found: _Located, size: float, whole: tuple[int, int]) -> Box:
-    """The square around a digit of that size, with its centre of mass in the middle."""
-    first, last = np.reshape(found.box, (2, 2))  # [2] x and y
-    scale = (last - first) / found.digit.shape[::-1]
-    mass = ndimage.center_of_mass(np.where(found.digit, found.ink.level, 0))[::-1]
-    middle = first + (np.array(mass) + 0.5) * scale
-    half = 0.5 * SIDE / BOX * size * scale
-    left, top, right, bottom = np.concatenate([middle - half, middle + half]) / (*whole, *whole)
-    return float(left), float(top), float(right), float(bottom)
 
 
 def _with_gaps(ink: Ink, near: np.ndarray) -> np.ndarray:
@@ -217,23 +203,6 @@ def _with_gaps(ink: Ink, near: np.ndarray) -> np.ndarray:
     return chosen | np.concatenate([[False], alike])[labels]
 
 
-def _only(picture: Image.Image, region: np.ndarray) -> tuple[Image.Image, _Pixels]:
-    """A region in its bounding box, filled with its typical colour elsewhere; and the box."""
-    mask = Image.fromarray(region).resize(picture.size, Image.Resampling.NEAREST)
-    colour = ImageStat.Stat(picture, mask).median
-    ground = Image.new("RGB", picture.size, tuple(colour))
-    box = mask.getbbox()
-    assert box is not None
-    return Image.composite(picture, ground, mask).crop(box), box
-
-
-def _cut_out(level: np.ndarray, digit: np.ndarray) -> np.ndarray:
-    """Soft ink of the digit and its rim, without the empty margin."""
-    width = 1 if max(level.shape) < 100 else 2
-    soft = np.where(ndimage.binary_dilation(digit, np.ones((3, 3)), width), level, 0)
-    return soft[bounds(soft > (0 if max(level.shape) < 100 else 0.1))]
-
-
 def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray, list[str]]:
     """Adjust strokes that are rare in MNIST, and apply the requested thickness."""
     fine = _enlarged(shape)
@@ -255,7 +224,11 @@ def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray,
         return shape, notes
     outwards = (target - width) * unit / 2
     if thickness == 0:
-        outwards = max(outwards, min(0.0, 0.5 * _THIN_TO * unit - _thin_parts(mask)))
+        # half the width of the thinner strokes
+        depth = ndimage.distance_transform_edt(np.pad(mask, 1))
+        ridge = (depth > 0) & (depth == ndimage.maximum_filter(depth, 3))
+        thin = float(np.percentile(depth[ridge], 20))
+        outwards = max(outwards, min(0.0, 0.5 * _THIN_TO * unit - thin))
     return _offset(mask, outwards, _HOLE * unit), notes
 
 
@@ -268,13 +241,6 @@ def _without_grain(fine: np.ndarray, unit: float) -> np.ndarray:
     holes, count = ndimage.label(~np.pad(mask, 1))
     small = np.bincount(holes.ravel(), minlength=count + 1) < _PINHOLE * unit**2
     return mask | small[holes][1:-1, 1:-1]
-
-
-def _thin_parts(mask: np.ndarray) -> float:
-    """Half the width of the thinner strokes of a shape whose strokes differ, in pixels."""
-    depth = ndimage.distance_transform_edt(np.pad(mask, 1))
-    ridge = (depth > 0) & (depth == ndimage.maximum_filter(depth, 3))
-    return float(np.percentile(depth[ridge], 20))
 
 
 def _enlarged(shape: np.ndarray) -> np.ndarray:
@@ -342,7 +308,7 @@ def _centred(shape: np.ndarray) -> np.ndarray:
 def _outlined(ink: Ink, digit: np.ndarray) -> np.ndarray:
     """The ink in grey, the digit in white, its box in a thin line: [H, W, 3] uint8."""
     tones = np.where(ndimage.binary_dilation(digit), ink.level, 0.35 * ink.level)
-    picture = Image.fromarray(_bytes(np.repeat(tones[:, :, None], 3, axis=2)))
+    picture = to_image(tones).convert("RGB")
     line = max(1, max(digit.shape) // 200)
     rows, columns = bounds(digit, 2 * line)
     frame = columns.start, rows.start, columns.stop - 1, rows.stop - 1
@@ -350,13 +316,9 @@ def _outlined(ink: Ink, digit: np.ndarray) -> np.ndarray:
     return np.asarray(picture)
 
 
-def _bytes(image: np.ndarray) -> np.ndarray:
-    return np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
-
-
 def _shown(image: np.ndarray) -> np.ndarray:
     """uint8 and at most STEP_SIDE on a side; small pictures enlarged without smoothing."""
-    picture = Image.fromarray(image if image.dtype == np.uint8 else _bytes(image))
+    picture = Image.fromarray(image) if image.dtype == np.uint8 else to_image(image)
     if max(picture.size) <= STEP_SIDE // 2:
         factor = STEP_SIDE // max(picture.size)
         picture = ImageOps.scale(picture, factor, Image.Resampling.NEAREST)

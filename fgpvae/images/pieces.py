@@ -23,19 +23,12 @@ class Extent:
 
     label: int
     area: int
-    top: int
-    bottom: int
-    left: int
-    right: int
-    at_edge: bool
+    box: tuple[slice, slice]  # rows and columns
+    at_edge: bool = False  # the edge of the picture may have cut it off
 
     @property
     def extent(self) -> int:
-        return max(self.bottom - self.top, self.right - self.left)
-
-    @property
-    def box(self) -> tuple[slice, slice]:
-        return np.s_[self.top : self.bottom, self.left : self.right]
+        return max(side.stop - side.start for side in self.box)
 
 
 def bounds(mask: np.ndarray, margin: int = 0) -> tuple[slice, slice]:
@@ -98,12 +91,18 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
     ink = sum(piece.area for piece in pieces)
     pieces = [piece for piece in pieces if piece.area > 0.01 * main.area]
     digit = labels == main.label
-    if len(pieces) > _MOST_PIECES or main.area < 0.1 * ink or _holes(digit) > _MOST_HOLES:
+    enclosed = np.bincount(ndimage.label(~np.pad(digit, 1))[0].ravel())[2:]  # areas of holes
+    holes = (enclosed > 0.002 * main.area).sum()
+    if len(pieces) > _MOST_PIECES or main.area < 0.1 * ink or holes > _MOST_HOLES:
         raise UserError(_FULL_OF_MARKS)
     if main.area > 0.65 * mask.size:
         raise UserError("Ink fills nearly the whole picture; please leave some paper around it.")
     stroke = stroke_width(digit)
-    if _edge_width(digit, level, stroke) > max(3.0, 0.2 * main.extent):
+    # typical width in pixels of the rise from paper to ink along the rim
+    sigma = min(max(0.5, 0.1 * stroke), 10)
+    window = bounds(digit, round(4 * sigma) + 1)  # region that determines the slope there
+    slope = ndimage.gaussian_gradient_magnitude(level[window], sigma)
+    if 1 / max(float(np.median(slope[rim(digit)[window]])), 1e-3) > max(3.0, 0.2 * main.extent):
         raise UserError("The picture shows only soft shadows or glare, no digit with clear edges.")
 
     pieces = [main, *(piece for piece in pieces[1:] if not _is_hair(labels, piece, stroke))]
@@ -191,29 +190,13 @@ def find_sheet(shape: np.ndarray) -> np.ndarray | None:
     return ndimage.binary_erosion(filled, iterations=2 + round(0.02 * np.sqrt(area)))
 
 
-def _holes(shape: np.ndarray) -> int:
-    """Number of holes in a shape, without pinholes."""
-    labels, _ = ndimage.label(~np.pad(shape, 1))
-    return int((np.bincount(labels.ravel())[2:] > 0.002 * shape.sum()).sum())
-
-
-def _edge_width(shape: np.ndarray, level: np.ndarray, stroke: float) -> float:
-    """Typical width in pixels of the rise from paper to ink along the rim."""
-    sigma = min(max(0.5, 0.1 * stroke), 10)
-    window = bounds(shape, round(4 * sigma) + 1)  # region that determines the slope there
-    slope = ndimage.gaussian_gradient_magnitude(level[window], sigma)
-    return 1 / max(float(np.median(slope[rim(shape)[window]])), 1e-3)
-
-
 def _pieces(labels: np.ndarray) -> list[Extent]:
     """All pieces, the largest first."""
-    height, width = labels.shape
-    areas = np.bincount(labels.ravel()).tolist()
-    found = []
-    for label, (rows, columns) in enumerate(ndimage.find_objects(labels), start=1):
-        at_edge = 0 in (rows.start, columns.start) or rows.stop == height or columns.stop == width
-        sides = rows.start, rows.stop, columns.start, columns.stop
-        found.append(Extent(label, areas[label], *sides, at_edge))
+    areas, found = np.bincount(labels.ravel()).tolist(), []
+    for label, box in enumerate(ndimage.find_objects(labels), start=1):
+        sides = zip(box, labels.shape, strict=True)
+        at_edge = any(side.start == 0 or side.stop == length for side, length in sides)
+        found.append(Extent(label, areas[label], box, at_edge))
     return sorted(found, key=lambda piece: piece.area, reverse=True)
 
 
@@ -229,15 +212,11 @@ def _without_edges(pieces: list[Extent]) -> tuple[list[Extent], list[str]]:
 
 
 def _union(pieces: list[Extent]) -> Extent:
-    return Extent(
-        0,
-        sum(piece.area for piece in pieces),
-        min(piece.top for piece in pieces),
-        max(piece.bottom for piece in pieces),
-        min(piece.left for piece in pieces),
-        max(piece.right for piece in pieces),
-        False,
+    rows, columns = (
+        slice(min(side.start for side in sides), max(side.stop for side in sides))
+        for sides in zip(*(piece.box for piece in pieces), strict=True)
     )
+    return Extent(0, sum(piece.area for piece in pieces), (rows, columns))
 
 
 def _another_digit(digit: np.ndarray, piece: np.ndarray, gap: float, stroke: float) -> bool:
@@ -246,7 +225,8 @@ def _another_digit(digit: np.ndarray, piece: np.ndarray, gap: float, stroke: flo
     Digits may have any angle, so parts may lie in any direction from each other.
     """
     here, there = np.argwhere(digit), np.argwhere(piece)  # [n, 2], [m, 2]
-    extent, other = _longest(here), _longest(there)
+    # the longest spans in any direction, in pixels
+    extent, other = (np.ptp(part @ _DIRECTIONS, axis=0).max() + 1 for part in (here, there))
     ink = len(there) / len(here)
     if gap > 0.3 * extent and gap > 2 * stroke:
         return ink > 0.3 and other > 0.4 * extent
@@ -268,8 +248,3 @@ def _another_digit(digit: np.ndarray, piece: np.ndarray, gap: float, stroke: flo
     both = np.concatenate([here, there])
     longer = np.ptp(both @ towards) > 1.1 * np.ptp(both @ across)
     return bool(side_by_side and min(upright) > 0.8 and longer)
-
-
-def _longest(places: np.ndarray) -> float:
-    """The longest span of places [n, 2] in any direction, in pixels."""
-    return float((np.ptp(places @ _DIRECTIONS, axis=0) + 1).max())

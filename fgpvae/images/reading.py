@@ -9,7 +9,7 @@ import io
 import math
 import re
 import struct
-from typing import Any
+from contextlib import suppress
 
 import numpy as np
 from PIL import ExifTags, Image, ImageOps, WebPImagePlugin
@@ -43,7 +43,10 @@ def read_picture(data: bytes, most_pixels: int = MAX_PIXELS) -> Image.Image:
             f"The file has {len(data) / 1e6:.0f} MB, more than the "
             f"{MAX_FILE_BYTES / 1e6:.0f} MB that are accepted."
         )
-    kind = _kind(data)
+    starts = (_KINDS | _REFUSED).items()
+    kind = next(kind for kind, start in starts if re.match(start, data[:1024], re.DOTALL))
+    if kind in _REFUSED:
+        raise UserError(f"The file is {kind}; please use a {ACCEPTED} picture.")
     pixels_only, exif, scans = data, b"", 1
     if kind == "PNG":
         pixels_only, exif = _png_essence(data)
@@ -64,13 +67,16 @@ def read_picture(data: bytes, most_pixels: int = MAX_PIXELS) -> Image.Image:
     except UserError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise UserError(_too_large("hundreds of")) from None
+        raise UserError("The picture has too many pixels; please make it smaller.") from None
     except Exception as error:
         raise UserError(
             f"The {kind} picture is damaged or incomplete and cannot be read."
         ) from error
     opaque.info.clear()  # only the orientation that was read safely
-    opaque.getexif()[ExifTags.Base.Orientation] = _exif_orientation(exif)
+    with suppress(Exception):  # a damaged directory can raise any error
+        read = Image.Exif()
+        read.load(exif[:_MAX_EXIF])
+        opaque.getexif()[ExifTags.Base.Orientation] = int(read[ExifTags.Base.Orientation])
     return ImageOps.exif_transpose(opaque)
 
 
@@ -116,14 +122,6 @@ _REFUSED = {
     "an SVG drawing": rb"(?i:.*<svg)",
     "not a known picture": rb"",
 }
-
-
-def _kind(data: bytes) -> str:
-    every = (_KINDS | _REFUSED).items()
-    kind = next(kind for kind, start in every if re.match(start, data[:1024], re.DOTALL))
-    if kind in _REFUSED:
-        raise UserError(f"The file is {kind}; please use a {ACCEPTED} picture.")
-    return kind
 
 
 def _png_essence(data: bytes) -> tuple[bytes, bytes]:
@@ -203,31 +201,15 @@ def _most_pixels(kind: str, mode: str, scans: int) -> int:
 
 
 def _check_size(size: tuple[int, int], most_pixels: int) -> None:
-    pixels = size[0] * size[1]
-    if pixels > most_pixels:
-        count = f"{math.ceil(pixels / 1e6)}" if pixels < 1e9 else "thousands of"
-        raise UserError(_too_large(count, most_pixels))
+    if size[0] * size[1] > most_pixels:
+        raise UserError(
+            f"The picture has {math.ceil(size[0] * size[1] / 1e6)} megapixels, more than the "
+            f"{most_pixels // 1_000_000} that are accepted; please make it smaller."
+        )
     if min(size) < MIN_SIDE:
         raise UserError(
             f"The picture is only {size[0]} x {size[1]} pixels, too small to show a digit."
         )
-
-
-def _too_large(megapixels: str, limit: int = MAX_PIXELS) -> str:
-    return (
-        f"The picture has {megapixels} megapixels, more than the {limit // 1_000_000} that are "
-        "accepted; please make it smaller."
-    )
-
-
-def _exif_orientation(content: Any) -> int:
-    """The orientation, 1 if there is none; raises no error."""
-    exif = Image.Exif()
-    try:
-        exif.load(content[:_MAX_EXIF])
-        return int(exif.get(ExifTags.Base.Orientation, 1))
-    except Exception:  # a damaged directory can raise any error
-        return 1
 
 
 def _shrunk(size: tuple[int, int], side: int) -> tuple[int, int]:

@@ -1,7 +1,5 @@
 """Find and remove lines of ruled and squared paper: straight thin marks from edge to edge."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.polynomial.legendre import legvander
 from scipy import ndimage
@@ -16,12 +14,9 @@ _VOTE = 120  # the maximum vote of a pixel; the sum of _SIDE of them fits into 1
 _FAINTEST = 0.02  # minimum contrast of a line that is removed
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A line closer to horizontal than to vertical; vertical ones are stored transposed."""
-
-    course: np.ndarray  # [W] row of its middle at each column
-    profile: np.ndarray  # [2 * _REACH + 1] contrast at each distance from the middle
+_OFFSETS = np.arange(-_REACH, _REACH + 1)
+# a line: the row of its middle at each column [W], and its contrast at each offset from there
+_Line = tuple[np.ndarray, np.ndarray]
 
 
 def find_ruling(contrast: np.ndarray) -> np.ndarray | None:
@@ -30,15 +25,16 @@ def find_ruling(contrast: np.ndarray) -> np.ndarray | None:
         return None
     thin = contrast - ndimage.grey_opening(contrast, (_WIDEST, _WIDEST))
     noise = 1.4826 * float(np.median(np.abs(thin - np.median(thin))))
-    level, upright = _lines(contrast, thin, noise), _lines(contrast.T, thin.T, noise)
-    if not level and not upright:
-        return None
-    passed = np.ones_like(contrast)
-    for line in level:
-        _draw(line, passed)
-    for line in upright:
-        _draw(line, passed.T)
-    return passed
+    whole = np.ones_like(contrast)
+    # lines closer to horizontal, then those closer to vertical
+    for passed, swallowed, marks in ((whole, contrast, thin), (whole.T, contrast.T, thin.T)):
+        for course, profile in _lines(swallowed, marks, noise):
+            rows = np.rint(course).astype(np.intp) + _OFFSETS[:, None]  # [2 _REACH + 1, W]
+            light = 1 - np.interp(rows - course, _OFFSETS, profile)
+            inside = (rows >= 0) & (rows < len(passed))
+            at = rows[inside], np.broadcast_to(np.arange(len(course)), rows.shape)[inside]
+            passed[at] = np.minimum(passed[at], light[inside])  # at crossings the darker one
+    return whole if whole.min() < 1 else None
 
 
 def _lines(contrast: np.ndarray, thin: np.ndarray, noise: float) -> list[_Line]:
@@ -51,7 +47,7 @@ def _lines(contrast: np.ndarray, thin: np.ndarray, noise: float) -> list[_Line]:
     for left, right in _candidates(small):
         ends = factor * (left + 0.5) - 0.5, factor * (right + 0.5) - 0.5
         middle = sum(ends) / 2
-        if any(abs(one.course[width // 2] - middle) < 2 * factor + 2 for one in found):
+        if any(abs(course[width // 2] - middle) < 2 * factor + 2 for course, _ in found):
             continue
         line = _followed(contrast, thin, np.linspace(*ends, width))
         if line is not None:
@@ -63,7 +59,10 @@ def _candidates(votes: np.ndarray) -> list[tuple[float, float]]:
     """Rows at the left and right edge of straight lines with many votes, best first."""
     height, width = votes.shape
     score, first, last = [], [], []
-    length = _lengths(height, width)  # [shift, row]
+    # number of columns in which a line at row + shift * column / (_SIDE - 1) is inside the picture
+    shift, row = np.indices((_SIDE, _SIDE))
+    columns = np.ceil((height - 0.5 - row) * (_SIDE - 1) / np.maximum(shift, 1e-6))
+    length = np.clip(columns, 0, width).astype(np.float32)  # [shift, row]
     for down in (True, False):
         sums = _sums_along_lines(votes if down else votes[::-1])  # [shift, row]
         shift, row = np.nonzero((sums > 0.4 * length) & (length > 0.5 * width))
@@ -105,22 +104,13 @@ def _sums_along_lines(votes: np.ndarray) -> np.ndarray:
     return strips[0][:, :_SIDE] / np.float32(_VOTE)
 
 
-def _lengths(height: int, width: int) -> np.ndarray:
-    """[shift, row]: number of columns in which a line is inside the picture."""
-    shift, row = np.indices((_SIDE, _SIDE))
-    # it is in row + shift * column / (_SIDE - 1), rounded
-    columns = np.ceil((height - 0.5 - row) * (_SIDE - 1) / np.maximum(shift, 1e-6))
-    return np.clip(columns, 0, width).astype(np.float32)
-
-
 def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Line | None:
     """Track a line: its exact course and profile, or None if it is not a line."""
     height, whole = contrast.shape
     columns = np.arange(0, whole, _STRIDE)
     course, width = course[columns], len(columns)
-    offsets = np.arange(-_REACH, _REACH + 1)
     for reach, degree in ((6, 2), (3, 3)):
-        rows = course[:, None] + offsets[None, np.abs(offsets) <= reach]  # [W, 2 reach + 1]
+        rows = course[:, None] + _OFFSETS[np.abs(_OFFSETS) <= reach]  # [W, 2 reach + 1]
         inside = (rows[:, 0] >= 0) & (rows[:, -1] <= height - 1)
         if inside.sum() < 0.4 * width:
             return None
@@ -140,38 +130,23 @@ def _followed(contrast: np.ndarray, thin: np.ndarray, course: np.ndarray) -> _Li
     inside = (course >= 0) & (course <= height - 1)
     if inside.sum() < 0.4 * width:
         return None
-    sampled = _sampled(contrast, course[:, None] + offsets[None], columns)  # [W, 2 _REACH + 1]
+    sampled = _sampled(contrast, course[:, None] + _OFFSETS, columns)  # [W, 2 _REACH + 1]
     profile = np.median(sampled[inside], axis=0)
     profile = np.maximum(profile - np.median(profile), 0)
-    if not _is_line(sampled, inside, profile):
-        return None
-    return _Line(np.interp(np.arange(whole), columns, course), profile)
-
-
-def _is_line(sampled: np.ndarray, inside: np.ndarray, profile: np.ndarray) -> bool:
-    """Whether it is thin, dark enough and present along most of its length, ends included."""
+    # thin, dark enough and present along most of its length, ends included
     depth = profile[_REACH - 1 : _REACH + 2].max()
     if depth < _FAINTEST or (profile > 0.5 * depth).sum() > _WIDEST:
-        return False
+        return None
     sides = np.minimum(sampled[:, : _REACH - 6], sampled[:, _REACH + 7 :]).mean(axis=1)
     middle = ndimage.uniform_filter1d(sampled[:, _REACH - 1 : _REACH + 2].max(axis=1), 3)
     there = (middle - sides > 0.4 * depth)[inside]
     end = max(1, len(there) // 10)
-    return there.mean() > 0.7 and min(there[:end].mean(), there[-end:].mean()) > 0.5
+    if there.mean() <= 0.7 or min(there[:end].mean(), there[-end:].mean()) <= 0.5:
+        return None
+    return np.interp(np.arange(whole), columns, course), profile
 
 
 def _sampled(image: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """[W, n] values at rows between pixels; values outside are those of the edge."""
     places = rows, np.broadcast_to(columns[:, None], rows.shape)
     return ndimage.map_coordinates(image, places, np.float64, order=1, mode="nearest")
-
-
-def _draw(line: _Line, passed: np.ndarray) -> None:
-    """Multiply the transmitted light by that of a line; at crossings the darker one counts."""
-    columns = np.arange(passed.shape[1])
-    offsets = np.arange(-_REACH, _REACH + 1)
-    rows = np.rint(line.course).astype(np.intp) + offsets[:, None]  # [2 _REACH + 1, W]
-    light = 1 - np.interp(rows - line.course, offsets, line.profile)
-    inside = (rows >= 0) & (rows < passed.shape[0])
-    at = rows[inside], np.broadcast_to(columns, rows.shape)[inside]
-    passed[at] = np.minimum(passed[at], light[inside])

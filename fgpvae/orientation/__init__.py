@@ -1,23 +1,5 @@
 """Infer the angle of pictures, from one view or several, and whether a picture is a digit."""
 
-from fgpvae.orientation.one_view import (
-    GRID,
-    Mode,
-    belief,
-    grid,
-    likeliest,
-    modes,
-    of_scores,
-    upright_prior,
-)
+from fgpvae.orientation.one_view import GRID, belief, grid, modes, of_scores, upright_prior
 
-__all__ = [
-    "GRID",
-    "Mode",
-    "belief",
-    "grid",
-    "likeliest",
-    "modes",
-    "of_scores",
-    "upright_prior",
-]
+__all__ = ["GRID", "belief", "grid", "modes", "of_scores", "upright_prior"]

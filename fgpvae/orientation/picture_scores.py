@@ -9,20 +9,27 @@ information about the angle.
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.distributions import MultivariateNormal
 from torch.nn.functional import grid_sample, interpolate
 
-from fgpvae import arrays
+from fgpvae import arrays, data
+from fgpvae.data import TRAIN_DIGITS
 from fgpvae.models import Model
-from fgpvae.orientation import class_styles
 
 BESIDE = 0.5  # pixels of MNIST's centre of mass to the right of and below the middle
 BOX = 20.5  # longer side of the box of an upright digit of MNIST, by `spans`
 INK = 0.3  # threshold of ink in such a box
 SMALLEST, LARGEST = 0.75, 1.35  # bounds of the scale of a picture
 FOLD = 4  # enlargement at which a box is measured
+CLASSES = range(10)
+SHRUNK = 0.5  # weight of the covariance of all classes together
+TEMPERED = 0.2  # exponent of the densities, because channels are dependent
+_FITTED: "WeakKeyDictionary[Model, MultivariateNormal]" = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -60,9 +67,33 @@ def score(model: Model, image: Any, w: Tensor) -> PictureScores:
         styles=style,
         # relative to the scale, otherwise the angle with the smallest picture would seem best
         error=(made - views).square().flatten(1).sum(-1).sqrt().double() / scale,
-        density=class_styles.of_model(model).log_density(style),
+        density=class_log_density(model, style),
         angle_log_density=alone[which, torch.arange(len(w))],
     )
+
+
+def fit_classes(styles: Tensor, labels: np.ndarray) -> MultivariateNormal:
+    """Gaussians of styles [P, S], the covariance of each shrunk towards that of all classes."""
+    known = [styles[torch.as_tensor(labels == label)].double() for label in CLASSES]
+    own = torch.stack([torch.cov(each.T) for each in known])
+    shared = SHRUNK * own.mean(0) + (1 - SHRUNK) * own
+    means = torch.stack([each.mean(0) for each in known])
+    return MultivariateNormal(means, shared, validate_args=False)
+
+
+@torch.no_grad()
+def class_log_density(model: Model, styles: Tensor) -> Tensor:
+    """log p(style | class), tempered: [..., S] -> [..., C].
+
+    The Gaussians are fitted once per model, to the package's upright training digits.
+    """
+    if model not in _FITTED:
+        digits = data.embedded(CLASSES, slice(TRAIN_DIGITS))
+        views = torch.from_numpy(digits.images)[:, None]
+        style, _ = model.infer(views, torch.zeros(len(digits), 1)).style()
+        _FITTED[model] = fit_classes(style, digits.labels)
+    gaussians = _FITTED[model]
+    return TEMPERED * gaussians.log_prob(styles[..., None, :].to(gaussians.loc))
 
 
 def as_seen(image: Any, angle: float) -> Any:

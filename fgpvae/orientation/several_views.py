@@ -12,9 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fgpvae import orientation
 from fgpvae.models import Model
-from fgpvae.orientation import picture_scores
+from fgpvae.orientation import one_view, picture_scores
 from fgpvae.orientation.picture_scores import PictureScores
 
 # squared distances of styles of training digits, relative to two draws from the prior
@@ -51,18 +50,18 @@ def place(
     known = list(stated) or [None] * len(images)
     if not (model.tells_angle and len(images)):
         return Placement(np.array([angle or 0.0 for angle in known]))
-    grid, G = torch.as_tensor(orientation.grid()), orientation.GRID
-    prior = orientation.upright_prior() if upright else np.ones(G)
+    grid, G = torch.as_tensor(one_view.grid()), one_view.GRID
+    prior = one_view.upright_prior() if upright else np.ones(G)
     if model.separates_style:
         scores = scores or [picture_scores.score(model, image, grid) for image in images]
-        each = [orientation.of_scores(model, score, label) for score in scores]
+        each = [one_view.of_scores(model, score, label) for score in scores]
     else:
-        alone = (orientation.belief(model, image) for image in images)
+        alone = (one_view.belief(model, image) for image in images)
         each = [belief for belief in alone if belief is not None]
     beliefs = np.stack(each)
     if len(images) == 1 or not model.separates_style:
         beliefs[0] = beliefs[0] * prior / (beliefs[0] @ prior)
-        best = [orientation.likeliest(found, upright and not q) for q, found in enumerate(beliefs)]
+        best = [one_view.likeliest(found, upright and not q) for q, found in enumerate(beliefs)]
         return Placement(_with_stated(grid.numpy()[best], known), beliefs)
     log_belief = torch.as_tensor(np.log((1 - MISTAKEN) * beliefs + MISTAKEN / G))
     for view, angle in enumerate(known):
@@ -76,9 +75,13 @@ def place(
     at = _best(log_belief + first, fits)
     found = _beliefs(log_belief, at, first[0])
     if upright and all(angle is None for angle in known):  # rotate all together to the best angle
-        at = (at + orientation.likeliest(found[0].numpy(), upright) - at[0]) % G
+        at = (at + one_view.likeliest(found[0].numpy(), upright) - at[0]) % G
     angles = _with_stated(grid[at].numpy(), known)
-    return Placement(angles, found.numpy(), _misfits(apart, at))
+    views = torch.arange(len(at))
+    pairs = apart[views[:, None], views, at[:, None], at]  # [Q, Q]
+    others = pairs[~torch.eye(len(at), dtype=torch.bool)].view(len(at), -1)
+    misfits = torch.nonzero(others.median(-1).values > MISFIT).flatten().tolist()
+    return Placement(angles, found.numpy(), tuple(misfits))
 
 
 def _with_stated(angles: np.ndarray, known: Sequence[float | None]) -> np.ndarray:
@@ -145,10 +148,3 @@ def _beliefs(log_belief: Tensor, at: Tensor, prior: Tensor) -> Tensor:
     turns = (at + torch.arange(G)[:, None]) % G  # [G, Q]
     together = (log_belief[torch.arange(Q), turns].mean(1) + prior[turns[:, 0]]).softmax(0)
     return torch.stack([together.roll(int(index)) for index in at])
-
-
-def _misfits(apart: Tensor, at: Tensor) -> tuple[int, ...]:
-    views = torch.arange(len(at))
-    pairs = apart[views[:, None], views, at[:, None], at]  # [Q, Q]
-    pairs = pairs[~torch.eye(len(at), dtype=torch.bool)].view(len(at), -1)
-    return tuple(torch.nonzero(pairs.median(-1).values > MISFIT).flatten().tolist())

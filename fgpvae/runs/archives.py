@@ -7,14 +7,12 @@ import io
 import json
 import time
 import zipfile
-from dataclasses import dataclass
 
 from fgpvae import files, runs
 from fgpvae.data import object_files
 from fgpvae.errors import UserError
 from fgpvae.runs import checkpoints
 from fgpvae.runs.checkpoints import CONFIG, OBJECTS_FILE, WEIGHTS
-from fgpvae.training.configs import RunConfig
 
 LARGEST = 50 * 2**20  # bytes of an archive
 LIMITS = {  # bytes of each file that an archive may hold
@@ -23,14 +21,6 @@ LIMITS = {  # bytes of each file that an archive may hold
     runs.METRICS: runs.LARGEST_METRICS,
     OBJECTS_FILE: LARGEST,
 }
-
-
-@dataclass(frozen=True)
-class Archive:
-    """A run that has been checked: its config, and its files by name."""
-
-    config: RunConfig
-    files: dict[str, bytes]
 
 
 def pack(run: runs.Run) -> bytes:
@@ -51,8 +41,8 @@ def pack(run: runs.Run) -> bytes:
     return buffer.getvalue()
 
 
-def unpack(content: bytes, name: str) -> Archive:
-    """Check and unpack an archive; any defect raises a UserError of one sentence."""
+def unpack(content: bytes, name: str) -> dict[str, bytes]:
+    """The files of an archive by name, checked; any defect raises a UserError of one sentence."""
     if len(content) > LARGEST:
         raise UserError(f"'{name}' is too large: at most {LARGEST >> 20} MB are read.")
     with checkpoints.opened(content, name) as archive:
@@ -78,4 +68,4 @@ def unpack(content: bytes, name: str) -> Archive:
         epoch = min(max(int(lines[-1]["epoch"]), 0), epochs) if lines else 0
     status = {"state": runs.FINISHED if epoch == epochs else runs.STOPPED, "epoch": epoch}
     parts[runs.STATUS] = json.dumps(status | {"heartbeat": time.time()}).encode()
-    return Archive(config, parts)
+    return parts

@@ -3,7 +3,6 @@
 Nothing here unpickles: a checkpoint is data, never code.
 """
 
-import copy
 import hashlib
 import io
 import json
@@ -132,11 +131,6 @@ def is_shipped(name: str | Path) -> bool:
     return True
 
 
-@lru_cache(maxsize=16)
-def _shipped(name: str) -> Model:
-    return load_model(PRETRAINED / f"{name}.safetensors")
-
-
 def load_pretrained(name: str | Path) -> Model:
     """Load a shipped model by name, or the model of a run from its directory or archive.
 
@@ -149,7 +143,7 @@ def load_pretrained(name: str | Path) -> Model:
     """
     path = Path(name)
     if is_shipped(name):
-        return copy.deepcopy(_shipped(str(name)))
+        return load_model(PRETRAINED / f"{name}.safetensors")
     if path.suffix == ".safetensors" and path.is_file():
         return load_model(path)
     if path.is_dir() or (path.suffix == ".zip" and path.is_file()):

@@ -24,7 +24,6 @@ from fgpvae import files, runs
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.runs import Run
-from fgpvae.runs.archives import Archive
 from fgpvae.runs.checkpoints import CONFIG, pretrained_names, save_config
 from fgpvae.training.configs import RunConfig, network_weights
 
@@ -74,8 +73,8 @@ def check_name(name: str) -> str:
 
 
 def check_free(root: Path, name: str) -> None:
-    """Raise a UserError if a run or a shipped model has this name."""
-    if name in pretrained_names():
+    """Raise a UserError if this is no name, or that of a run or a shipped model."""
+    if check_name(name) in pretrained_names():
         raise UserError(f"'{name}' is the name of a shipped model; choose another name.")
     if os.path.lexists(root / name):
         raise UserError(f"There is a run '{name}' already; choose another name.")
@@ -107,20 +106,17 @@ def start(root: Path, name: str, config: RunConfig, own: Objects | None = None) 
     """Queue a new run, on own objects if given, and start it if there is room."""
     with _adding(root, name) as path:
         _check_room(path, config, 0 if own is None else own.images.nbytes)
-        with runs.locked(path):
-            runs.create(path, config, own)
+        runs.create(path, config, own)
     advance_queue(root)
     return runs.open_run(root / name)
 
 
-def add(root: Path, name: str, archive: Archive) -> Run:
-    """Add an unpacked run under a new name."""
+def add(root: Path, name: str, content: dict[str, bytes]) -> Run:
+    """Add an unpacked run, its files by name, under a new name."""
     with _adding(root, name) as path:
-        _check_disk(path, more=sum(map(len, archive.files.values())))
-        with files.explained(path, "made"):
-            path.mkdir()
-        for file in sorted(archive.files, key=lambda file: file == CONFIG):  # a run from then on
-            files.write(path / file, archive.files[file])
+        _check_disk(path, more=sum(map(len, content.values())))
+        for file in sorted(content, key=lambda file: file == CONFIG):  # the last makes it a run
+            files.write(path / file, content[file])
     return runs.open_run(root / name)
 
 
@@ -165,9 +161,9 @@ def delete(run: Run) -> None:
 
 
 def rename(run: Run, name: str) -> Run:
-    renamed = run.path.with_name(check_name(name))
-    with _changing(renamed.parent, run):
-        check_free(renamed.parent, name)
+    renamed = run.path.parent / name
+    with _changing(run.path.parent, run):
+        check_free(run.path.parent, name)
         with files.explained(run.path, "renamed"):
             os.rename(run.path, renamed)
     return runs.open_run(renamed)
@@ -308,19 +304,19 @@ def _changing(root: Path, run: Run | None = None) -> Iterator[None]:
 
 @contextmanager
 def _adding(root: Path, name: str) -> Iterator[Path]:
-    """The directory of a new run, which is removed if an error is raised."""
-    check_name(name)
+    """The locked directory of a new run, which is removed if an error is raised."""
     with _changing(root):
         found, broken = runs.list_runs(root)
         most = _setting("FGPVAE_RUNS_KEPT", MOST_KEPT)
         if len(found) + len(broken) >= most:
             raise UserError(f"There are {most} runs already; delete one first.")
         check_free(root, name)
-        try:
-            yield root / name
-        except BaseException:
-            shutil.rmtree(root / name, ignore_errors=True)
-            raise
+        with runs.locked(root / name):
+            try:
+                yield root / name
+            except BaseException:
+                shutil.rmtree(root / name, ignore_errors=True)
+                raise
 
 
 def _check_exists(path: Path) -> None:

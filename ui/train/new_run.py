@@ -91,7 +91,7 @@ def start(preset: str) -> None:
         try:
             config = form.build()
             if name:
-                queue.check_free(root, queue.check_name(name))
+                queue.check_free(root, name)
             own = len(st.session_state[OWN].names) if config.data.own else None
             seconds = config.training.epochs * epoch_seconds(config, own)
             if name != typed:
