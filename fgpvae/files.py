@@ -160,8 +160,8 @@ def is_locked(path: Path) -> bool:
 def _lock(handle: int, shared: bool = False) -> bool:
     """Lock an open file, unless it is locked already.
 
-    Uses the system call instead of filelock: a child process inherits the descriptor with the lock
-    and keeps it after its parent has ended.
+    Uses the system call: a child process inherits the descriptor with the lock and keeps it after
+    its parent has ended.
     """
     try:
         if sys.platform == "win32":

@@ -1,13 +1,4 @@
-"""Find the digits in a picture: boxes to show, one of which a click chooses.
-
->>> import numpy as np
->>> from fgpvae import data, images
->>> page = 1 - np.hstack(list(data.unseen((3, 8)).images[[0, 50]])).repeat(8, 0).repeat(8, 1)
->>> boxes = images.digit_boxes(page)
->>> len(boxes), images.box_at(boxes, 0.75, 0.5) == boxes[1]
-(2, True)
->>> eight = images.normalise(page, images.Options(crop=boxes[1])).digit
-"""
+"""Find the digits in a picture: boxes to show, one of which a click chooses."""
 
 from collections.abc import Sequence
 

@@ -193,20 +193,15 @@ def _without_lines(light: np.ndarray, paper: float | None, widest: float | None)
     contrast = _swallowed(light, _uneven_paper(calm, widest))
     level, mask = _soft_threshold(contrast, np.ones(light.shape, bool))
     mask, _, _ = _sharp_pieces(mask, level, _edges(calm))
-    junctions = _junctions(light, calm, mask, _MEETING * widest)
+    # where strokes meet, ink is wider than a single stroke
+    reach, junctions = _MEETING * widest, np.zeros_like(mask)
+    inner = bounds(mask)
+    window = tuple(slice(max(0, int(side.start - reach)), int(side.stop + reach)) for side in inner)
+    wider = _swallowed(light[window], _uneven_paper(calm[window], reach))
+    usual = float(np.median(wider[mask[window]]))
+    junctions[window] = gaps(mask[window], (wider > 0.7 * usual) & (wider < 1.3 * usual))
     level = np.where(junctions, 1, level)
     return _Found(contrast, level, mask | junctions, flat=False)
-
-
-def _junctions(light: np.ndarray, calm: np.ndarray, mask: np.ndarray, width: float) -> np.ndarray:
-    """[H, W] bool: where strokes meet and ink is wider than a single stroke."""
-    inner = bounds(mask)
-    window = tuple(slice(max(0, int(side.start - width)), int(side.stop + width)) for side in inner)
-    wider = _swallowed(light[window], _uneven_paper(calm[window], width))
-    usual = float(np.median(wider[mask[window]]))
-    found = np.zeros_like(mask)
-    found[window] = gaps(mask[window], (wider > 0.7 * usual) & (wider < 1.3 * usual))
-    return found
 
 
 def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> float | None:
@@ -222,7 +217,7 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
     refusal = ""
     for width in (*widths, None) if paper is not None else widths:
         level = paper if width is None else _uneven_paper(small, width / fold)
-        contrast = _swallowed(small, np.full_like(small, level))
+        contrast = _swallowed(small, level)
         sure = np.abs(small - level) < _FLAT if width is None else np.ones(small.shape, bool)
         try:
             ink, mask = _soft_threshold(contrast, sure)

@@ -16,13 +16,7 @@ JOINT = 1.5  # factor for a Gaussian process over all images
 
 
 def epoch_seconds(config: RunConfig, subjects: int | None = None) -> float:
-    """Estimate the seconds of an epoch from sizes; `subjects` is the number of own objects.
-
-    >>> from fgpvae import presets
-    >>> from fgpvae.runs.estimate import epoch_seconds
-    >>> 0.1 < epoch_seconds(presets.preset("paper")) < 10
-    True
-    """
+    """Estimate the seconds of an epoch from sizes; `subjects` is the number of own objects."""
     batch, views = config.training.batch, config.data.views
     numbers = config.kind.numbers_in_a_step(config.model, batch, views)
     step = STEP + WEIGHT * network_weights(config.model) * batch * views + NUMBER * numbers

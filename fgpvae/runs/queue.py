@@ -18,8 +18,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from fgpvae import files, runs
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
@@ -35,7 +33,7 @@ MOST_KEPT = 200  # KEPT: runs in the directory
 MOST_QUEUED = 50
 COPIES = 5  # copies of the weights on disk: model, state, two moments, average
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,59}")
-ROOT_LOCK, DELETED = ".lock", ".deleted-"
+ROOT_LOCK, ROOT_LOCK_SECONDS, DELETED = ".lock", 10.0, ".deleted-"
 
 
 def root() -> Path:
@@ -283,14 +281,9 @@ def _changing(root: Path, run: Run | None = None) -> Iterator[None]:
         raise UserError("This server is open to everybody: its runs cannot be changed.")
     with files.explained(root, "made"):
         root.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(root / ROOT_LOCK, timeout=10)
-    with files.explained(root / ROOT_LOCK, "locked"):
-        try:
-            lock.acquire(poll_interval=0.01)
-        except Timeout:
-            raise UserError(
-                "The runs are being changed by someone else; try again in a moment."
-            ) from None
+    lock = files.try_lock(root / ROOT_LOCK, ROOT_LOCK_SECONDS)
+    if lock is None:
+        raise UserError("The runs are being changed by someone else; try again in a moment.")
     try:
         if run is None:
             yield
@@ -299,7 +292,7 @@ def _changing(root: Path, run: Run | None = None) -> Iterator[None]:
             with runs.locked(run.path):
                 yield
     finally:
-        lock.release()
+        os.close(lock)
 
 
 @contextmanager
