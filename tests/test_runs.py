@@ -8,7 +8,9 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
@@ -142,6 +144,18 @@ def test_metrics_are_the_means_over_an_epoch(tmp_path):
         for name in ("loss", "mse", "kl"):
             assert line[name] == pytest.approx(sum(getattr(step, name) for step in mine) / 6)
         assert line["multiplier"] == mine[-1].multiplier
+
+
+def test_the_time_left_does_not_go_up_and_down_on_a_busy_machine(tmp_path, monkeypatch):
+    steps = np.random.default_rng(0).exponential(1.0, 10_000).cumsum()
+    clock = {"monotonic": iter(steps).__next__, "process_time": lambda: 0.0, "time": lambda: 0.0}
+    monkeypatch.setattr(writer, "time", SimpleNamespace(**clock))
+    left = []
+    for _ in writer.execute(tmp_path / "run", tiny(30)):
+        left.append(runs.open_run(tmp_path / "run").seconds_left)
+    later = np.round(np.array(left[60:-1], float) / 60)
+    assert later[0] >= 3
+    assert (np.diff(later) <= 0).all()
 
 
 @pytest.fixture

@@ -217,7 +217,7 @@ def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> 
     refusal = ""
     for width in (*widths, None) if paper is not None else widths:
         level = paper if width is None else _uneven_paper(small, width / fold)
-        contrast = _swallowed(small, level)
+        contrast = _swallowed(small, np.full_like(small, level))
         sure = np.abs(small - level) < _FLAT if width is None else np.ones(small.shape, bool)
         try:
             ink, mask = _soft_threshold(contrast, sure)

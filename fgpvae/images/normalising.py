@@ -140,7 +140,7 @@ def _locate(
         # the sheet in its bounding box, filled with its typical colour elsewhere
         mask = Image.fromarray(sheet).resize(part.size, Image.Resampling.NEAREST)
         ground = Image.new("RGB", part.size, tuple(ImageStat.Stat(part, mask).median))
-        inner = mask.getbbox()
+        inner = mask.getbbox() or (0, 0, *part.size)
         part = Image.composite(part, ground, mask).crop(inner)
         box = _inside(box, inner)
         ink = find_ink(part)
