@@ -84,18 +84,17 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
     Shadows and pencil have the colour of the paper. Another colour is ink if it is one connected
     shape, and not a line that runs through the picture.
     """
-    every = np.s_[::2, ::2]  # enough for a first test
-    total = colours[every].sum(axis=2)
+    sample = colours[::2, ::2]
+    total = sample.sum(axis=2)
     bright = total > np.percentile(total, 30)
     if not bright.any():  # paper of one colour, which has no shadows
         return None
-    tint = np.median(colours[every][bright] / total[bright, None], axis=0)  # [3] shares of light
-    pure = _purity(colours[every], tint)
+    tint = np.median(sample[bright] / total[bright, None], axis=0)  # [3] shares of light
+    shares = colours / (3 * tint)
+    pure = (shares.min(2) + 0.03) / (shares.max(2) + 0.03)  # [H, W] 1 for the paper, however dark
+    pure = ndimage.gaussian_filter(pure, 1.0)
     if np.percentile(pure, 0.1) > 1 - _COLOURED:
         return None
-    if not _disagree(pure < 1 - 0.6 * _COLOURED, found.mask[every], 1):
-        return None
-    pure = _purity(colours, tint)
     paper = _flat_paper(pure)
     if paper is None:
         return None
@@ -103,7 +102,14 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
     if coloured is None:  # coloured ruling may interfere; looking for it takes long
         passed = find_ruling(_swallowed(pure, paper))
         coloured = None if passed is None else _one_shape(pure, passed * paper, ruled=True)
-    if coloured is None or not _disagree(coloured.mask, found.mask, 3):
+    if coloured is None:
+        return None
+    # more than a few pixels of one are far from the other
+    far = (
+        one & ~ndimage.binary_dilation(other, np.ones((3, 3)), 3)
+        for one, other in ((coloured.mask, found.mask), (found.mask, coloured.mask))
+    )
+    if sum(int(each.sum()) for each in far) < 0.03 * coloured.mask.sum():
         return None
     return replace(coloured, ruled=found.ruled or coloured.ruled)
 
@@ -127,19 +133,6 @@ def _one_shape(pure: np.ndarray, paper: np.ndarray, ruled: bool) -> "_Found | No
     ):
         return None
     return _Found(contrast, level, mask, True, ruled)
-
-
-def _purity(colours: np.ndarray, tint: np.ndarray) -> np.ndarray:
-    """[H, W, 3] -> [H, W]: 1 for the tint of the paper, however dark."""
-    shares = colours / (3 * tint)
-    return ndimage.gaussian_filter((shares.min(2) + 0.03) / (shares.max(2) + 0.03), 1.0)
-
-
-def _disagree(mask: np.ndarray, other: np.ndarray, reach: int) -> bool:
-    """Whether more than a few pixels of one are further than `reach` from the other."""
-    besides = other & ~ndimage.binary_dilation(mask, np.ones((3, 3)), reach)
-    missing = mask & ~ndimage.binary_dilation(other, np.ones((3, 3)), reach)
-    return bool(besides.sum() + missing.sum() >= 0.03 * max(1, mask.sum()) and mask.any())
 
 
 def _ink_is_dark(grey: np.ndarray, paper: float | None) -> bool:

@@ -64,7 +64,12 @@ def normalise(
     picture: bytes | Image.Image | np.ndarray, options: Options = _DEFAULTS
 ) -> Normalised:
     """Find the digit in a picture and convert it to MNIST's form, or raise a UserError."""
-    whole = _unenlarged(as_picture(picture))
+    whole = as_picture(picture)
+    if whole.width == whole.height and whole.width % SIDE == 0:
+        # undo an enlargement without smoothing, as in exports of this package
+        small = whole.resize((SIDE, SIDE), Image.Resampling.NEAREST)
+        again = small.resize(whole.size, Image.Resampling.NEAREST)
+        whole = small if np.array_equal(np.asarray(again), np.asarray(whole)) else whole
     part = _part(whole, options)
     ink, digit, box, notes = _locate(whole, part, options.invert)
     # soft ink of the digit and its rim, without the empty margin
@@ -96,15 +101,6 @@ def normalise(
     left, top, right, bottom = np.concatenate([middle - half, middle + half]) / (whole.size * 2)
     window = float(left), float(top), float(right), float(bottom)
     return Normalised(final, steps, (*notes, *stroke_notes), window)
-
-
-def _unenlarged(picture: Image.Image) -> Image.Image:
-    """Undo an enlargement of 28 x 28 pixels without smoothing, as in exports of this package."""
-    if picture.size[0] != picture.size[1] or picture.size[0] % SIDE:
-        return picture
-    small = picture.resize((SIDE, SIDE), Image.Resampling.NEAREST)
-    again = small.resize(picture.size, Image.Resampling.NEAREST)
-    return small if np.array_equal(np.asarray(again), np.asarray(picture)) else picture
 
 
 def _part(picture: Image.Image, options: Options) -> _Pixels:

@@ -15,7 +15,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,13 +98,7 @@ class Run:
     def metrics(self) -> list[dict[str, Any]]:
         """One line per epoch; an epoch repeated after a crash counts once."""
         path = self.path / METRICS
-        try:
-            content = files.read(path, LARGEST_METRICS)
-        except UserError:
-            if path.exists():
-                raise
-            return []  # not written yet, or the run was just deleted
-        return parse_metrics(content)
+        return parse_metrics(files.read(path, LARGEST_METRICS)) if path.exists() else []
 
     def summary(self) -> dict[str, Any]:
         metrics = self.metrics()
@@ -137,11 +131,10 @@ def parse_metrics(content: bytes) -> list[dict[str, Any]]:
 
 def open_run(path: Path) -> Run:
     config = load_config(path)
-    try:
-        status = files.read_json(path / STATUS)
-    except UserError:
-        status = {}  # lost in a power cut; the run itself remains
-    status = status if isinstance(status, dict) else {}
+    status: dict[str, Any] = {}
+    with suppress(UserError):  # lost in a power cut; the run itself remains
+        found = files.read_json(path / STATUS)
+        status = found if isinstance(found, dict) else {}
     state, active = str(status.get("state")), files.is_locked(path / LOCK)
     if state not in (QUEUED, STOPPED, FINISHED, FAILED) and not active:
         state = INTERRUPTED
