@@ -82,17 +82,19 @@ def fit_classes(styles: Tensor, labels: np.ndarray) -> MultivariateNormal:
 
 
 @torch.no_grad()
-def class_log_density(model: Model, styles: Tensor) -> Tensor:
-    """log p(style | class), tempered: [..., S] -> [..., C].
-
-    The Gaussians are fitted once per model, to the package's upright training digits.
-    """
+def class_styles(model: Model) -> MultivariateNormal:
+    """Gaussians of the package's upright training digits, fitted once per model."""
     if model not in _FITTED:
         digits = data.embedded(CLASSES, slice(TRAIN_DIGITS))
         views = torch.from_numpy(digits.images)[:, None]
         style, _ = model.infer(views, torch.zeros(len(digits), 1)).style()
         _FITTED[model] = fit_classes(style, digits.labels)
-    gaussians = _FITTED[model]
+    return _FITTED[model]
+
+
+def class_log_density(model: Model, styles: Tensor) -> Tensor:
+    """log p(style | class), tempered: [..., S] -> [..., C]."""
+    gaussians = class_styles(model)
     return TEMPERED * gaussians.log_prob(styles[..., None, :].to(gaussians.loc))
 
 

@@ -12,7 +12,7 @@ from fgpvae.data.collections import Subject
 from fgpvae.errors import UserError
 from fgpvae.evaluation import latents
 from fgpvae.evaluation.metrics import mse
-from fgpvae.orientation import class_styles
+from fgpvae.orientation import picture_scores
 from ui.catalog import Choice
 from ui.shell import cache
 
@@ -80,7 +80,7 @@ def likely_of(choice: Choice, seen: Imagined) -> latents.Styles | None:
     """Return styles of the class of a subject, or of the class that its style is nearest to."""
     label = seen.subject.label
     if label is None and choice.classes and len(seen.own):
-        means = class_styles.of_model(choice.load()).means.numpy()  # [10, G]
+        means = picture_scores.class_styles(choice.load()).loc.numpy()  # [10, G]
         apart = np.linalg.norm(means - seen.own, axis=1)
         label = min(choice.classes, key=lambda each: float(apart[each]))
     return likely(choice, label)
