@@ -12,13 +12,13 @@ with head:
     frame.heading("Compare", "Every model on the same pictures that none of them was trained on.")
 with side:
     group = subjects.switch("compare")
-chosen = compare.choose(group)
+chosen = compare.evaluation.choose(group)
 if group == "Digits":
-    compare.paper_table(chosen)
-    compare.pictures(chosen)
-    compare.one_view()
-    compare.digits_by_views(chosen)
-    compare.scaling(chosen)
+    compare.table_cards.paper_table(chosen)
+    compare.pictures_card.pictures(chosen)
+    compare.table_cards.one_view()
+    compare.curve_cards.digits_by_views(chosen)
+    compare.curve_cards.scaling(chosen)
 elif not chosen:
     frame.empty("No model chosen", "Choose models above to see the same subjects through each.")
 else:
@@ -26,5 +26,5 @@ else:
     same = [each for each in chosen if each.collection == first]
     if len(same) < len(chosen):
         notices.note(f"Only models of the same data can be compared: those of {chosen[0].name}.")
-    compare.pictures(same)
-    compare.subjects_by_views(same)
+    compare.pictures_card.pictures(same)
+    compare.curve_cards.subjects_by_views(same)

@@ -133,7 +133,7 @@ def consequences(kernel: Periodic, alike: np.ndarray) -> None:
     drawn, (top, below) = sampled.detach().numpy(), curve[[0, len(FINE) // 2], 0]
     with st.container(key="how.three"):
         first, second, third = st.columns(3, gap="medium")
-    with first, card("How alike?", "Two views of one digit, by the angle between them."):
+    with first, card("How alike?", "By the angle between two views of a digit."):
         make = partial(curves, curve, "covariance", 0, 1.05 * max(1, top))
         alt = f"Covariance of two views: {top:.2f} at 0°, {below:.2f} at 180° between them"
         charts.show(make, "how.kernels.curve", HEIGHT, alt)
