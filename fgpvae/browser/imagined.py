@@ -52,7 +52,6 @@ class Imagined:
         """The subject's own style, [G]; empty for a model without one."""
         return np.zeros(0) if self.scene is None else self.scene.own
 
-    @torch.no_grad()
     def images(self, w: ArrayLike, style: Style = None) -> Images:
         """Pictures at places [S], in the subject's own style or another: [S, H, W]."""
         at = np.asarray(w, dtype=np.float64)
@@ -60,7 +59,6 @@ class Imagined:
             return self.decode(self.posterior.mean(at[None])[0])
         return self.decode(self.scene.at(at, None if style is None else np.asarray(style)))
 
-    @torch.no_grad()
     def samples(self, w: ArrayLike, count: int, seed: int = 0) -> Images:
         """Pictures of `count` posterior samples at places [S]: [count, S, H, W].
 
@@ -68,7 +66,6 @@ class Imagined:
         """
         return self.decode(self.sampled_codes(w, count, seed))
 
-    @torch.no_grad()
     def sampled_codes(self, w: ArrayLike, count: int, seed: int = 0) -> Array:
         """Posterior samples of all channels at places [S]: [count, S, L]."""
         at, generator = np.asarray(w, dtype=np.float64)[None], torch.Generator().manual_seed(seed)
