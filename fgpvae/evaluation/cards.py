@@ -276,7 +276,7 @@ def _about(model: Model, config: RunConfig) -> str:
     local = f", J = {model.config.local}" if "local" in model.blocks else ""
     first = f" from the weights of `{training.start}`" if training.start else ""
     known, digits, options = config.data, "the embedded digits", ""
-    if known.source != "embedded":
+    if known.source != "embedded" and known.split != CUBES:
         source = known.source if known.source == "openml" else "DIR"  # on the reader's machine
         changes = {"split": known.split, "source": source, "views": known.views}  # split first
         options = "".join(f" --set data.{name}={value}" for name, value in changes.items())
