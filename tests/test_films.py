@@ -195,7 +195,7 @@ def test_a_posterior_that_is_true_is_found_true(monkeypatch):
 
     monkeypatch.setattr(film_scores, "_features", lambda model, codes: codes)
     eye = torch.eye(2, dtype=torch.float64)
-    found = film_scores._paths(film_scores.PlaceMap(tiny(), eye, 1e-4 * eye), Known(), t, path(t))
+    found = film_scores._paths(tiny(), eye, 1e-4 * eye, Known(), t, path(t))
     assert found["coverage"] == pytest.approx(0.9, abs=0.02)
     assert found["spread"] == pytest.approx(found["path_error"], rel=0.05)
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,29 +27,19 @@ FITTED = 300  # films on which the map from local channels to places is fitted
 GIVEN = (*films.GIVEN, films.FRAMES)
 
 
-@dataclass(frozen=True)
-class PlaceMap:
-    """Least-squares map from local channels to places, and the covariance of its residuals."""
+def place_map(model: Model) -> tuple[Tensor, Tensor]:
+    """Least-squares map [F, 2] from features to places, and its residuals' covariance [2, 2].
 
-    model: Model
-    weights: Tensor  # [F, 2]
-    residual: Tensor  # [2, 2] pixels²
-
-    @classmethod
-    def fit(cls, model: Model) -> "PlaceMap":
-        """Fit on validation films, of digits that no model learns from, with all frames given."""
-        looks, path = films.films(FITTED, "validation")
-        t = films.times().expand(FITTED, -1)
-        posterior = model.infer(films.draw(looks, path(t)), t)
-        known = _features(model, posterior.mean(t)).flatten(0, 1)
-        places = path(t).flatten(0, 1)
-        weights = torch.linalg.lstsq(known, places).solution
-        left = places - known @ weights
-        return cls(model, weights, left.mT @ left / len(left))
-
-    def __call__(self, codes: Tensor) -> Tensor:
-        """Codes [..., L] -> places [..., 2] in pixels."""
-        return _features(self.model, codes) @ self.weights
+    Fitted to validation films, of digits that no model learns from, with all frames given.
+    """
+    looks, path = films.films(FITTED, "validation")
+    t = films.times().expand(FITTED, -1)
+    posterior = model.infer(films.draw(looks, path(t)), t)
+    known = _features(model, posterior.mean(t)).flatten(0, 1)
+    places = path(t).flatten(0, 1)
+    weights = torch.linalg.lstsq(known, places).solution
+    left = places - known @ weights
+    return weights, left.mT @ left / len(left)
 
 
 def _features(model: Model, codes: Tensor) -> Tensor:
@@ -84,21 +73,21 @@ def film_scores(
     looks, path = films.films(count)
     places = path(films.times())
     images = films.draw(looks, places)
-    reader = PlaceMap.fit(model) if "local" in model.blocks else None
+    fitted = place_map(model) if "local" in model.blocks else None
     scores: dict[str, Any] = {}
     for done, given in enumerate(GIVEN, start=1):
         task = films.task(images, given)
         posterior = model.infer(task.context.images, task.context.angles)
         found: dict[str, Any] = {"mse": _errors(model, posterior, task, samples)}
-        if reader is not None:
+        if fitted:
             asked = torch.isin(films.times(), task.at[0])
-            found |= _paths(reader, posterior, task.at, places[:, asked])
+            found |= _paths(model, *fitted, posterior, task.at, places[:, asked])
         if model.divides_channels and given >= films.GIVEN[-1]:
             found["swap"] = _swap(model, posterior, looks, places)
         for name, value in found.items():
             scores.setdefault(name, {})[str(given)] = value
         progress(done / len(GIVEN))
-    if reader is not None and isinstance(model.kernel, SquaredExponential):
+    if fitted and isinstance(model.kernel, SquaredExponential):
         scores["length_scale"] = float(model.kernel.length_scale)
         scores["amplitude"] = float(model.kernel.amplitude)
     known = references(looks, places)
@@ -137,13 +126,16 @@ def _errors(model: Model, posterior: Posterior, task: Task, samples: int) -> dic
     }
 
 
-def _paths(reader: PlaceMap, posterior: Posterior, at: Tensor, true: Tensor) -> dict[str, float]:
+def _paths(
+    model: Model, weights: Tensor, residual: Tensor, posterior: Posterior, at: Tensor, true: Tensor
+) -> dict[str, float]:
     """Errors and doubt about places [P, S, 2]."""
     generator = torch.Generator().manual_seed(1)
-    local = reader.model.blocks["local"]  # the first channels; the map uses no others
+    local = model.blocks["local"]  # the first channels; the map uses no others
     mean, sd = posterior.mean(at)[..., local], posterior.variance(at)[..., local].sqrt()
-    drawn = reader(mean + sd * torch.randn(PLACES, *mean.shape, generator=generator))
-    root = torch.linalg.cholesky(reader.residual)
+    codes = mean + sd * torch.randn(PLACES, *mean.shape, generator=generator)
+    drawn = _features(model, codes) @ weights
+    root = torch.linalg.cholesky(residual)
     drawn = drawn + torch.randn(drawn.shape, dtype=drawn.dtype, generator=generator) @ root.mT
     centre = drawn.mean(0)  # [P, S, 2]
     apart = drawn - centre
@@ -153,7 +145,7 @@ def _paths(reader: PlaceMap, posterior: Posterior, at: Tensor, true: Tensor) -> 
         return torch.einsum("...psi,psij,...psj->...ps", x, inverse, x)
 
     inside = distance(true - centre) <= distance(apart).quantile(REGION, dim=0)
-    error = (reader(mean) - true).square().mean(-1)  # [P, S]
+    error = (_features(model, mean) @ weights - true).square().mean(-1)  # [P, S]
     spread = apart.square().mean((0, -1))
     return {
         "path_error": float(error.mean().sqrt()),

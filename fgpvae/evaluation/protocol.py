@@ -109,20 +109,17 @@ def evaluate(
     True
     """
     tasks = benchmark_tasks(config, seed, model.takes_new_digits)
+    counts, unseen = BY_VIEWS if model.takes_new_digits else (), data.unseen(config.classes)
+    by_views = {str(n): views_task(unseen, n) for n in counts}
     figures = {
         "split": config.split,
         "classes": list(config.classes),
         **all_errors(model, tasks, progress),
-        "mse_by_views": None,
-        "gp_share": None,
+        "mse_by_views": {n: task_mse(model, each) for n, each in by_views.items()} or None,
+        "gp_share": gp_share(model, by_views[str(BY_VIEWS[-1])].context) if by_views else None,
         "references": digit_references(tasks, config.classes),
         "digits": {name: len(task) for name, task in tasks.items()},
     }
-    if model.takes_new_digits:
-        unseen = data.unseen(config.classes)
-        by_views = {str(n): views_task(unseen, n) for n in BY_VIEWS}
-        figures["mse_by_views"] = {n: task_mse(model, task) for n, task in by_views.items()}
-        figures["gp_share"] = gp_share(model, by_views[str(BY_VIEWS[-1])].context)
     return figures | {"verdict": verdict(figures)}
 
 
