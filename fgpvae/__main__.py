@@ -203,7 +203,7 @@ def card(options: argparse.Namespace) -> dict[str, Any]:
 
 def run_bench(options: argparse.Namespace) -> dict[str, Any]:
     with tqdm(disable=_quiet(options), bar_format="{desc}") as bar:
-        return bench(bar.set_description_str, not options.without_learning)
+        return bench(bar.set_description_str)
 
 
 def _quiet(options: argparse.Namespace) -> bool:
@@ -299,13 +299,7 @@ def _add_others(add: Add) -> None:
     option("model")
     option("--out", type=Path, help="a Markdown file")
     option("--data", help="a directory of MNIST's files, for digits not shown before")
-    option = add("bench", run_bench, "Measure speed on this machine.", "--json")
-    option(
-        "--without-learning",
-        action="store_true",
-        help="do not train until quick and paper are better than the paper's 0.0284, which takes "
-        "minutes",
-    )
+    add("bench", run_bench, "Measure speed on this machine.", "--json")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,7 +7,7 @@ import torch
 from fgpvae import data
 from fgpvae.errors import UserError
 from fgpvae.evaluation import calibration
-from fgpvae.evaluation.protocol import views_task
+from fgpvae.evaluation.protocol import BY_VIEWS, views_task
 from fgpvae.models import FGPVAE, Calibration, FGPVAEConfig
 from fgpvae.networks.standard import NetworkConfig
 from fgpvae.runs.checkpoints import load_model, load_pretrained, save_model
@@ -26,7 +26,7 @@ def told() -> FGPVAE:
 def test_fitted_bands_hold_what_they_say():
     model, digits = told(), calibration.kept_back((3, 7))[::4]
     model.calibration = calibration.fit(model, digits)
-    for views in calibration.VIEWS:
+    for views in BY_VIEWS:
         error, variance = calibration.residuals(model, views_task(digits, views))
         sd = np.sqrt(variance + model.calibration.pixel_variance)
         for level in (50, 90):

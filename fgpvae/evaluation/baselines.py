@@ -60,12 +60,10 @@ def trivial_predictors(upright: ArrayLike, train: Rows, test: Rows) -> dict[str,
     """Mean squared errors without a model on `test` digits at 157.5 degrees.
 
     `upright` [P, 28, 28] are the digits at angle 0; `train` and `test` index them.
-
-    zeros; mean_image, of the training digits at the test angle; mean_of_neighbours, the same
-    digit's views one step before and after; pca_C, the *test* images themselves through their own
-    first C principal components (fitted to the answer); rotated_neighbour, the view one step before
-    turned by one step (an oracle; the view after the held-out angle is at 180 degrees, without
-    interpolation, and would be too good).
+    mean_of_neighbours: the same digit's views one step before and after; pca_C: the *test* images
+    through their own first C principal components (fitted to the answer); rotated_neighbour: the
+    view one step before turned by one step (an oracle; the view after the held-out angle is at 180
+    degrees, without interpolation, and would be too good).
     """
     upright = np.asarray(upright, dtype=np.float64)
     angle, step = ANGLES[HELD_OUT_INDEX], ANGLES[1]
@@ -77,11 +75,11 @@ def trivial_predictors(upright: ArrayLike, train: Rows, test: Rows) -> dict[str,
         "mean_image": np.broadcast_to(mean, truth.shape),
         "mean_of_neighbours": (before + after) / 2,
     }
-    rows, centre = truth.reshape(len(truth), -1), truth.mean(0)
+    centre = truth.mean(0)
+    rows = (truth - centre).reshape(len(truth), -1)
     for C in COMPONENTS:
-        directions = principal_components(rows - centre.ravel(), C)
-        restored = (rows - centre.ravel()) @ directions.T @ directions
-        predictions[f"pca_{C}"] = centre + restored.reshape(truth.shape)
+        directions = principal_components(rows, C)
+        predictions[f"pca_{C}"] = centre + (rows @ directions.T @ directions).reshape(truth.shape)
     predictions["rotated_neighbour"] = rotate(before, [step])[:, 0].astype(np.float64)
     return {name: mse(predicted, truth) for name, predicted in predictions.items()}
 

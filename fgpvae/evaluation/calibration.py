@@ -18,13 +18,12 @@ from fgpvae import data
 from fgpvae.data import ANGLES, TRAIN_DIGITS, Digits, Task, Views, circular_error, cubes, films
 from fgpvae.data.cube_figures import splits, turned_copies
 from fgpvae.errors import UserError
-from fgpvae.evaluation.protocol import sampled_images, views_task
+from fgpvae.evaluation.protocol import BY_VIEWS, sampled_images, views_task
 from fgpvae.images import normalise
 from fgpvae.models import Calibration, Model
 from fgpvae.networks.angle_classifier import centred
 from fgpvae.orientation.picture_scores import score
 
-VIEWS = (1, 4, 11)  # numbers of views at which the bands are fitted
 SAMPLES = 64
 DOUBTED = 40  # digits on which the doubt of pictures is fitted
 DRAWN = 24  # samples of a picture, as many as the pages draw
@@ -53,11 +52,11 @@ def kept_back(classes: Sequence[int]) -> Digits:
 
 def fit(model: Model, digits: Digits) -> Calibration:
     """Fit bands, doubt and, if the model infers angles, their posterior to digits new to it."""
-    found = [residuals(model, views_task(digits, views)) for views in VIEWS]
+    found = [residuals(model, views_task(digits, views)) for views in BY_VIEWS]
     angle = (0.0, 0.0, 0.0)
     if model.tells_angle:
         angle = _fit_weights(*(_angle_scores(model, digits, seed) for seed in (1, 2)))
-    return _calibration(model, found, doubted(digits), VIEWS, angle)
+    return _calibration(model, found, some_views(digits, DOUBTED), BY_VIEWS, angle)
 
 
 def some(digits: Digits, count: int) -> Digits:
@@ -65,9 +64,9 @@ def some(digits: Digits, count: int) -> Digits:
     return digits[:: max(len(digits) // count, 1)]
 
 
-def doubted(digits: Digits) -> Views:
-    """Some of the digits at all angles, to compare the stated error of pictures with the actual."""
-    return data.task(some(digits, DOUBTED), ANGLES, ANGLES[:1]).context
+def some_views(digits: Digits, count: int) -> Views:
+    """About `count` of them, at all angles."""
+    return data.task(some(digits, count), ANGLES, ANGLES[:1]).context
 
 
 def fit_pictures(model: Model, digits: Digits, taken: Pictures) -> Weights:

@@ -14,8 +14,9 @@ from fgpvae.data import Digits, Task, cubes
 from fgpvae.data.films import LENGTH_SCALE
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
 from fgpvae.errors import UserError
-from fgpvae.evaluation import calibration, metrics
+from fgpvae.evaluation import calibration, metrics, protocol
 from fgpvae.evaluation.baselines import class_means
+from fgpvae.evaluation.comparison import VIEWS
 from fgpvae.evaluation.disentanglement import model_scores
 from fgpvae.evaluation.film_scores import film_scores
 from fgpvae.evaluation.protocol import digit_references, one_view_task, task_mse, views_task
@@ -23,9 +24,7 @@ from fgpvae.models import Model
 from fgpvae.orientation import one_view
 from fgpvae.training.configs import CUBES, FILMS, OBJECTS, RunConfig
 
-CONTEXTS = (1, 2, 4, 8, 11, 15)
 DISENTANGLED = 100  # digits on which disentanglement is measured
-BANDS = (1, 4, 11)  # numbers of views for which the bands are checked
 GRID = 720  # angles at which the orientation is scored
 PICTURES = 125  # digits that are read as uploaded pictures, which is slow
 Row = tuple[str, str, str]  # title, path to the score, format; * is a class or a number of views
@@ -152,7 +151,7 @@ def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict
     task, labels = one_view_task(digits), torch.as_tensor(digits.labels)
     # the mean image of the right class and angle, from the test digits themselves
     mean = class_means(digits, task.context.labels, task.at)
-    by_views = {views: views_task(digits, views) for views in CONTEXTS}
+    by_views = {views: views_task(digits, views) for views in VIEWS}
     measured: dict[str, Any] = {
         "digits": len(digits),
         "one_view_mse": _by_class(labels, lambda mine: task_mse(model, task[mine])),
@@ -176,13 +175,13 @@ def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict
         )
         measured["orientation_pictures"] = _picture_angles(model, digits)
     if model.divides_channels:
-        some = calibration.some(digits, DISENTANGLED)
-        views = data.task(some, data.ANGLES, data.ANGLES[:1]).context
-        measured["disentanglement"] = {"digits": len(some)} | model_scores(model, views)
+        views = calibration.some_views(digits, DISENTANGLED)
+        measured["disentanglement"] = {"digits": len(views)} | model_scores(model, views)
     if model.tells_certainty:
-        found = {n: calibration.residuals(model, views_task(digits, n)) for n in BANDS}
+        found = {n: calibration.residuals(model, views_task(digits, n)) for n in protocol.BY_VIEWS}
         measured["bands"] = {n: calibration.coverage(model, each, n) for n, each in found.items()}
-        measured["doubt"] = calibration.doubt(model, calibration.doubted(digits), BANDS)
+        views = calibration.some_views(digits, calibration.DOUBTED)
+        measured["doubt"] = calibration.doubt(model, views, protocol.BY_VIEWS)
     return measured
 
 

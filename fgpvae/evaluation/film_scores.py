@@ -61,13 +61,11 @@ def film_scores(
     """Score a model on films of digits that it has not seen, by the number of frames given.
 
     `mse`: squared error at the frames not given (at all frames if all are given) of the film at
-    the posterior mean, of the mean of so many sampled films, and of the samples themselves. For a
-    model with local channels also, in pixels at the same frames: `path_error`, of the posterior
-    mean, root mean square of a coordinate; `spread`, the standard deviation of sampled places;
-    `coverage`, the share of true places inside the ellipse that holds 90 % of the sampled ones;
-    and `swap`, by the frames given: the error of the look of B on the path of A over that of B's
-    own film. `gp_share` is that of the films from eight frames; `verdict` says where the mean of
-    sampled films is worse than the nearest frame given or the mean image.
+    the posterior mean, of the mean of so many sampled films, and of the samples themselves. In
+    pixels at the same frames: `path_error`, of the posterior mean, root mean square of a
+    coordinate; `spread`, the standard deviation of sampled places; `coverage`, the share of true
+    places inside the ellipse that holds 90 % of the sampled ones. `swap`: the error of the look of
+    B on the path of A over that of B's own film. `gp_share` is that from eight frames.
     """
     started = time.perf_counter()
     looks, path = films.films(count)
@@ -168,9 +166,8 @@ def _swap(model: Model, posterior: Posterior, looks: Tensor, places: Tensor) -> 
 def references(looks: Tensor, places: Tensor) -> dict[str, dict[str, float]]:
     """Errors of predictions without a model, by number of given frames.
 
-    `mean_image` is the mean frame of training films. `nearest_frame` and `blend`, of the two frames
-    around a time by their distance. `straight_line` knows geometry: the true look, pasted along
-    straight lines between the true places.
+    `mean_image` is the mean frame of training films; `blend` that of the two frames around a time
+    by their distance; `straight_line` the true look along straight lines between true places.
     """
     images = films.draw(looks, places)
     mean = torch.from_numpy(Films().mean_at(films.times().numpy()).copy())  # [24, H, W]

@@ -207,10 +207,8 @@ def evaluate_cubes(model: Model, progress: Progress = lambda share: None) -> dic
 
     `mse_by_views`: at all other angles of 24 from 1, 2, 4 or 8 views at equal distances, the first
     at 0; `mse_by_views_sampled` the same of posterior samples, and `spread_by_views` how far these
-    differ, of some of the figures. `one_view_mse` is the first of the errors, `oblique_view_mse`
-    that from one view at 30 degrees, where more of a figure is seen than straight from one side.
-    `gp_share` is that of the figures from eight views. `references` need no model; `verdict` says
-    where the one view itself or the mean image is better.
+    differ, of some of the figures. `oblique_view_mse` is that from one view at 30 degrees, where
+    more of a figure is seen than straight from one side. `gp_share` is that from eight views.
     """
     images = unseen_figures(model.config.network.shape[1])
     tasks = {str(given): cubes.task(images, given) for given in cubes.GIVEN}

@@ -1,6 +1,5 @@
 """Speed on this machine, in one run: what `python -m fgpvae bench` prints."""
 
-import time
 import timeit
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -11,7 +10,7 @@ from typing import Any
 
 import torch
 
-from fgpvae import data, evaluation
+from fgpvae import data
 from fgpvae.data import Views, rotate_fast
 from fgpvae.evaluation.metrics import fitted_exponent
 from fgpvae.gp.kernels import Periodic
@@ -19,12 +18,9 @@ from fgpvae.gp.posterior import FourierPosterior
 from fgpvae.runs.memory import peak_mb
 from fgpvae.training.batches import FixedViews
 from fgpvae.training.presets import PRESETS
-from fgpvae.training.sources import build_source
 from fgpvae.training.trainer import Trainer
 
 VIEWS = (8, 16, 64, 128, 256, 512)  # Q
-PUBLISHED_MSE = 0.0284  # test error of the paper's FGP-VAE
-PUBLISHED_SECONDS = 1.6  # epoch of the published program, timed once on two other cores
 
 
 def seconds_an_epoch(views: Views, batch: int) -> float:
@@ -34,25 +30,6 @@ def seconds_an_epoch(views: Views, batch: int) -> float:
     source = FixedViews(views, batch, config.seed)
     trainer = Trainer(config, source)
     return median(timeit.repeat(trainer.advance, number=source.steps, repeat=4)[1:])
-
-
-def seconds_until_published(preset: str) -> float | None:
-    """Processor seconds of training until the test error is below the paper's, or None.
-
-    The error is measured after every five epochs, which is not counted.
-    """
-    config = PRESETS[preset]
-    trainer = Trainer(config, build_source(config)[0])
-    task = evaluation.benchmark_tasks(config.data, config.seed)["test_mse"]
-    spent = 0.0
-    for _ in range(config.training.epochs // 5):
-        started = time.process_time()
-        for _ in range(5 * trainer.source.steps):
-            trainer.advance()
-        spent += time.process_time() - started
-        if evaluation.task_mse(trainer.result(), task) < PUBLISHED_MSE:
-            return spent
-    return None
 
 
 def many_views(Q: int) -> Views:
@@ -80,10 +57,8 @@ def _peaks() -> list[float]:
     return peaks
 
 
-def bench(
-    progress: Callable[[str], None] = lambda what: None, learning: bool = True
-) -> dict[str, Any]:
-    """Measure everything; the times to reach the paper's error take minutes."""
+def bench(progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]:
+    """Time of an epoch, and time and memory by the number of views."""
     progress("an epoch with the paper's networks")
     epoch = seconds_an_epoch(data.factorized(), 20)
     by_q = {}
@@ -97,19 +72,12 @@ def bench(
         before, *peaks = pool.submit(_peaks).result()
     memory = {Q: peak - before for Q, peak in zip(VIEWS, peaks, strict=True)}
     large = VIEWS[-3:]  # smaller ones are dominated by the allocator
-    result: dict[str, Any] = {
+    return {
         "threads": torch.get_num_threads(),
         "seconds_an_epoch": epoch,
-        "times_faster_than_published_timed_elsewhere": PUBLISHED_SECONDS / epoch,
         "milliseconds_an_image_by_Q": by_q,
         "posterior_mb_by_Q": memory,
         # a digit's cost is that of Q images: linear in Q is an exponent of 1
         "exponent_of_seconds_in_Q": fitted_exponent(VIEWS, [Q * by_q[Q] for Q in VIEWS]),
         "exponent_of_memory_in_Q": fitted_exponent(large, [memory[Q] for Q in large]),
     }
-    if learning:
-        result["cpu_seconds_until_published_mse"] = {}
-        for preset in ("quick", "paper"):
-            progress(f"until {preset} is better than the paper")
-            result["cpu_seconds_until_published_mse"][preset] = seconds_until_published(preset)
-    return result

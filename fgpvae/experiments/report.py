@@ -215,27 +215,24 @@ def _films(result: dict[str, Any]) -> Tables:
     """Errors of the mean film, of the film at the posterior mean, and of paths."""
     views = list(result["rows"][0]["mse"])
     titles = ["1 frame given", *views[1:-1], "all, at the frames given"]
-    tables = []
-    for kind, heading in (
-        ("predictive_mean", "Mean of 64 sampled films"),
-        ("posterior_mean", "Film at the posterior mean"),
-    ):
-        rows = [["model", *titles]]
-        for row in result["rows"]:
-            errors = (cell(row["mse"][n][kind]) for n in views)
-            rows.append([f"{row['model']} (`{row['preset']}`)", *errors])
-        tables.append((f"{heading}, MSE at the frames not given:", rows))
-    learned = [["learns nothing", *titles]]
-    for name, errors in result["references"].items():
-        learned.append([name.replace("_", " "), *(f"{e:.4f}" for e in errors.values()), "-"])
-    paths = [["the path, in pixels", *titles]]
+    sampled, mean = [["model", *titles]], [["model", *titles]]
+    learned, paths = [["learns nothing", *titles]], [["the path, in pixels", *titles]]
     for row in result["rows"]:
-        for figure in ("path_error", "spread", "coverage", "swap"):
-            if figure in row:
-                name = f"{row['model']} (`{row['preset']}`): {figure.replace('_', ' ')}"
-                digits = 3 if figure == "coverage" else 2
-                paths.append([name, *(cell(row[figure].get(n), digits) for n in views)])
-    return [*tables, ("", learned), ("", paths)]
+        name, errors = f"{row['model']} (`{row['preset']}`)", row["mse"].values()
+        sampled.append([name, *(cell(each["predictive_mean"]) for each in errors)])
+        mean.append([name, *(cell(each["posterior_mean"]) for each in errors)])
+        for key, digits in (("path_error", 2), ("spread", 2), ("coverage", 3), ("swap", 2)):
+            if key in row:
+                cells = (cell(row[key].get(n), digits) for n in views)
+                paths.append([f"{name}: {key.replace('_', ' ')}", *cells])
+    for key, known in result["references"].items():
+        learned.append([key.replace("_", " "), *(f"{e:.4f}" for e in known.values()), "-"])
+    return [
+        ("Mean of 64 sampled films, MSE at the frames not given:", sampled),
+        ("Film at the posterior mean, MSE at the frames not given:", mean),
+        ("", learned),
+        ("", paths),
+    ]
 
 
 def _ball(result: dict[str, Any]) -> Tables:

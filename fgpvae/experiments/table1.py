@@ -34,13 +34,7 @@ PUBLISHED = {
 
 EPOCHS = 100  # epochs of the equal block
 ALONE = "-equal"  # suffix of a model that is requested in the equal block only
-SAME = (
-    "data.split=shuffled",
-    "data.validation=0",
-    "data.warp=0",
-    "training.average=0.995",
-    "training.keep=last",
-)
+SAME = "data.split=shuffled data.validation=0 data.warp=0 training.average=0.995 training.keep=last"
 BASELINES = (
     "vae",
     "cvae",
@@ -86,7 +80,7 @@ def _equal_row(
     experiment: Experiment, name: str, preset: str, changes: Sequence[str]
 ) -> dict[str, Any]:
     """A model with the equal budget, and the rate and schedule that are best on held-out views."""
-    same = (*SAME, *changes, f"training.epochs={EPOCHS}")
+    same = (*SAME.split(), *changes, f"training.epochs={EPOCHS}")
     tag = f"{name}{ALONE}"
     choice = choose(experiment, tag, preset, (*same, f"training.validate_every={EPOCHS}"), 1)
     best = (*same, *_rate_changes(choice["schedule"], choice["rate"]))
