@@ -184,10 +184,10 @@ def coverage(model: Model, residuals: Errors, views: int) -> dict[str, float]:
 
 def cube_residuals(model: Model, images: Tensor, given: int) -> Errors:
     """`residuals` of figures [P, 24, H, W] from some of their views, some first at 0, 15 or 30."""
-    parts = enumerate(torch.split(images, AT_ONCE))
+    parts = enumerate(images.split(AT_ONCE))
     found = [residuals(model, cubes.task(part, given, k % 3), seed=k) for k, part in parts]
-    error, variance = zip(*found, strict=True)
-    return np.concatenate(error), np.concatenate(variance)
+    error, variance = map(np.concatenate, zip(*found, strict=True))
+    return error, variance
 
 
 def _calibration(

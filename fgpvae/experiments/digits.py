@@ -8,12 +8,13 @@ from typing import Any
 import torch
 
 from fgpvae import data, load_pretrained
-from fgpvae.data import ANGLES, HELD_OUT_INDEX, TRAIN_DIGITS, Task
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, TRAIN_DIGITS
 from fgpvae.errors import UserError
-from fgpvae.evaluation import metrics
+from fgpvae.evaluation import comparison
 from fgpvae.evaluation.baselines import rotated_view
-from fgpvae.evaluation.comparison import mse_by_views
+from fgpvae.evaluation.comparison import UPRIGHT, Question
 from fgpvae.evaluation.disentanglement import model_scores
+from fgpvae.evaluation.metrics import mse
 from fgpvae.evaluation.protocol import task_mse
 from fgpvae.experiments.common import MODELS, Experiment, spread, title
 from fgpvae.models import Model
@@ -52,8 +53,8 @@ def extrapolation(experiment: Experiment) -> dict[str, Any]:
 
 def errors_by_views(models: Sequence[Model]) -> dict[str, Any]:
     """MSE at 157.5 degrees, over the seeds of a model, by the number of views given."""
-    found = [mse_by_views(model) for model in models]
-    return spread([{str(views): mse for views, mse in each.items()} for each in found])
+    found = [comparison.mse_by_views(model) for model in models]
+    return spread([{str(views): error for views, error in each.items()} for each in found])
 
 
 def one_view(experiment: Experiment) -> dict[str, Any]:
@@ -71,20 +72,22 @@ def one_view(experiment: Experiment) -> dict[str, Any]:
     seen = data.task(digits, ANGLES[:1], ANGLES[[HELD_OUT_INDEX]])
     # with the id, a model that stores training views leaves out this digit's
     seen = replace(seen, context=replace(seen.context, ids=torch.arange(TRAIN_DIGITS)))
-    unseen = data.one_view()
-    fifth = _column(unseen, FIFTH - 1)  # the upright view is not asked for
-    asked = {"seen": seen, "unseen_fifth": fifth, "unseen_all": unseen}
+    unseen = {k: comparison.asked(Question(UPRIGHT, angle=k)) for k in range(1, len(ANGLES))}
+    asked = {"seen": [seen], "unseen_fifth": [unseen[FIFTH]], "unseen_all": [*unseen.values()]}
     models = {name: [load_pretrained(name)] for name in SHIPPED}
     for name, (preset, changes) in chosen.items():
         models[name] = experiment.trained(preset, changes, name.removeprefix(preset))[1]
-    rows = [
-        {"preset": name, "model": title(seeds[-1]), "shipped": name in SHIPPED}
-        | {key: spread([task_mse(each, task) for each in seeds]) for key, task in asked.items()}
-        for name, seeds in models.items()
-    ]
+    rows, geometry = [], {}
+    for name, seeds in models.items():
+        row = {"preset": name, "model": title(seeds[-1]), "shipped": name in SHIPPED}
+        for key, tasks in asked.items():
+            row[key] = spread([mean(task_mse(model, task) for task in tasks) for model in seeds])
+        rows.append(row)
+    for key, tasks in asked.items():  # the one view, rotated as a picture
+        geometry[key] = mean(mse(rotated_view(each), each.targets[:, 0].numpy()) for each in tasks)
     return experiment.provenance("one-view") | {
         "rows": rows,
-        "geometry": {key: _turned(task) for key, task in asked.items()},
+        "geometry": geometry,
         "published": list(PUBLISHED),
         "comparable": COMPARABLE,
     }
@@ -103,14 +106,3 @@ def disentanglement(experiment: Experiment) -> dict[str, Any]:
 
 def _takes_new_digits(experiment: Experiment, preset: str) -> bool:
     return presets.preset(preset, experiment.changes).kind.takes_new_digits
-
-
-def _column(task: Task, k: int) -> Task:
-    """The task of one of its angles."""
-    return Task(task.context, task.targets[:, [k]], task.at[:, [k]])
-
-
-def _turned(task: Task) -> float:
-    """The error of the one view, rotated as a picture."""
-    columns = [_column(task, k) for k in range(task.at.shape[1])]
-    return mean(metrics.mse(rotated_view(one), one.targets[:, 0].numpy()) for one in columns)
