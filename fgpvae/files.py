@@ -23,7 +23,6 @@ BINARY = getattr(os, "O_BINARY", 0)
 UNFINISHED = ".unfinished-"  # prefix of files that are being written
 LARGEST_JSON = 2**20  # bytes
 RUNS_VARIABLE = "FGPVAE_RUNS"  # environment variable with the directory of the runs
-PUBLIC_VARIABLE = "FGPVAE_PUBLIC"
 
 
 @contextmanager
@@ -38,7 +37,7 @@ def explained(path: Path, what: str) -> Iterator[None]:
 
 def public() -> bool:
     """True on a server for strangers, which writes nothing: FGPVAE_PUBLIC=1."""
-    return os.environ.get(PUBLIC_VARIABLE, "") not in ("", "0")
+    return os.environ.get("FGPVAE_PUBLIC", "") not in ("", "0")
 
 
 def as_given(path: Path) -> str:

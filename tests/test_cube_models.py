@@ -64,7 +64,7 @@ def model():
 
 def test_an_epoch_has_the_training_copies_four_times_and_others_once(few):
     figures, often = cube_figures.training_figures(5, seed=1)
-    source = TurnedFigures(cubes.turntable(figures), often, 7, 3, 0)
+    source = TurnedFigures(cubes.Turntable(figures), often, 7, 3, 0)
     shown = torch.cat([source.batch(step).ids for step in range(source.steps)])
     counts = shown.bincount(minlength=len(figures)).tolist()
     assert counts == [4] * often + [1] * (len(figures) - often)

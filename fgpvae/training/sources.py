@@ -86,7 +86,7 @@ def object_source(config: RunConfig, objects: Objects) -> FixedViews:
 def figure_source(config: RunConfig) -> Source:
     """Build the batches of cube figures."""
     figures, often = data.cube_figures.training_figures(config.data.figures, config.seed)
-    table = data.cubes.turntable(figures, config.seed, config.model.network.shape[1])
+    table = data.cubes.Turntable(figures, config.seed, config.model.network.shape[1])
     size = config.training.batch
     source = TurnedFigures(table, often, size, config.data.views, config.seed)
     if config.kind.fixed_angles:
