@@ -9,7 +9,6 @@ import streamlit as st
 
 from fgpvae import UserError, runs
 from fgpvae.data import object_files
-from fgpvae.data.objects import Objects
 from fgpvae.gp.kernels import ON_A_LINE
 from fgpvae.runs import archives, queue
 from fgpvae.runs.estimate import epoch_seconds
@@ -22,6 +21,7 @@ from ui.train import form
 from ui.train.run_state import act, duration, redrawn, select
 
 LARGEST_MB = archives.LARGEST >> 20
+parse = st.cache_resource(max_entries=2, show_spinner="Reading the objects")(object_files.parse)
 OWN = "train.own"  # in the session state: the uploaded objects
 NAMES = {"quick": "Quick", "paper": "The paper's", OBJECTS: "Your own data"}
 # descriptions of presets, beside those in `models.LINES`
@@ -186,7 +186,7 @@ def own_objects() -> RunConfig | None:
     else:
         kernel = right.selectbox("How they change", list(ON_A_LINE), key="train.kernel")
     try:
-        found = _parsed(file.getvalue(), file.name)
+        found = parse(file.getvalue(), file.name)
         config = presets.for_objects(found, file.name[:60], period, kernel)
     except UserError as error:
         st.error(frame.plain(error))
@@ -198,10 +198,3 @@ def own_objects() -> RunConfig | None:
     )
     st.session_state[OWN] = found
     return config
-
-
-@st.cache_resource(max_entries=2, show_spinner="Reading the objects")
-def _parsed(content: bytes, name: str) -> Objects:
-    if len(content) > archives.LARGEST:
-        raise UserError(f"'{name}' is too large: at most {LARGEST_MB} MB are read.")
-    return object_files.parse(content, name)
