@@ -37,12 +37,9 @@ def key(path: str) -> str:
 
 def settings(model: str) -> dict[str, Setting]:
     """Return the settings of a run with this model by path; those that others depend on first."""
-    parts: dict[str, type[Any]] = {
-        "data": DataConfig,
-        "model": MODELS[model].Config,
-        "model.network": NetworkConfig,
-    }
-    parts |= {"objective": ObjectiveConfig, "training": TrainingConfig, "": RunConfig}
+    parts: dict[str, type[Any]] = {"data": DataConfig, "model": MODELS[model].Config}
+    parts |= {"model.network": NetworkConfig, "objective": ObjectiveConfig}
+    parts |= {"training": TrainingConfig, "": RunConfig}
     found = {"model.name": MODEL}
     for part, kind in parts.items():
         for each in fields(kind):
