@@ -5,8 +5,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from fgpvae.evaluation import comparison
 from ui.shell import frame, palette
@@ -44,11 +46,13 @@ class Spread:
 
     @property
     def mean(self) -> float | None:
-        return mean(self.values) if self.values else None
+        if len(self.values) > 1:
+            return fmean(self.values)
+        return self.values[0] if self.values else None
 
     @property
     def sd(self) -> float | None:
-        return stdev(self.values) if len(self.values) > 1 else self.stated
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else self.stated
 
     def __str__(self) -> str:
         numbers = [self.form.format(each) for each in (self.mean, self.sd) if each is not None]

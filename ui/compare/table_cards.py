@@ -167,8 +167,8 @@ def errors(rows: Sequence[Row], metric: str, lines: dict[str, float]) -> go.Figu
         if row and row.scores[metric]
     ]
     seeds = [(y, row, Spread((value,))) for y, row, found in marks for value in found.values]
-    stated = [(y, row, row.published.get(metric, Spread())) for y, row in enumerate(rows)]
-    stated = [mark for mark in stated if mark[-1]]
+    published = [(y, row, row.published.get(metric)) for y, row in enumerate(rows)]
+    stated = [(y, row, found) for y, row, found in published if found]
     traces = [_marks("each seed", seeds, size=6, opacity=0.35)]
     for name, symbol in GROUPS.items():
         group = [mark for mark in marks if mark[1].group == name]
@@ -180,7 +180,7 @@ def errors(rows: Sequence[Row], metric: str, lines: dict[str, float]) -> go.Figu
         x, text = [value] * len(beside), f"{name} {value:.4f}"
         line = charts.line(x, beside, text, charts.GREY, "", dash="dot", width=1.5)
         traces.append(line.update(showlegend=False))
-    end = MARGIN * max([0.01, *lines.values(), *(x for trace in traces[:-1] for x in trace.x)])
+    end = MARGIN * max([0.01, *(x for trace in traces for x in trace.x)])
     made = charts.figure(
         "mean squared error of a pixel",
         traces=traces,
