@@ -16,7 +16,7 @@ from fgpvae.evaluation.metrics import mse
 from ui import charts
 from ui.catalog import Choice, models
 from ui.charts import scatter
-from ui.components import hover_picture, pictures
+from ui.components import pictures, plot_tools
 from ui.inference import strip
 from ui.inference.cached import imagined
 from ui.inference.places import colours, labels
@@ -102,10 +102,10 @@ def show(choice: Choice, found: Codes, row: int, view: int) -> None:
         redrawn = pictures.framed(made, f"{name}, redrawn")
         st.html(pictures.row(true, redrawn, size=90, fill=True))
         shown = [each.thumbnail for each in found.subjects]
-        hover_picture.follow(["latents.local", "latents.joint"], shown, "latents.hover")
+        plot_tools.hover(["latents.local", "latents.joint"], shown, "latents.hover")
         if found.curves is not None:
             shown = [each.thumbnail for each in styles(choice)[0]]
-            hover_picture.follow(["latents.global"], shown, "latents.hover_global")
+            plot_tools.hover(["latents.global"], shown, "latents.hover_global")
 
 
 def _show(

@@ -254,11 +254,7 @@ def _widths(scene: Scene, track: Track, doubt: np.ndarray | None) -> np.ndarray:
 
 
 def _page(
-    decoder: bytes,
-    data: dict[str, Any],
-    sliders: dict[str, Any] | None,
-    title: str,
-    sentence: str,
+    decoder: bytes, data: dict[str, Any], sliders: dict[str, Any] | None, title: str, sentence: str
 ) -> str:
     """The dial as one HTML file, made of the modules that the app loads, without server or network.
 

@@ -83,9 +83,7 @@ export class Enlarger {
 
 export class Picture {
   constructor(canvas, shape) {
-    this.canvas = canvas;
-    this.shape = shape;
-    this.paper = canvas.getContext("2d", { alpha: false });
+    Object.assign(this, { canvas, shape, paper: canvas.getContext("2d", { alpha: false }) });
   }
 
   // set a digit's scene, from the server or a posterior in the browser; it is drawn once the weights are loaded

@@ -6,10 +6,7 @@ const DOT_SHARE = 0.35; // share of the gap between dots that belongs to each do
 
 export class Views {
   constructor(box, shape) {
-    this.box = box;
-    this.shape = shape;
-    this.buttons = [];
-    this.observed = [];
+    Object.assign(this, { box, shape, buttons: [], observed: [] });
   }
 
   // words: formats an angle

@@ -1,12 +1,17 @@
-"""Buttons that save a Plotly chart as PNG and SVG, and updates of a chart in place.
+"""What `st.plotly_chart` lacks: files as PNG and SVG, updates in place, and pictures of points.
 
-`st.plotly_chart` supports neither: its options are JSON without functions, and a changed figure is
-a new element, which loses the zoom.
+Its options are JSON without functions, a changed figure is a new element, which loses the zoom,
+Plotly's own label holds text only, and Streamlit reports clicks but not hovering.
 """
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from ui.components.pictures import address
 from ui.components.shared import Component
 
-_component = Component("plot_tools")
+_tools, _pictures = Component("plot_tools"), Component("hover_picture", "plot_tools")
 
 
 def show(key: str, file: str, alt: str = "", figure: str = "") -> None:
@@ -14,7 +19,22 @@ def show(key: str, file: str, alt: str = "", figure: str = "") -> None:
 
     `file` is the name of saved files. `figure`, as JSON, replaces the chart's figure.
     """
-    _component(key, {"file": file, "alt": alt, "figure": figure})
+    _tools(key, {"file": file, "alt": alt, "figure": figure})
 
 
-__all__ = ["show"]
+def hover(charts: Sequence[str], images: Sequence[np.ndarray], key: str) -> None:
+    """Show pictures, each [H, W] or [3, H, W], of points under the pointer in charts of these keys.
+
+    The customdata of a point begins with the index of its picture.
+    """
+    height, width = images[0].shape[-2:]
+    data = {
+        "charts": [f".st-key-{chart.replace('.', '-')}" for chart in charts],
+        "strip": address(np.concatenate(images, axis=-2)),
+        "count": len(images),
+        "aspect": height / width,
+    }
+    _pictures(key, data)
+
+
+__all__ = ["hover", "show"]

@@ -1,4 +1,3 @@
-// Create an element with these properties and this content.
 export function element(tag, properties = {}, ...content) {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...content);
@@ -50,8 +49,7 @@ export function onDrag(target, press, far = 4) {
 }
 
 // Keep one view per element, made from the element and its first data.
-//
-// What a view sends has its time. Data are `stale` if they are of a run before the newest.
+// What a view sends has its time; data are `stale` if they are of a run before that.
 // Streamlit calls what is returned when the component is gone, but also when newer data have
 // overtaken the call that returned it: then the element is still there, and so is its view. It may
 // also call for an element that is gone by the time this script has loaded.

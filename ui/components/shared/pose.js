@@ -88,7 +88,7 @@ class LivePose {
   // called after the dial has drawn, for copies of its picture
   drawn(picture, beside) {
     Object.assign(this, { picture, beside });
-    for (const watcher of this.watchers) watcher(picture, beside);
+    for (const watcher of this.watchers) watcher();
   }
 
   commit() {

@@ -86,12 +86,7 @@ class Stage {
   }
 
   show(subject, views, observed) {
-    Object.assign(this, { subject, views, observed });
-    this.refresh();
-  }
-
-  refresh() {
-    const { model, views, observed, key, subject } = this;
+    const { model, key } = this;
     this.posterior = new Posterior(model, views.filter((_, q) => observed[q]));
     const line = model.kernel.kind !== "periodic";
     const { angle } = poseOf(key);
@@ -117,15 +112,12 @@ class Stage {
       beside: null,
       ...this.fixed,
     };
-    dial({ data: [data, this.answered], parentElement: root(this.id), setStateValue: (...sent) => this.took(...sent) });
+    const took = (name, { value, sent }) => {
+      this.answered = sent;
+      if (name === "context") this.show(subject, views, views.map((_, q) => value.indices.includes(q)));
+    };
+    dial({ data: [data, this.answered], parentElement: root(this.id), setStateValue: took });
     this.changed?.();
-  }
-
-  took(name, { value, sent }) {
-    this.answered = sent;
-    if (name !== "context") return;
-    this.observed = this.views.map((_, q) => value.indices.includes(q));
-    this.refresh();
   }
 
   // the mean path and samples, as shares of the picture: [1 + SAMPLES, STEPS, 2]

@@ -22,7 +22,7 @@ class StyleCard {
     [this.morphName, this.share, this.reached] = this.morph.firstElementChild.children;
     this.watch = () => this.copy();
     follow(this, key);
-    this.live.watchers.add(this.watch);
+    this.live.watchers.add(this.watch); // the small picture is a copy of the dial's
     new ResizeObserver(this.watch).observe(this.small);
     const unlikely = () => this.live.own.map(gaussian); // a draw from the prior
     random.addEventListener("click", () => this.live.glide(this.data.likely ? this.likely() : unlikely()));
@@ -157,7 +157,6 @@ class StyleCard {
     this.reached.textContent = `${Math.round(100 * share)}%`;
   }
 
-  // a small copy of the dial's picture, on narrow screens
   copy() {
     const image = this.live.picture?.image;
     if (!image || !this.small.clientWidth) return;

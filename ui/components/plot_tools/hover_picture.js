@@ -4,15 +4,13 @@ import { element, mount } from "../shared/dom.js";
 const SIDE = 84; // pixels of the picture
 const AWAY = 18; // from the pointer
 
-const STYLE = `position: fixed; z-index: 999990; width: ${SIDE}px; display: none;
-  pointer-events: none; border-radius: 10px; border: 1px solid #7a8194; overflow: hidden; background: #000`;
-
 class HoverPicture {
   known = new WeakSet(); // charts
 
   constructor() {
     this.box = element("div", { className: "hover-picture", ariaHidden: "true" }); // the chart's label says the same
-    this.box.style.cssText = STYLE;
+    this.box.style.cssText = `position: fixed; z-index: 999990; width: ${SIDE}px; display: none;
+      pointer-events: none; border-radius: 10px; border: 1px solid #7a8194; overflow: hidden`;
     document.body.append(this.box);
     // Streamlit may redraw a chart at any time, so it is found again when the pointer is over it
     this.enter = ({ target }) => this.serve(target.closest?.(".js-plotly-plot"));
