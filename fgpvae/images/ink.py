@@ -37,11 +37,6 @@ class Ink:
     dark: bool  # ink is darker than paper
     notes: tuple[str, ...]
 
-    @property
-    def contrast(self) -> np.ndarray:
-        """[H, W] share of the paper's light that the ink absorbs."""
-        return 1 - self.even if self.dark else self.even
-
 
 def find_ink(picture: Image.Image, invert: bool | None = None, widest: float | None = None) -> Ink:
     """Separate ink from paper; `invert` is True for dark ink, False for light ink.

@@ -10,7 +10,7 @@ from fgpvae.errors import UserError
 from fgpvae.images.boxes import Box
 from fgpvae.images.export import picture as to_image
 from fgpvae.images.ink import Ink, find_ink
-from fgpvae.images.pieces import bounds, find_digit, find_sheet, gaps, rim, stroke_width
+from fgpvae.images.pieces import bounds, find_digit, find_sheet, rim, stroke_width
 from fgpvae.images.reading import MIN_SIDE, as_picture
 
 SIDE = 28
@@ -26,8 +26,6 @@ _HOLE = 1.0  # minimum radius that a larger hole retains, in pixels of the 28 x 
 # log(upright box / longest span) of MNIST = a + b log(shortest / longest) + c log(mean / longest),
 # and how far a box may be from that: see docs/photographs.md
 _SIZE, _SIZE_TOLERANCE = (-0.034, -0.31, 1.364), 0.07
-_AS_DARK = 0.15  # maximum |log contrast ratio| of ink that counts as equally dark
-_AS_SHARP = 0.7  # minimum slope at the rim, relative to the digit's, of equally sharp ink
 _TURNS = np.deg2rad(np.arange(0, 180, 7.5))
 _THICKNESS_STEP = 2.0  # pixels of the 28 x 28 digit for thickness = 1
 
@@ -163,7 +161,7 @@ def _locate(
         np.linspace(left, right, shape[1], endpoint=False).astype(int).clip(0, digit.shape[1] - 1),
     )
     near = ndimage.binary_dilation(digit, np.ones((3, 3)), 2)[at]
-    found, _ = find_digit(_with_gaps(closer, near), closer.level)
+    found, _ = find_digit(closer.mask & near, closer.level)
     return closer, found, _inside(box, inner), notes
 
 
@@ -171,32 +169,6 @@ def _inside(outer: _Pixels, inner: _Pixels) -> _Pixels:
     """Convert a box from coordinates relative to another box."""
     left, top = outer[:2]
     return inner[0] + left, inner[1] + top, inner[2] + left, inner[3] + top
-
-
-def _with_gaps(ink: Ink, near: np.ndarray) -> np.ndarray:
-    """Ink near the digit, and adjacent ink that fills a gap or is as wide, dark and sharp.
-
-    At the lower resolution the middle of a wide stroke may have been taken for paper, or a part
-    for a shadow.
-    """
-    chosen = ink.mask & near
-    chosen |= gaps(chosen, ink.mask)
-    labels, count = ndimage.label(ink.mask & ~chosen)
-    beside = np.bincount(labels[ndimage.binary_dilation(chosen)], minlength=count + 1)[1:] > 0
-    if not beside.any():
-        return chosen
-    index = np.arange(1, count + 1)
-    darkness = ndimage.mean(ink.contrast, labels, index) / ink.contrast[chosen].mean()
-    wide = ndimage.maximum(ndimage.distance_transform_edt(labels), labels, index)
-    as_dark = np.abs(np.log(np.maximum(darkness, 1e-9))) < _AS_DARK
-    alike = beside & as_dark & (wide > 0.4 * stroke_width(chosen))
-    # a shadow is soft
-    slope = ndimage.gaussian_gradient_magnitude(ink.contrast, 1.0)
-    at_rim = rim(ink.mask)
-    sharpness = ndimage.sum_labels(slope[at_rim], labels[at_rim], index)
-    sharpness /= np.maximum(1, ndimage.sum_labels(at_rim, labels, index))
-    alike &= sharpness > _AS_SHARP * slope[at_rim & chosen].mean()
-    return chosen | np.concatenate([[False], alike])[labels]
 
 
 def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray, list[str]]:

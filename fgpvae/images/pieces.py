@@ -104,8 +104,6 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
     slope = ndimage.gaussian_gradient_magnitude(level[window], sigma)
     if 1 / max(float(np.median(slope[rim(digit)[window]])), 1e-3) > max(3.0, 0.2 * main.extent):
         raise UserError("The picture shows only soft shadows or glare, no digit with clear edges.")
-
-    pieces = [main, *(piece for piece in pieces[1:] if not _is_hair(labels, piece, stroke))]
     joined, others, left_out = _joined(labels, pieces, stroke)
     if others:
         raise UserError(
@@ -120,14 +118,6 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
     if len(joined) > 1:
         notes.append("Separate strokes close to each other were taken as one digit.")
     return digit, tuple(notes)
-
-
-def _is_hair(labels: np.ndarray, piece: Extent, stroke: float) -> bool:
-    """Whether a mark is long and much thinner than the digit's strokes: ruling or a scratch."""
-    if stroke <= 4 or piece.extent <= 2 * stroke:
-        return False
-    width = stroke_width(labels[piece.box] == piece.label)
-    return min(piece.area / piece.extent, width) < 0.4 * stroke
 
 
 def find_groups(mask: np.ndarray) -> list[Extent]:
