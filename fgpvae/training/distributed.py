@@ -7,20 +7,18 @@ digits, summed over workers, is the gradient of the whole batch, however the dig
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from fgpvae.errors import UserError
 from fgpvae.gp.randomness import Part
 from fgpvae.models import Terms
 
-BUCKET_MB = 4  # MB of gradients in one message: few messages, which still overlap
 PATIENCE = timedelta(minutes=10)  # for a silent worker, and for validation
 
 
@@ -43,7 +41,6 @@ class Workers:
         self.leaving = False  # this worker wants to stop
         self.agreed = False  # whether any worker wants to stop, known to all
         self.begun = count == 1  # whether the others have their orders
-        self._shared: DistributedDataParallel | None = None
 
     @property
     def stopping(self) -> bool:
@@ -72,44 +69,18 @@ class Workers:
 
         return Terms(*map(whole, columns, message))
 
-    def share(self, model: nn.Module) -> None:
-        """Let `backward` sum the gradients of this model over workers from now on."""
-        self._shared = DistributedDataParallel(
-            _Loss(model),
-            init_sync=False,  # all have the same weights already
-            forward_sync_buffers=False,
-            find_unused_parameters=True,
-            bucket_cap_mb=BUCKET_MB,
-        )
-        self._shared.register_comm_hook(None, _add_up)
-
-    def backward(self, loss: Tensor) -> None:
-        """Compute the gradient of a loss, summed over workers.
-
-        The sums are exchanged while gradients of earlier layers are computed. A gradient that no
-        worker has stays None.
-        """
-        if self._shared is None:
-            loss.backward()
+    def sum_gradients(self, weights: Iterable[nn.Parameter]) -> None:
+        """Replace gradients by their sums over workers; one that no worker has stays None."""
+        if self.count == 1:
             return
-        lost = False
-        try:
-            self._shared(loss).backward()
-        except torch.OutOfMemoryError:
-            raise  # an error of this worker
-        except RuntimeError:
-            lost = True
-        if lost:  # raised here, it does not hold the frames of the error, which hold `_shared`
-            raise WorkerLost
-
-    def leave(self) -> None:
-        """Leave the process group, which `_shared` must not outlive.
-
-        The last owner waits for the group's thread. DistributedDataParallel would wait with
-        Python's global lock, which that thread may need: both would wait for ever.
-        """
-        self._shared = None
-        dist.destroy_process_group()
+        learned = [weight for weight in weights if weight.requires_grad]
+        has = torch.tensor([w.grad is not None for w in learned], device=self.device)
+        own = [torch.zeros_like(w) if w.grad is None else w.grad for w in learned]
+        message = self._sum(torch.cat([has, *(grad.flatten() for grad in own)]))
+        counts, *sums = message.split([len(learned), *(w.numel() for w in learned)])
+        for weight, count, total in zip(learned, counts, sums, strict=True):
+            grad = torch.empty_like(weight).copy_(total.view_as(weight))  # in the weight's layout
+            weight.grad = grad if count else None
 
     def tell(self, content: bytes = b"") -> bytes:
         """Broadcast the first worker's message; those of the others are ignored."""
@@ -134,31 +105,6 @@ def _talking() -> Iterator[None]:
         yield
     except RuntimeError:  # any error of the library means that there is no answer
         raise WorkerLost from None
-
-
-class _Loss(nn.Module):
-    """A model, and a loss of it that always has a gradient.
-
-    A worker without digits uses a parameter that is otherwise unused. So no step uses all
-    parameters, and torch does not warn that `find_unused_parameters` finds none.
-    """
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        device = next(model.parameters()).device
-        self.model, self.nothing = model, nn.Parameter(torch.zeros((), device=device))
-
-    def forward(self, loss: Tensor) -> Tensor:
-        return loss if loss.requires_grad else loss + self.nothing
-
-
-def _add_up(
-    state: None,
-    bucket: dist.GradBucket,  # type: ignore[name-defined]
-) -> torch.futures.Future[Tensor]:
-    """Sum gradients over workers, where DistributedDataParallel would take the mean."""
-    sent = dist.all_reduce(bucket.buffer(), async_op=True).get_future()
-    return sent.then(lambda done: done.value()[0])
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -202,4 +148,4 @@ def join(device: torch.device | None = None) -> Iterator[Workers]:
         if workers.rank == 0 and not workers.begun:
             with suppress(WorkerLost):
                 workers.tell()  # no message: workers that wait for orders end
-        workers.leave()
+        dist.destroy_process_group()

@@ -86,9 +86,6 @@ class Trainer:
             weight_decay=training.weight_decay,
             fused=True,
         )
-        if self.workers.count > 1:
-            # the objective sees all digits, so its gradient is complete on every worker
-            self.workers.share(self.model)
         self.step = 0
         self.total = training.epochs * source.steps
         last = min(training.recognition, training.epochs // 2)
@@ -123,7 +120,10 @@ class Trainer:
         if not math.isfinite(value):
             raise UserError(self._what_is_not_finite(terms))
         self.optimizer.zero_grad()
-        self.workers.backward(loss)
+        if loss.requires_grad:  # it may not on a worker without digits
+            loss.backward()
+        # the objective sees all digits, so its gradient is complete on every worker
+        self.workers.sum_gradients(self.model.parameters())
         if config.clip:
             nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
         return self._finish(terms, value)
@@ -145,50 +145,45 @@ class Trainer:
         with torch.no_grad():
             terms, views = self._terms()
         self.optimizer.zero_grad()
-        part, own = self._part(), torch.zeros((), device=self.home)
+        part, loss = self._part(), 0.0
+        learned = self.model.recognising()
         if views is not None:
             samples = random_generator(self.config.seed, 5, self.step, part)
             with self._precision():
                 each = self.model.recognition(views.to(self.home), samples)  # [P]
             own = each.sum() / part.total
-        self.workers.backward(own)
-        learned = {id(weight) for weight in self.model.recognising()}
-        for weight in self.model.parameters():
-            if id(weight) not in learned:
-                weight.grad = None  # the optimiser leaves the others as they are
-        return self._finish(terms, float(own.detach()))
+            own.backward(inputs=learned)
+            loss = float(own.detach())
+        self.workers.sum_gradients(learned)
+        return self._finish(terms, loss)
 
     def _terms(self) -> tuple[Terms, Views | None]:
         """The terms of the whole batch, computed from this worker's part of it, and that part."""
         part, nothing = self._part(), torch.zeros(0, device=self.home)
+        own, views = Terms(nothing, nothing.long(), nothing), None
         try:
-            own, views = Terms(nothing, nothing.long(), nothing), None
             if len(part):
                 own, views = self._own_terms(part)
-        except UserError:
+        except UserError as error:
             # the others learn of it by numbers that are not finite, and stop as well
             nan = torch.full((len(part),), math.nan)
             self.workers.gather(Terms(nan, nan, nan), part)
-            raise
+            raise UserError(self._stopped(str(error).rstrip("."))) from None
         return self.workers.gather(own, part), views
 
     def _own_terms(self, part: Part) -> tuple[Terms, Views]:
-        config = self.config.training
+        share, home = self.config.training.context_dropout, self.home
         seed, step = self.config.seed, self.step
         views = self.source.batch(step, part)
         with self._precision(), self._dropout():
             context, generator = None, random_generator(seed, 3, step, part)
             samples = random_generator(seed, 2, step, part)
-            if config.context_dropout:
-                context = random_context(views.observed, config.context_dropout, generator)
-                context = context.to(self.home)
-            try:
-                if self.config.objective.conditional:
-                    given = random_part(views.observed, generator).to(self.home)
-                    return self.model.conditional_terms(views.to(self.home), given, samples), views
-                return self.model.terms(views.to(self.home), context, samples), views
-            except UserError as error:
-                raise UserError(self._stopped(str(error).rstrip("."))) from None
+            if self.config.objective.conditional:
+                given = random_part(views.observed, generator).to(home)
+                return self.model.conditional_terms(views.to(home), given, samples), views
+            if share:
+                context = random_context(views.observed, share, generator).to(home)
+            return self.model.terms(views.to(home), context, samples), views
 
     def _part(self) -> Part:
         """This worker's digits of the batch."""
