@@ -28,19 +28,14 @@ if TYPE_CHECKING:
     from fgpvae.models import SVGPVAE as SVGPVAE
     from fgpvae.models import VAE as VAE
     from fgpvae.models import AmortisedGPVAE as AmortisedGPVAE
-    from fgpvae.models import AmortisedGPVAEConfig as AmortisedGPVAEConfig
     from fgpvae.models import AmortisedSVGPVAE as AmortisedSVGPVAE
-    from fgpvae.models import AmortisedSVGPVAEConfig as AmortisedSVGPVAEConfig
-    from fgpvae.models import CVAEConfig as CVAEConfig
     from fgpvae.models import DeepSVGP as DeepSVGP
-    from fgpvae.models import DeepSVGPConfig as DeepSVGPConfig
     from fgpvae.models import FGPVAEConfig as FGPVAEConfig
     from fgpvae.models import GPVAEConfig as GPVAEConfig
     from fgpvae.models import Model as Model
     from fgpvae.models import ModelConfig as ModelConfig
     from fgpvae.models import Posterior as Posterior
     from fgpvae.models import SVGPVAEConfig as SVGPVAEConfig
-    from fgpvae.models import VAEConfig as VAEConfig
     from fgpvae.networks.standard import NetworkConfig as NetworkConfig
     from fgpvae.runs.checkpoints import load_pretrained as load_pretrained
     from fgpvae.runs.checkpoints import load_run as load_run
@@ -57,9 +52,8 @@ _HOMES = {
     "browser.imagined": "Imagined imagine",
     "errors": "UserError",
     "evaluation.protocol": "evaluate",
-    "models": "MODELS Model ModelConfig Posterior FGPVAE FGPVAEConfig VAE VAEConfig CVAE "
-    "CVAEConfig GPVAE GPVAEConfig AmortisedGPVAE AmortisedGPVAEConfig SVGPVAE SVGPVAEConfig "
-    "AmortisedSVGPVAE AmortisedSVGPVAEConfig DeepSVGP DeepSVGPConfig",
+    "models": "MODELS Model ModelConfig Posterior FGPVAE FGPVAEConfig VAE CVAE GPVAE GPVAEConfig "
+    "AmortisedGPVAE SVGPVAE SVGPVAEConfig AmortisedSVGPVAE DeepSVGP",
     "networks.standard": "NetworkConfig",
     "runs.checkpoints": "load_pretrained load_run pretrained_names",
     "training.configs": "DataConfig RunConfig TrainingConfig",

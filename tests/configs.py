@@ -13,7 +13,7 @@ def model_config(name: str = "fgpvae", **settings: Any) -> ModelConfig:
     """The config of a model, with those of the settings that it has."""
     kind = models.find(name).Config
     own = {field.name for field in fields(kind)}
-    return kind(**{key: value for key, value in settings.items() if key in own})
+    return kind(name=name, **{key: value for key, value in settings.items() if key in own})
 
 
 def generator(seed: int = 0) -> torch.Generator:

@@ -10,7 +10,7 @@ from scipy.ndimage import rotate as scipy_rotate
 from fgpvae import data, evaluation, models
 from fgpvae.data import ANGLES, embedded
 from fgpvae.evaluation import baselines
-from fgpvae.models import CVAE, FGPVAE, CVAEConfig, FGPVAEConfig
+from fgpvae.models import CVAE, FGPVAE, FGPVAEConfig, ModelConfig
 from fgpvae.networks.standard import NetworkConfig
 from fgpvae.runs import checkpoints
 from fgpvae.training.configs import DataConfig, RunConfig
@@ -145,4 +145,4 @@ def test_digits_that_are_alike_or_follow_the_mean_alone_share_everything():
     )
     assert evaluation.gp_share(small(), same) == pytest.approx(0, abs=1e-12)
     assert evaluation.gp_share(small(mean_function=True, amplitude=0.001), views) < 1e-3
-    assert evaluation.gp_share(CVAE(CVAEConfig()).eval(), views) is None
+    assert evaluation.gp_share(CVAE(ModelConfig()).eval(), views) is None

@@ -17,6 +17,7 @@ from fgpvae.evaluation import film_scores
 from fgpvae.evaluation.calibration import doubt
 from fgpvae.experiments import EXPERIMENTS, Experiment, report
 from fgpvae.models import FGPVAEConfig
+from fgpvae.models.fgpvae import FactorizedPosterior
 from fgpvae.networks.moving import MARGIN, Shift, centre_of_mass
 from fgpvae.networks.standard import NetworkConfig
 from fgpvae.runs.checkpoints import load_model, load_pretrained, save_model
@@ -154,7 +155,7 @@ def test_style_dropout_leaves_the_path_alone():
     first = torch.zeros_like(views.observed)
     first[:, 0] = True
     mu, var = model.encode(views.images, views.angles, views.observed)
-    part = model.posterior(mu, var, views.angles, views.observed, first)
+    part = FactorizedPosterior(model, mu, var, views.angles, views.observed, first)
     whole = model.posterior(mu, var, views.angles, views.observed)
     alone = model.posterior(mu, var, views.angles, first)
     assert torch.equal(part.at_views()[0], whole.at_views()[0])

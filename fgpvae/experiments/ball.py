@@ -14,7 +14,7 @@ from fgpvae import models
 from fgpvae.errors import UserError
 from fgpvae.experiments.common import Experiment, spread
 from fgpvae.gp import gaussian, randomness
-from fgpvae.models import FGPVAE, FGPVAEConfig, Model, ModelConfig, VAEConfig
+from fgpvae.models import FGPVAE, FGPVAEConfig, Model, ModelConfig
 from fgpvae.models.vae import kl_to_prior
 from fgpvae.networks.standard import NetworkConfig
 
@@ -32,7 +32,7 @@ GP = FGPVAEConfig(
     length_scale=LENGTH_SCALE * 2 / (FRAMES - 1),
     network=NETWORK,
 )
-PLAIN = VAEConfig(latents=2, period=4.0, network=NETWORK)
+PLAIN = ModelConfig(latents=2, period=4.0, network=NETWORK)
 
 
 def ball(experiment: Experiment) -> dict[str, Any]:

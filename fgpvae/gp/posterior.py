@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from fgpvae.errors import UserError
+from fgpvae.gp import randomness
 from fgpvae.gp.gaussian import LOG_2PI
 from fgpvae.gp.kernels import Periodic, Stationary
 
@@ -65,9 +66,8 @@ class LocalPosterior(ABC):
 class DensePosterior(LocalPosterior):
     """Posterior by one Cholesky factor L of B = I + S^½ K S^½ for each digit and channel: O(Q³).
 
-    A = S^½ B⁻¹ S^½, whose rows are zero for views that are not observed.
-
-    All eigenvalues of B are at least 1, whatever the noise, so it can be factorised.
+    A = S^½ B⁻¹ S^½, whose rows are zero for views that are not observed. All eigenvalues of B are
+    at least 1, whatever the noise, so it can be factorised.
     """
 
     def __init__(self, kernel: Stationary, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor):
@@ -77,7 +77,7 @@ class DensePosterior(LocalPosterior):
         b = self.root[..., :, None] * self.root[..., None, :] * gram[:, None]  # [P, J, Q, Q]
         self.factor, self.log_det, failed = _cholesky(b)
         self.alpha = self.times_inverse(self.mu)
-        _check(self.mu, self.var, self.alpha, gram, failed)
+        _check(self.mu, self.var, self.alpha, gram, failed=failed)
 
     @property
     def log_evidence(self) -> Tensor:
@@ -85,11 +85,15 @@ class DensePosterior(LocalPosterior):
         white = _solve(self.factor, (self.root * self.mu)[..., None]).squeeze(-1)
         return -0.5 * (white.square().sum(-1) + self.log_det + self.log_2pi)
 
+    def cross(self, w: Tensor) -> tuple[Tensor, Tensor]:
+        """The mean [P, J, S] at angles [P, S], and L⁻¹S^½K*ᵀ [P, J, Q, S]."""
+        new = self.kernel.gram(self.w, w)  # K*ᵀ [P, Q, S]
+        return self.alpha @ new, _solve(self.factor, self.root[..., None] * new[:, None])
+
     def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
-        new = self.kernel.gram(self.w, w)  # [P, Q, S]
-        cross = _solve(self.factor, self.root[..., None] * new[:, None])  # L⁻¹S^½K*ᵀ [P, J, Q, S]
+        mean, cross = self.cross(w)
         var = self.kernel.diagonal(w)[:, None] - cross.square().sum(-2)
-        return (self.alpha @ new).mT, var.clamp_min(TINY).mT
+        return mean.mT, var.clamp_min(TINY).mT
 
     def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
         mean, var = self.at(self.views)
@@ -100,7 +104,13 @@ class DensePosterior(LocalPosterior):
     @torch.no_grad()
     def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
         if not isinstance(self.kernel, Periodic):
-            return self._sample_values(w, generator)
+            mean, cross = self.cross(w)
+            covariance = self.kernel.gram(w, w)[:, None] - cross.mT @ cross  # [P, J, S, S]
+            # by eigenvalues, because equal angles make the matrix singular
+            values, vectors = torch.linalg.eigh(covariance)
+            noise = _normal(mean.shape, generator, w)[..., None]
+            drawn = vectors @ (values.clamp_min(0).sqrt()[..., None] * noise)
+            return (mean + drawn.squeeze(-1)).mT
         # f ~ GP and y = f + noise at the views; then f + K*A (μ - y) has the posterior's law
         kernel, (digits, channels, _) = self.kernel, self.mu.shape
         noise = _normal(self.mu.shape, generator, w)
@@ -108,17 +118,6 @@ class DensePosterior(LocalPosterior):
         y = (kernel.features(self.w) @ prior).mT + self.var.sqrt() * noise
         update = self.times_inverse(self.mu - y)  # [P, J, Q]
         return kernel.features(w) @ prior + kernel.gram(w, self.w) @ update.mT
-
-    def _sample_values(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
-        new = self.kernel.gram(self.w, w)  # [P, Q, S]
-        cross = _solve(self.factor, self.root[..., None] * new[:, None])  # L⁻¹S^½K*ᵀ [P, J, Q, S]
-        mean = self.alpha @ new  # [P, J, S]
-        covariance = self.kernel.gram(w, w)[:, None] - cross.mT @ cross  # [P, J, S, S]
-        # by eigenvalues, because equal angles make the matrix singular
-        values, vectors = torch.linalg.eigh(covariance)
-        noise = _normal(mean.shape, generator, w)[..., None]
-        drawn = vectors @ (values.clamp_min(0).sqrt()[..., None] * noise)
-        return (mean + drawn.squeeze(-1)).mT
 
     def times_inverse(self, x: Tensor) -> Tensor:
         """Ax [P, J, Q]."""
@@ -142,7 +141,7 @@ class FourierPosterior(LocalPosterior):
         self.covariance = self.covariance_root @ self.covariance_root.mT
         projected = (self.precision * self.mu) @ self.phi
         self.weights = (self.covariance @ projected[..., None]).squeeze(-1)  # ŵ [P, J, M]
-        _check(self.mu, self.var, self.weights, self.phi, failed)
+        _check(self.mu, self.var, self.weights, self.phi, failed=failed)
 
     @property
     def log_evidence(self) -> Tensor:
@@ -227,11 +226,11 @@ def _prepare(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor,
     return mu, var, torch.where(mask, var.rsqrt(), 0.0)
 
 
-def _cholesky(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _cholesky(x: Tensor) -> tuple[Tensor, Tensor, bool]:
     """The factor of I + X, log|I + X|, and whether it failed."""
     identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
     factor, failed = torch.linalg.cholesky_ex(x + identity)
-    return factor, 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1), failed
+    return factor, 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1), bool(failed.any())
 
 
 def _solve(lower: Tensor, right: Tensor) -> Tensor:
@@ -240,8 +239,7 @@ def _solve(lower: Tensor, right: Tensor) -> Tensor:
 
 
 def _normal(shape: tuple[int, ...], generator: torch.Generator | None, w: Tensor) -> Tensor:
-    """Draw on the CPU, so that all devices get the same numbers; return them on the device of w."""
-    return torch.randn(shape, dtype=torch.float64, generator=generator, device="cpu").to(w.device)
+    return randomness.normal(shape, torch.float64, generator).to(w.device)
 
 
 def _log_2pi(var: Tensor, observed: Tensor) -> Tensor:
@@ -250,13 +248,7 @@ def _log_2pi(var: Tensor, observed: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def _check(
-    mu: Tensor,
-    var: Tensor,
-    result: Tensor | None = None,
-    prior: Tensor | None = None,
-    failed: Tensor | None = None,
-) -> None:
+def _check(mu: Tensor, var: Tensor, *results: Tensor, failed: bool = False) -> None:
     """Raise a UserError that names the input that is not finite, or too large.
 
     This includes finite means and variances whose squares or inverses overflow: they would become
@@ -265,16 +257,13 @@ def _check(
     if not var.numel():
         return
     fine = bool(var.numel() * (1 + mu.abs().amax().square()) < LARGEST * var.amin())
-    fine = fine and bool(var.isfinite().all())
-    fine = fine and (result is None or bool(result.isfinite().all()))
-    if fine and (failed is None or not bool(failed.any())):
+    if fine and not failed and all(bool(x.isfinite().all()) for x in (var, *results)):
         return
+    cause = "the means are too large or the variances too small next to the prior's"
     if not bool(mu.isfinite().all()):
         cause = "an encoded mean is not a finite number"
     elif not bool((var.isfinite() & (var > 0)).all()):
         cause = "an encoded variance is not a positive, finite number"
-    elif prior is not None and not bool(prior.isfinite().all()):
+    elif not all(bool(x.isfinite().all()) for x in results[1:]):  # the prior's covariances
         cause = "an angle or a kernel parameter is not a finite number"
-    else:
-        cause = "the means are too large or the variances too small next to the prior's"
     raise UserError(f"The posterior of a digit could not be computed: {cause}.")

@@ -2,29 +2,16 @@
 
 from fgpvae.errors import UserError
 from fgpvae.models.base import Model, ModelConfig, Terms
-from fgpvae.models.cvae import CVAE, CVAEConfig
+from fgpvae.models.cvae import CVAE
 from fgpvae.models.fgpvae import FGPVAE, FGPVAEConfig
-from fgpvae.models.gpvae import GPVAE, AmortisedGPVAE, AmortisedGPVAEConfig, GPVAEConfig
+from fgpvae.models.gpvae import GPVAE, AmortisedGPVAE, GPVAEConfig
 from fgpvae.models.inference import Calibration, Posterior
-from fgpvae.models.svgpvae import (
-    SVGPVAE,
-    AmortisedSVGPVAE,
-    AmortisedSVGPVAEConfig,
-    DeepSVGP,
-    DeepSVGPConfig,
-    SVGPVAEConfig,
-)
-from fgpvae.models.vae import VAE, VAEConfig
+from fgpvae.models.svgpvae import SVGPVAE, AmortisedSVGPVAE, DeepSVGP, SVGPVAEConfig
+from fgpvae.models.vae import VAE
 
 MODELS: dict[str, type[Model]] = {
-    "fgpvae": FGPVAE,
-    "vae": VAE,
-    "cvae": CVAE,
-    "gpvae": GPVAE,
-    "gpvae-amortised": AmortisedGPVAE,
-    "svgpvae": SVGPVAE,
-    "svgpvae-amortised": AmortisedSVGPVAE,
-    "deep-svgp": DeepSVGP,
+    kind.name: kind
+    for kind in (FGPVAE, VAE, CVAE, GPVAE, AmortisedGPVAE, SVGPVAE, AmortisedSVGPVAE, DeepSVGP)
 }
 
 
@@ -49,13 +36,9 @@ __all__ = [
     "SVGPVAE",
     "VAE",
     "AmortisedGPVAE",
-    "AmortisedGPVAEConfig",
     "AmortisedSVGPVAE",
-    "AmortisedSVGPVAEConfig",
-    "CVAEConfig",
     "Calibration",
     "DeepSVGP",
-    "DeepSVGPConfig",
     "FGPVAEConfig",
     "GPVAEConfig",
     "Model",
@@ -63,7 +46,6 @@ __all__ = [
     "Posterior",
     "SVGPVAEConfig",
     "Terms",
-    "VAEConfig",
     "build",
     "find",
 ]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import torch
@@ -10,17 +10,18 @@ from torch import Tensor, nn
 
 from fgpvae import arrays
 from fgpvae.data import Views
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.gp.kernels import TWO_PI
 from fgpvae.gp.randomness import torch_seeded
 from fgpvae.models.inference import Calibration, Posterior
-from fgpvae.networks.standard import Decoder, Encoder, NetworkConfig, numbers_held, share_place
+from fgpvae.networks.angle_classifier import Recogniser
+from fgpvae.networks.standard import Decoder, Encoder, NetworkConfig, numbers_held
 from fgpvae.settings import check, setting
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """Settings that every model has; subclasses add their own.
+    """Settings that every model has, and all that most have; subclasses add their own.
 
     >>> from fgpvae import FGPVAE, FGPVAEConfig
     >>> model = FGPVAE(FGPVAEConfig(latents=12, local=4))
@@ -31,7 +32,7 @@ class ModelConfig:
     fgpvae.errors.UserError: There are 4 channels (L), so 8 of them cannot be local (J).
     """
 
-    name: str = field(default="", init=False)  # of the model in the registry
+    name: str = "vae"  # of the model in the registry; a model sets its own
     latents: int = setting(16, "Number of channels of a code.", "L", "Channels", bounds=(1, 256))
     period: float = setting(
         TWO_PI,
@@ -98,8 +99,9 @@ class Model(nn.Module):
     ['FGP-VAE', 'CVAE', 'VAE']
     """
 
-    Config: ClassVar[type[ModelConfig]]
-    title: ClassVar[str]  # name in tables and on pages
+    Config: ClassVar[type[ModelConfig]] = ModelConfig
+    name: ClassVar[str]  # in configs
+    title: ClassVar[str]  # in tables and on pages
     complexity: ClassVar[str] = "-"  # cost of its Gaussian process, for tables
 
     # Capabilities; unsupported calls raise a UserError
@@ -114,23 +116,27 @@ class Model(nn.Module):
     config: Any  # an instance of the class Config
     calibration: Calibration | None = None  # None if it was not measured
     kernel: Any  # over the angle; None for models without a kernel
-    encoder: nn.Module  # [N, C, H, W] -> mean and variance [N, L]
-    decoder: nn.Module  # [N, L] -> [N, C, H, W]
+    encoder: Any  # [N, C, H, W] -> mean and variance [N, L]
+    decoder: Any  # [N, L] -> [N, C, H, W]
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.config = config
+        self.config = replace(config, name=self.name)
         self.encoder, self.decoder = self.networks(config)
-        share_place(self.encoder, self.decoder)
+        if config.network.moving and isinstance(self.encoder, Encoder):
+            self.encoder.layers.place = self.decoder.layers.place  # a subject is drawn where found
 
     @classmethod
     def networks(cls, config: Any) -> tuple[Encoder, Decoder]:
         """The encoder and the decoder of a config, with fresh weights."""
-        return Encoder(config.network, config.latents), Decoder(
-            config.network, config.latents, local=0
-        )
+        network, L = config.network, config.latents
+        return Encoder(network, L), Decoder(network, L, local=0)
 
-    # Capabilities
+    # Methods of models that can do more, as `tells_angle`, `conditional` and `recognising` say
+    angle_scores: Any
+    angle_log_density: Any
+    conditional_terms: Any
+    recognition: Any
 
     @property
     def blocks(self) -> dict[str, slice]:
@@ -168,14 +174,6 @@ class Model(nn.Module):
 
     def orientation(self, images: Any, grid: Any) -> Any:
         """Posterior over the angle of images [P, H, W] on a grid [G] of angles -> [P, G]."""
-        raise UserError(f"The {self.title} cannot tell the angle of a picture.")
-
-    def angle_scores(self, views: Views, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Three scores [P, G] of each angle [G] for one view each."""
-        raise UserError(f"The {self.title} cannot tell the angle of a picture.")
-
-    def angle_log_density(self, views: Views, w: Tensor) -> Tensor:
-        """Log density of each angle [G] given one view each, without decoding it: [P, G]."""
         raise UserError(f"The {self.title} cannot tell the angle of a picture.")
 
     def stored_views(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -227,29 +225,27 @@ class Model(nn.Module):
 
     def given(self, views: Any, angles: Any, observed: Any = None, ids: Any = None) -> Views:
         """Check shapes and values, and convert to Views."""
-        images = arrays.tensor(views, "Views", self.home).to(self.dtype)
-        w = arrays.tensor(angles, "Angles", self.home).double()
-        shape = self.image_shape
-        if w.ndim != 2 or images.shape != (*w.shape, *shape):
-            raise UserError(
-                f"Views must be [P, Q, {', '.join(map(str, shape))}] with angles [P, Q]; "
-                f"got {list(images.shape)} and {list(w.shape)}."
-            )
-        P, Q = w.shape
-        if not Q:
-            raise UserError("Give at least one view.")
+        home, shape = self.home, self.image_shape
+        images = arrays.tensor(views, "Views", home).to(self.dtype)
+        w = arrays.tensor(angles, "Angles", home).double()
+        require(
+            w.ndim == 2 and images.shape == (*w.shape, *shape),
+            f"Views must be [P, Q, {', '.join(map(str, shape))}] with angles [P, Q]; "
+            f"got {list(images.shape)} and {list(w.shape)}.",
+        )
+        require(w.shape[1], "Give at least one view.")
         mask = torch.ones_like(w, dtype=torch.bool)
         if observed is not None:
-            mask = arrays.tensor(observed, "The mask of observed views", self.home)
-        if mask.shape != w.shape or mask.dtype != torch.bool:
-            raise UserError("The mask of observed views must be boolean and as large as angles.")
-        number = torch.full((P,), -1, device=self.home)
+            mask = arrays.tensor(observed, "The mask of observed views", home)
+        fits = mask.shape == w.shape and mask.dtype == torch.bool
+        require(fits, "The mask of observed views must be boolean and as large as angles.")
+        number = torch.full((len(w),), -1, device=home)
         if ids is not None:
-            number = arrays.tensor(ids, "The ids", self.home)
-        if number.shape != (P,) or number.is_floating_point():
-            raise UserError(f"There must be one whole number as id for each of the {P} digits.")
-        if not bool(images[mask].isfinite().all() & w[mask].isfinite().all()):
-            raise UserError("A view or its angle is not a finite number.")
+            number = arrays.tensor(ids, "The ids", home)
+        fits = number.shape == (len(w),) and not number.is_floating_point()
+        require(fits, f"There must be one whole number as id for each of the {len(w)} digits.")
+        finite = images[mask].isfinite().all() & w[mask].isfinite().all()
+        require(finite, "A view or its angle is not a finite number.")
         return Views(images, w, mask, number.long(), torch.zeros_like(number))
 
     # Training
@@ -260,19 +256,9 @@ class Model(nn.Module):
         """Score a batch, reconstructing all observed views from those in `context` [P, Q]."""
         raise TypeError(f"{type(self).__name__} does not implement `terms`")
 
-    def conditional_terms(
-        self, views: Views, context: Tensor, generator: torch.Generator | None = None
-    ) -> Terms:
-        """Score a batch by all observed views, conditional on those in `context` [P, Q]."""
-        raise TypeError(f"The {self.title} has no conditional bound")
-
     def recognising(self) -> list[nn.Parameter]:
         """The weights that predict the angle of a single view; none by default."""
         return []
-
-    def recognition(self, views: Views, generator: torch.Generator | None = None) -> Tensor:
-        """Loss of these weights, in nats a digit [P]."""
-        raise TypeError(f"{type(self).__name__} does not implement `recognition`")
 
     def log_prior(self) -> Tensor:
         """Log prior of the parameters that have one, in nats."""
@@ -296,14 +282,17 @@ class Model(nn.Module):
         """Estimate the number of 4-byte numbers that a training step holds in memory."""
         with torch_seeded(0):
             encoder, decoder = cls.networks(config)
+            layers = Recogniser(config.network).layers if config.network.recogniser else None
         held = numbers_held(decoder, torch.zeros(1, decoder.latents))
         if isinstance(encoder, Encoder):
             held += numbers_held(encoder, torch.zeros(1, *encoder.inputs), torch.zeros(1))
+        if layers is not None:
+            held += numbers_held(layers, torch.zeros(1, *config.network.shape))
         return digits * views * held
 
     @classmethod
-    def check_run(cls, config: Any, images: int, context_dropout: float) -> None:
-        """Raise a UserError if the model cannot be trained in this way."""
+    def check_run(cls, config: Any, images: int) -> None:
+        """Raise a UserError if the model cannot be trained on so many images."""
 
     # Networks
 

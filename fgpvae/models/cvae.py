@@ -1,30 +1,13 @@
 """The conditional VAE of Sohn et al. (2015), conditioned on the angle."""
 
-from dataclasses import dataclass, field
-
 import torch
 from torch import Tensor
 
 from fgpvae.gp.kernels import TWO_PI
+from fgpvae.models.base import ModelConfig
 from fgpvae.models.inference import StylePosterior
-from fgpvae.models.vae import VAE, VAEConfig
+from fgpvae.models.vae import VAE
 from fgpvae.networks.standard import Decoder, Encoder
-
-
-@dataclass(frozen=True, kw_only=True)
-class CVAEConfig(VAEConfig):
-    """Settings of the CVAE; none beyond those of every model.
-
-    >>> from fgpvae import CVAEConfig
-    >>> CVAEConfig(latents=4).blocks
-    {'global': slice(0, 4, None)}
-    """
-
-    name: str = field(default="cvae", init=False)
-
-    @property
-    def blocks(self) -> dict[str, slice]:
-        return {"global": slice(0, self.latents)}
 
 
 class CVAE(VAE):
@@ -37,21 +20,24 @@ class CVAE(VAE):
     training angles and gets worse at new ones.
 
     >>> import torch
-    >>> from fgpvae import CVAE, CVAEConfig
-    >>> model = CVAE(CVAEConfig(latents=4)).eval()
+    >>> from fgpvae import CVAE, ModelConfig
+    >>> model = CVAE(ModelConfig(latents=4)).eval()
     >>> model.generate(torch.zeros(1, 2, 28, 28), torch.zeros(1, 2), torch.ones(1, 3)).shape
     torch.Size([1, 3, 28, 28])
     """
 
-    Config = CVAEConfig
-    title = "CVAE"
+    name, title = "cvae", "CVAE"
     knows_angles = True
     decoder_takes_angle = True
 
     @classmethod
-    def networks(cls, config: CVAEConfig) -> tuple[Encoder, Decoder]:
-        encoder = Encoder(config.network, config.latents, extra=2)
-        return encoder, Decoder(config.network, 2 + config.latents, local=2)
+    def networks(cls, config: ModelConfig) -> tuple[Encoder, Decoder]:
+        network, L = config.network, config.latents
+        return Encoder(network, L, extra=2), Decoder(network, 2 + L, local=2)
+
+    @property
+    def blocks(self) -> dict[str, slice]:
+        return {"global": slice(0, self.config.latents)}
 
     @property
     def styles(self) -> range:

@@ -6,13 +6,14 @@ a digit's views. The model stores the training set as angles, codes and digit ve
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from fgpvae.data import Views
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 from fgpvae.gp.kernels import Periodic
 from fgpvae.models.base import KernelConfig, Model
 from fgpvae.networks.paper import PaperEncoder
@@ -49,13 +50,6 @@ class DigitVectorModel(Model):
 
     def harmonics(self) -> int:
         return int(self.kernel.harmonics())
-
-    @classmethod
-    def check_run(cls, config: Any, images: int, context_dropout: float) -> None:
-        if context_dropout:
-            raise UserError(
-                "A joint GP learns a digit from all of its views: set context dropout to 0."
-            )
 
     def _take_sizes(self, state: dict[str, Any], prefix: str, *_: object) -> None:
         """Allocate the training set of a saved state; load_state_dict refuses what does not fit."""
@@ -107,15 +101,15 @@ class DigitVectorModel(Model):
 
     def _training_rows(self, views: Views, context: Tensor | None = None) -> Tensor:
         """Rows [P] of training views; a context [P, Q] that is not all of them is refused."""
-        if context is not None and bool((views.observed & ~context).any()):
-            raise UserError(f"The {self.title} has no context dropout: set it to 0.")
+        every = context is None or not bool((views.observed & ~context).any())
+        require(every, f"The {self.title} has no context dropout: set it to 0.")
         rows, known = self.rows(views.ids)
-        if not bool(known.all()):
-            raise UserError(f"The {self.title} is trained on the digits that it was prepared for.")
-        observed = self.observed[rows]
-        same = observed.shape == views.observed.shape and torch.equal(observed, views.observed)
-        if not (same and torch.equal(self.angles[rows][observed], views.angles[observed])):
-            raise UserError(f"The {self.title} needs the same angles of a digit in every epoch.")
+        prepared = f"The {self.title} is trained on the digits that it was prepared for."
+        require(known.all(), prepared)
+        same = torch.equal(self.observed[rows], views.observed) and torch.equal(
+            self.angles[rows][views.observed], views.angles[views.observed]
+        )
+        require(same, f"The {self.title} needs the same angles of a digit in every epoch.")
         return rows
 
     @torch.no_grad()
@@ -161,11 +155,11 @@ class FreeVectors(DigitVectorModel):
     def known_rows(self, views: Views) -> Tensor:
         """Rows [P] of training digits; another digit is refused."""
         rows, known = self.rows(views.ids)
-        if not bool(known.all()):
-            raise UserError(
-                f"The {self.title} cannot take new digits: it has a vector for each digit that it "
-                "was trained on, found by its id, and no way to find one for another."
-            )
+        require(
+            known.all(),
+            f"The {self.title} cannot take new digits: it has a vector for each digit that it was "
+            "trained on, found by its id, and no way to find one for another.",
+        )
         return rows
 
     def stored_views(self, ids: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -179,12 +173,9 @@ class RepresentedVectors(DigitVectorModel):
     def __init__(self, config: DigitVectorConfig) -> None:
         super().__init__(config)
         network, m = config.network, config.digit_rank
-        channels = network.shape[0]
-        self.representation = (
-            PaperEncoder(m, channels)
-            if network.kind == "paper"
-            else ConvolutionalEncoder(network, m, channels)
-        )
+        small = network.kind == "paper"
+        kind = PaperEncoder if small else partial(ConvolutionalEncoder, network)
+        self.representation = kind(m, network.shape[0])
 
     def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
         return self.represent(images, observed)

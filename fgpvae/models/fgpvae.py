@@ -1,7 +1,7 @@
 """The factorized GP-VAE: a GP of its own for each digit, local and global channels."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from fgpvae import arrays
 from fgpvae.data import Views
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 from fgpvae.gp import gaussian, randomness
 from fgpvae.gp import posterior as gp_posterior
 from fgpvae.gp.kernels import KERNELS, ON_A_LINE, PERIODIC, Periodic, Stationary
@@ -19,7 +19,7 @@ from fgpvae.models.base import KernelConfig, Model, Terms
 from fgpvae.models.inference import Posterior
 from fgpvae.networks import angle_classifier
 from fgpvae.networks.angle_classifier import Recogniser
-from fgpvae.networks.standard import AngleEncoder, Decoder, Encoder, numbers_held
+from fgpvae.networks.standard import AngleEncoder, Decoder, Encoder
 from fgpvae.settings import setting
 
 MEAN_CODE = 0.8  # weight of the mean code's error; the rest is the conditional bound's
@@ -34,7 +34,7 @@ class FGPVAEConfig(KernelConfig):
     {'local': slice(0, 2, None), 'global': slice(2, 6, None)}
     """
 
-    name: str = field(default="fgpvae", init=False)
+    name: str = "fgpvae"
     local: int = setting(
         8, "Channels that change with the angle.", "J", "Local channels", bounds=(0, 256)
     )
@@ -51,19 +51,12 @@ class FGPVAEConfig(KernelConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.kernel not in KERNELS:
-            raise UserError(
-                f"There is no kernel '{self.kernel:.60}'; choose one of {', '.join(KERNELS)}."
-            )
-        if self.local > self.latents:
-            raise UserError(
-                f"There are {self.latents} channels (L), so {self.local} of them cannot be local "
-                "(J)."
-            )
-        if self.network.recogniser and (self.on_a_line or not self.mean_function):
-            raise UserError(
-                "Only the angle of views on a circle, with a mean function, can be recognised."
-            )
+        L, J, known = self.latents, self.local, ", ".join(KERNELS)
+        found = self.kernel in KERNELS
+        require(found, f"There is no kernel '{self.kernel:.60}'; choose one of {known}.")
+        require(J <= L, f"There are {L} channels (L), so {J} of them cannot be local (J).")
+        tied = not self.network.recogniser or (self.mean_function and not self.on_a_line)
+        require(tied, "Only the angle on a circle, with a mean function, can be recognised.")
 
     @property
     def blocks(self) -> dict[str, slice]:
@@ -82,27 +75,23 @@ class FGPVAEConfig(KernelConfig):
 
 
 class FactorizedPosterior(Posterior):
-    """q(Z | Y) of P digits: a GP for each local channel, a Gaussian for each global one."""
+    """q(Z | Y) of P digits: a GP for each local channel, a Gaussian for each global one.
+
+    `local` and `style` [P, Q] are masks of the views that local and global channels see.
+    """
 
     def __init__(
-        self,
-        model: "FGPVAE",
-        mu: Tensor,
-        var: Tensor,
-        angles: Tensor,
-        observed: Tensor,
-        style_observed: Tensor | None = None,
+        self, model: "FGPVAE", mu: Tensor, var: Tensor, w: Tensor, local: Tensor, style: Tensor
     ) -> None:
         super().__init__(model.title, len(mu), mu.device)
-        self.views, self.kernel, self.mean_function = angles, model.kernel, model.mean_function
+        self.views, self.kernel, self.mean_function = w, model.kernel, model.mean_function
         channels = [model.config.local, mu.shape[-1] - model.config.local]
         local_mu, style_mu = mu.double().split(channels, -1)
         local_var, style_var = var.double().split(channels, -1)
         if self.mean_function is not None:
-            local_mu = local_mu - self.mean_function(angles)
-        self.local = local_posterior(model.kernel, angles, local_mu, local_var, observed)
-        style_observed = observed if style_observed is None else style_observed
-        self.shared = GlobalPosterior(style_mu, style_var, style_observed)
+            local_mu = local_mu - self.mean_function(w)
+        self.local = local_posterior(model.kernel, w, local_mu, local_var, local)
+        self.shared = GlobalPosterior(style_mu, style_var, style)
 
     def around_prior(self, z: Tensor, w: Tensor) -> Tensor:
         """Local channels [P, S, J] with the prior mean m(w) added."""
@@ -192,7 +181,7 @@ class FGPVAE(Model):
     """
 
     Config = FGPVAEConfig
-    title = "FGP-VAE"
+    name, title = "fgpvae", "FGP-VAE"
     complexity = "O(PQ³)"
     takes_objects = True
     conditional = True
@@ -209,20 +198,14 @@ class FGPVAE(Model):
 
     @classmethod
     def networks(cls, config: FGPVAEConfig) -> tuple[Encoder, Decoder]:
-        encoder = Encoder(config.network, config.latents, local=config.local)
-        return encoder, Decoder(config.network, config.latents, config.local)
+        network, L, J = config.network, config.latents, config.local
+        return Encoder(network, L, local=J), Decoder(network, L, local=J)
 
     @classmethod
     def numbers_in_a_step(cls, config: FGPVAEConfig, digits: int, views: int) -> int:
+        channels = config.local * gp_posterior.numbers_held(config.build_kernel(), views)
         # the GP's numbers have 8 bytes
-        channels = 2 * gp_posterior.numbers_held(config.build_kernel(), views)
-        networks = super().numbers_in_a_step(config, digits, views)
-        if config.network.recogniser:
-            with randomness.torch_seeded(0):
-                layers = Recogniser(config.network).layers
-            image = torch.zeros(1, *config.network.shape)
-            networks += digits * views * numbers_held(layers, image)
-        return networks + digits * config.local * channels
+        return super().numbers_in_a_step(config, digits, views) + digits * 2 * channels
 
     @property
     def styles(self) -> range:
@@ -244,15 +227,9 @@ class FGPVAE(Model):
         return max(self.kernel.harmonics(), own)
 
     def posterior(
-        self,
-        mu: Tensor,
-        var: Tensor,
-        angles: Tensor,
-        observed: Tensor,
-        style_observed: Tensor | None = None,
+        self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
     ) -> FactorizedPosterior:
-        """q(Z | Y) from encodings [P, Q, L] at angles [P, Q]; the style may see fewer views."""
-        return FactorizedPosterior(self, mu, var, angles.double(), observed, style_observed)
+        return FactorizedPosterior(self, mu, var, angles.double(), observed, observed)
 
     def terms(
         self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
@@ -260,10 +237,10 @@ class FGPVAE(Model):
         context = views.observed if context is None else context & views.observed
         # averaging over the unknown path between few views would teach the kernel that paths are
         # straight. The bound holds for any context of each channel
-        local_context = views.observed if self.config.style_dropout else context
-        mu, var = self.encode(views.images, views.angles, local_context)
-        posterior = self.posterior(mu, var, views.angles, local_context, context)
-        z, kl = posterior.draw(generator)
+        local = views.observed if self.config.style_dropout else context
+        mu, var = self.encode(views.images, views.angles, local)
+        q = FactorizedPosterior(self, mu, var, views.angles.double(), local, context)
+        z, kl = q.draw(generator)
         return Terms(*self.squared_error(z, views), kl)
 
     def conditional_terms(
@@ -334,8 +311,8 @@ class FGPVAE(Model):
             return super().orientation(images, grid)
         w = arrays.tensor(grid, "The grid", self.home).double()
         seen = arrays.tensor(images, "Images", self.home)
-        if w.ndim != 1 or seen.shape[1:] != self.image_shape:
-            raise UserError("`orientation` takes images [P, H, W] and a grid [G] of angles.")
+        fits = w.ndim == 1 and seen.shape[1:] == self.image_shape
+        require(fits, "`orientation` takes images [P, H, W] and a grid [G] of angles.")
         views = self.given(seen[:, None], w.new_zeros(len(seen), 1))
         if self.calibration is None or not self.encoder.takes_angle:
             return arrays.like(self.angle_evidence(views, w).softmax(-1), grid)

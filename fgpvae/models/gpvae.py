@@ -20,14 +20,14 @@ is a sum over digits, so its gradient needs the digits of a batch only.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from fgpvae.data import Views
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 from fgpvae.gp import gaussian, randomness, sparse
 from fgpvae.gp.gaussian import LOG_2PI
 from fgpvae.gp.kernels import Periodic
@@ -59,7 +59,7 @@ class GPVAEConfig(DigitVectorConfig):
     6
     """
 
-    name: str = field(default="gpvae", init=False)
+    name: str = "gpvae"
     phases: tuple[float, float] = setting(
         (0.4, 0.5),
         "Shares of the epochs after which training turns from the networks to the Gaussian "
@@ -70,20 +70,8 @@ class GPVAEConfig(DigitVectorConfig):
     def __post_init__(self) -> None:
         object.__setattr__(self, "phases", tuple(self.phases))
         super().__post_init__()
-        if self.phases[0] > self.phases[1]:
-            raise UserError("The phases must be two shares of the training, in order.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class AmortisedGPVAEConfig(GPVAEConfig):
-    """Settings of the amortised GP-VAE.
-
-    >>> from fgpvae import AmortisedGPVAEConfig
-    >>> AmortisedGPVAEConfig(latents=4).name
-    'gpvae-amortised'
-    """
-
-    name: str = field(default="gpvae-amortised", init=False)
+        ordered = self.phases[0] <= self.phases[1]
+        require(ordered, "The phases must be two shares of the training, in order.")
 
 
 def features_needed(images: int, rank: int, kernel: Periodic) -> int:
@@ -117,6 +105,7 @@ class JointGP(DigitVectorModel):
     `config.phases` are the shares of the training at which the second and the third phase start.
     """
 
+    Config = GPVAEConfig
     complexity = "O(NH²m²)"
     gp_rate = 10.0  # learning rate of the GP's parameters, relative to that of the networks
 
@@ -132,15 +121,13 @@ class JointGP(DigitVectorModel):
         self.log_alpha = nn.Parameter(torch.tensor(0.5, dtype=torch.float64).log())
 
     @classmethod
-    def check_run(cls, config: GPVAEConfig, images: int, context_dropout: float) -> None:
-        super().check_run(config, images, context_dropout)
-        kernel = Periodic(1.0, config.length_scale)
-        if features_needed(images, config.digit_rank, kernel) > MOST_FEATURES:
-            raise UserError(
-                f"A joint GP over {images} images with digit_rank {config.digit_rank} and "
-                f"length_scale {config.length_scale:g} needs more memory than a run may take; "
-                "choose fewer digits, a smaller digit_rank or a longer length_scale."
-            )
+    def check_run(cls, config: GPVAEConfig, images: int) -> None:
+        m, r = config.digit_rank, config.length_scale
+        require(
+            features_needed(images, m, Periodic(1.0, r)) <= MOST_FEATURES,
+            f"A joint GP over {images} images with digit_rank {m} and length_scale {r:g} needs "
+            "more memory than a run may take; choose fewer digits or a smaller rank.",
+        )
 
     def _allocate(self, P: int, Q: int) -> None:
         super()._allocate(P, Q)
@@ -171,13 +158,9 @@ class JointGP(DigitVectorModel):
 
     def features(self, d: Tensor, w: Tensor) -> Tensor:
         """Vectors [P, m] and angles [P, Q] -> V [P, Q, R]."""
-        rank = self.config.digit_rank
-        if features_needed(self.angles.numel(), rank, self.kernel) > MOST_FEATURES:
-            r = float(self.kernel.length_scale.detach())
-            raise UserError(
-                f"The length scale of the {self.title} has become so short, {r:.2g}, that its "
-                "features do not fit in memory."
-            )
+        needed = features_needed(self.angles.numel(), self.config.digit_rank, self.kernel)
+        short = f"The length scale of the {self.title} has become too short for the memory."
+        require(needed <= MOST_FEATURES, short)
         return product_features(d.double(), self.kernel.features(w))
 
     # Training
@@ -231,13 +214,6 @@ class JointGP(DigitVectorModel):
         entropy = 0.5 * each.sum((-2, -1))
         return Terms(error, pixels, -self._linear(mu, var, d, rows) - entropy)
 
-    # Prediction
-
-    def training_set(self) -> tuple[Tensor, Tensor, Tensor]:
-        """V [P, Q, R], means and variances of the codes Z [P, Q, L]; 0 where not observed."""
-        v = masked(self.features(self.known_vectors, self.angles), self.observed)
-        return v, masked(self.mu, self.observed), masked(self.var, self.observed)
-
 
 class JointPosterior(Posterior):
     """Posterior of digits with vectors d [P, m], given the training set and new digits' views.
@@ -251,7 +227,8 @@ class JointPosterior(Posterior):
     def __init__(self, model: JointGP, d: Tensor, views: Views | None = None) -> None:
         super().__init__(model.title, len(d), d.device)
         self.model, self.d, self.views, self.alpha = model, d, views, model.alpha
-        self.v, self.mu, self.var = model.training_set()
+        stored = (model.features(model.known_vectors, model.angles), model.mu, model.var)
+        self.v, self.mu, self.var = (masked(x, model.observed) for x in stored)  # [P, Q, R or L]
         every = self.v.flatten(0, 1)  # [N, R]
         self.gram = every.mT @ every
         self.together = max(self.digits, 1)
@@ -327,8 +304,7 @@ class GPVAE(FreeVectors, JointGP):
     False
     """
 
-    Config = GPVAEConfig
-    title = "GP-VAE"
+    name, title = "gpvae", "GP-VAE"
 
     def gp_parameters(self) -> list[nn.Parameter]:
         return [*self.kernel_parameters(), self.vectors]
@@ -349,8 +325,7 @@ class AmortisedGPVAE(RepresentedVectors, JointGP):
     True
     """
 
-    Config = AmortisedGPVAEConfig
-    title = "Amortised GP-VAE"
+    name, title = "gpvae-amortised", "Amortised GP-VAE"
 
     def _infer(self, views: Views) -> JointPosterior:
         return JointPosterior(self, self.represent(views.images, views.observed), views)

@@ -16,7 +16,7 @@ decoder on top. Cost of a batch: O(M³ + bM²).
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -52,34 +52,10 @@ class SVGPVAEConfig(DigitVectorConfig):
     fgpvae.settings.SettingError: inducing (M) must be from 1 to 512, not 0.
     """
 
-    name: str = field(default="svgpvae", init=False)
+    name: str = "svgpvae"
     inducing: int = setting(
         32, "Points that stand for all images.", "M", "Inducing points", bounds=(1, 512)
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class AmortisedSVGPVAEConfig(SVGPVAEConfig):
-    """Settings of the amortised SVGP-VAE.
-
-    >>> from fgpvae import AmortisedSVGPVAEConfig
-    >>> AmortisedSVGPVAEConfig(inducing=16).digit_rank
-    8
-    """
-
-    name: str = field(default="svgpvae-amortised", init=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeepSVGPConfig(SVGPVAEConfig):
-    """Settings of the sparse GP with a decoder and no encoder.
-
-    >>> from fgpvae import DeepSVGPConfig
-    >>> DeepSVGPConfig().inducing
-    32
-    """
-
-    name: str = field(default="deep-svgp", init=False)
 
 
 class SparsePosterior(Posterior):
@@ -123,6 +99,7 @@ class InducingGP(DigitVectorModel):
     (`_infer`).
     """
 
+    Config = SVGPVAEConfig
     complexity = "O(M³ + bM²)"
 
     def __init__(self, config: SVGPVAEConfig) -> None:
@@ -207,8 +184,7 @@ class SVGPVAE(FreeVectors, EncodedGP):
     False
     """
 
-    Config = SVGPVAEConfig
-    title = "SVGP-VAE"
+    name, title = "svgpvae", "SVGP-VAE"
 
     def _infer(self, views: Views) -> SparsePosterior:
         rows = self.known_rows(views)
@@ -226,8 +202,7 @@ class AmortisedSVGPVAE(RepresentedVectors, EncodedGP):
     True
     """
 
-    Config = AmortisedSVGPVAEConfig
-    title = "Amortised SVGP-VAE"
+    name, title = "svgpvae-amortised", "Amortised SVGP-VAE"
 
     def _infer(self, views: Views) -> SparsePosterior:
         d = self.represent(views.images, views.observed)
@@ -256,10 +231,9 @@ class DeepSVGP(FreeVectors, InducingGP):
     False
     """
 
-    Config = DeepSVGPConfig
-    title = "Deep SVGP"
+    name, title = "deep-svgp", "Deep SVGP"
 
-    def __init__(self, config: DeepSVGPConfig) -> None:
+    def __init__(self, config: SVGPVAEConfig) -> None:
         super().__init__(config)
         L, M = config.latents, config.inducing
         self.q_mean = nn.Parameter(torch.zeros(L, M, dtype=torch.float64))

@@ -1,28 +1,14 @@
 """The plain VAE: the prior with K = I, under which all images are independent."""
 
-from dataclasses import dataclass, field
-
 import torch
 from torch import Tensor
 
 from fgpvae.data import Views
 from fgpvae.gp import gaussian
-from fgpvae.models.base import Model, ModelConfig, Terms
+from fgpvae.models.base import Model, Terms
 from fgpvae.models.inference import Posterior
 
 SAME_ANGLE = 1e-6  # radians
-
-
-@dataclass(frozen=True, kw_only=True)
-class VAEConfig(ModelConfig):
-    """Settings of the VAE; none beyond those of every model.
-
-    >>> from fgpvae import VAEConfig
-    >>> VAEConfig(latents=4).network.kind
-    'paper'
-    """
-
-    name: str = field(default="vae", init=False)
 
 
 class ViewPosterior(Posterior):
@@ -62,16 +48,15 @@ class VAE(Model):
     whatever the digit.
 
     >>> import torch
-    >>> from fgpvae import VAE, VAEConfig
-    >>> model = VAE(VAEConfig(latents=4)).eval()
+    >>> from fgpvae import VAE, ModelConfig
+    >>> model = VAE(ModelConfig(latents=4)).eval()
     >>> views, angles = torch.rand(2, 1, 28, 28), torch.zeros(2, 1)
     >>> first, second = model.generate(views, angles, angles + 1)
     >>> bool((first == second).all())
     True
     """
 
-    Config = VAEConfig
-    title = "VAE"
+    name, title = "vae", "VAE"
     knows_angles = False
 
     def terms(

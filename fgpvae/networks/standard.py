@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 from fgpvae.networks.moving import MARGIN, MOVES, MovingDecoder, MovingEncoder, dense
 from fgpvae.networks.paper import PaperDecoder, PaperEncoder
 from fgpvae.settings import check, setting
@@ -97,33 +97,28 @@ class NetworkConfig:
         for name in ("filters", "shape", "widths"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         check(self)
-        if self.kind == "paper" and self.shape != (1, 28, 28):
-            raise UserError(
-                "The paper's networks take grey images of 28 x 28 pixels; use convolutional ones."
-            )
         channels, height, width = self.shape
-        if channels not in (1, 3) or not (1 <= height <= 64 and 1 <= width <= 64):
-            raise UserError("Images must be grey or colour, with sides of at most 64 pixels.")
-        halved_twice = min(height, width) >= 8 and height % 4 == width % 4 == 0
-        if self.kind == "convolutional" and not halved_twice:
-            raise UserError(
-                "Convolutional networks take images with sides from 8 to 64 pixels divisible by 4; "
-                "use dense for other sizes."
-            )
-        if not 1 <= len(self.widths) <= 8:
-            raise UserError("A dense network has from 1 to 8 layers.")
-        if self.product and self.kind == "convolutional":
-            raise UserError("A product decoder is made of dense layers: choose dense networks.")
-        if self.product and self.gated:
-            raise UserError("A decoder is gated or a product, not both.")
-        if self.moving and (
-            self.kind != "dense" or self.product or self.gated or self.harmonics or self.dropout
-        ):
-            raise UserError("Networks for moving subjects are dense, with no other option.")
-        if self.moving and min(height, width) <= 2 * MARGIN:
-            raise UserError(f"Moving subjects need pictures wider than {2 * MARGIN} pixels.")
-        if (self.harmonics or self.product) and self.features % 2:
-            raise UserError("Features that are multiplied come in pairs: choose an even size.")
+        least, most = min(height, width), max(height, width)
+        known = channels in (1, 3) and least >= 1 and most <= 64
+        require(known, "Images must be grey or colour, with sides of at most 64 pixels.")
+        small = self.kind != "paper" or self.shape == (1, 28, 28)
+        require(small, "The paper's networks take 28 x 28 grey pixels; use convolutional ones.")
+        halved_twice = least >= 8 and height % 4 == width % 4 == 0
+        require(
+            self.kind != "convolutional" or halved_twice,
+            "Convolutional networks take images with sides from 8 to 64 pixels, divisible by 4.",
+        )
+        require(1 <= len(self.widths) <= 8, "A dense network has from 1 to 8 layers.")
+        dense_product = not self.product or self.kind != "convolutional"
+        require(dense_product, "A product decoder is made of dense layers: choose dense networks.")
+        require(not (self.product and self.gated), "A decoder is gated or a product, not both.")
+        more = self.product or self.gated or self.harmonics or self.dropout
+        plain = not self.moving or (self.kind == "dense" and not more)
+        require(plain, "Networks for moving subjects are dense, with no other option.")
+        wide = not self.moving or least > 2 * MARGIN
+        require(wide, f"Moving subjects need pictures wider than {2 * MARGIN} pixels.")
+        pairs = not (self.harmonics or self.product) or self.features % 2 == 0
+        require(pairs, "Features that are multiplied come in pairs: choose an even size.")
 
     @property
     def features(self) -> int:
@@ -152,50 +147,29 @@ class ConvolutionalEncoder(nn.Sequential):
         )
 
 
-def _encoder(config: NetworkConfig, outputs: int, inputs: int) -> nn.Module:
-    """An encoder of images alone."""
-    if config.kind == "paper":
-        return PaperEncoder(outputs, inputs)
-    if config.kind == "convolutional":
-        return ConvolutionalEncoder(config, outputs, inputs)
-    _, height, width = config.shape
-    sizes = (inputs * height * width, *config.widths, outputs)
-    return nn.Sequential(nn.Flatten(), *dense(sizes, nn.SiLU, config.dropout_layer))
+class ConvolutionalDecoder(nn.Sequential):
+    """The mirror image of the encoder."""
 
-
-def _decoder(config: NetworkConfig, inputs: int) -> nn.Module:
-    """The mirror image of an encoder."""
-    if config.kind == "paper":
-        return PaperDecoder(inputs)
-    if config.kind == "dense":
-        sizes = (inputs, *reversed(config.widths), math.prod(config.shape))
-        return nn.Sequential(
-            *dense(sizes, nn.SiLU, config.dropout_layer), nn.Unflatten(1, config.shape)
+    def __init__(self, config: NetworkConfig, inputs: int) -> None:
+        first, second = config.filters
+        channels, height, width = config.shape
+        small = (second, height // 4, width // 4)
+        super().__init__(
+            nn.Linear(inputs, config.hidden),
+            nn.ELU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.hidden, math.prod(small)),
+            nn.ELU(),
+            nn.Unflatten(1, small),
+            nn.ConvTranspose2d(second, first, 4, stride=2, padding=1),
+            nn.ELU(),
+            nn.ConvTranspose2d(first, channels, 4, stride=2, padding=1),
         )
-    first, second = config.filters
-    channels, height, width = config.shape
-    small = (second, height // 4, width // 4)
-    return nn.Sequential(
-        nn.Linear(inputs, config.hidden),
-        nn.ELU(),
-        nn.Dropout(config.dropout),
-        nn.Linear(config.hidden, math.prod(small)),
-        nn.ELU(),
-        nn.Unflatten(1, small),
-        nn.ConvTranspose2d(second, first, 4, stride=2, padding=1),
-        nn.ELU(),
-        nn.ConvTranspose2d(first, channels, 4, stride=2, padding=1),
-    )
 
 
 def memory_format(config: NetworkConfig) -> torch.memory_format:
     """The memory layout in which torch's convolutions take half the time on a CPU."""
     return torch.channels_last if config.kind == "convolutional" else torch.contiguous_format
-
-
-def device_of(network: nn.Module) -> torch.device:
-    """The device of a network; inputs may be on another, to which outputs return."""
-    return next(network.parameters()).device
 
 
 def complex_product(a: Tensor, b: Tensor) -> Tensor:
@@ -292,7 +266,8 @@ class Encoder(nn.Module):
     """Images [N, C, H, W], with `extra` planes where a model adds some -> mean and variance [N, L].
 
     A variance is never below VARIANCE_FLOOR. If it `takes_angle`, the phase of each view [N] is a
-    second input: its angle on a circle, or π/2 times its place on a line.
+    second input: its angle on a circle, or π/2 times its place on a line. The networks may be on
+    another device than their inputs, to which outputs return.
     """
 
     def __init__(
@@ -305,21 +280,26 @@ class Encoder(nn.Module):
         self.takes_angle = divided and bool(config.harmonics) and config.kind != "paper"
         self.layers: nn.Module
         if config.moving:
-            if extra or latents <= MOVES:
-                raise UserError(
-                    "Networks for moving subjects need a place and a look, and no other input."
-                )
+            fits = not extra and latents > MOVES
+            require(
+                fits, "Networks for moving subjects need a place and a look, and no other input."
+            )
             self.layers = MovingEncoder(config.shape, config.widths, latents)
         elif self.takes_angle:
             self.layers = AngleEncoder(config, latents, local or 0, inputs)
+        elif config.kind == "paper":
+            self.layers = PaperEncoder(2 * latents, inputs)
+        elif config.kind == "convolutional":
+            self.layers = ConvolutionalEncoder(config, 2 * latents, inputs)
         else:
-            self.layers = _encoder(config, 2 * latents, inputs)
+            sizes = (math.prod(self.inputs), *config.widths, 2 * latents)
+            self.layers = nn.Sequential(nn.Flatten(), *dense(sizes, nn.SiLU, config.dropout_layer))
         self.format = memory_format(config)
         self.to(memory_format=self.format)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor, phase: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        images_here = images.to(device_of(self)).contiguous(memory_format=self.format)
-        code = self.layers(images_here, phase) if self.takes_angle else self.layers(images_here)
+        here = images.to(next(self.parameters()).device).contiguous(memory_format=self.format)
+        code = self.layers(here, phase) if self.takes_angle else self.layers(here)
         mean, log_var = code.to(images).chunk(2, -1)
         return mean, log_var.clamp(-20, 20).exp() + VARIANCE_FLOOR
 
@@ -341,8 +321,14 @@ class Decoder(nn.Module):
             self.layers = MovingDecoder(config.shape, config.widths, latents)
         elif config.product and config.kind == "dense" and 0 < local < latents:
             self.layers = ProductDecoder(config, latents, local)
+        elif config.kind == "paper":
+            self.layers = PaperDecoder(inputs)
+        elif config.kind == "convolutional":
+            self.layers = ConvolutionalDecoder(config, inputs)
         else:
-            self.layers = _decoder(config, inputs)
+            sizes = (inputs, *reversed(config.widths), math.prod(config.shape))
+            layers = dense(sizes, nn.SiLU, config.dropout_layer)
+            self.layers = nn.Sequential(*layers, nn.Unflatten(1, config.shape))
         self.to(memory_format=memory_format(config))  # type: ignore[call-overload]
 
     def forward(self, z: Tensor) -> Tensor:
@@ -352,13 +338,7 @@ class Decoder(nn.Module):
             z = torch.cat([z, products.flatten(-2)], -1)
         if not isinstance(self.layers, ProductDecoder | MovingDecoder):
             z = z.flatten(0, -2)
-        return self.layers(z.to(device_of(self))).to(z)
-
-
-def share_place(encoder: nn.Module, decoder: nn.Module) -> None:
-    """Share the map between channels and places between networks for moving subjects."""
-    if isinstance(encoder, Encoder) and isinstance(encoder.layers, MovingEncoder):
-        encoder.layers.place = decoder.layers.place  # type: ignore[union-attr, assignment]
+        return self.layers(z.to(next(self.parameters()).device)).to(z)
 
 
 def numbers_held(network: nn.Module, *inputs: Tensor) -> int:

@@ -2,11 +2,10 @@
 
 import dataclasses
 import reprlib
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, get_type_hints
 
 import torch
 
@@ -15,7 +14,7 @@ from fgpvae.data import TRAIN_DIGITS, cube_figures, cubes, films
 from fgpvae.data.collections import COLLECTIONS
 from fgpvae.data.mnist import check_classes
 from fgpvae.data.track import Track
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 from fgpvae.gp.kernels import ON_A_LINE, TWO_PI
 from fgpvae.models import FGPVAEConfig, Model, ModelConfig
 from fgpvae.settings import check, coerce, setting
@@ -123,22 +122,16 @@ class DataConfig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", check_classes(self.classes))
         check(self)
-        if self.split not in (*DIGITS, *COLLECTIONS, OBJECTS):
-            known = f"{', '.join(DIGITS)}, {' or '.join(COLLECTIONS)}"
-            raise UserError(f"There is no split '{self.split:.60}'; choose {known}.")
-        if self.validation and not self.can_validate:
-            raise UserError(
-                f"The {self.split} split sets nothing aside: set the validation digits to 0 and "
-                "keep the last weights."
-            )
-        if self.warp and self.split not in DIGITS:
-            raise UserError("Only digits are warped: set data.warp to 0.")
-        most = {"factorized": 15, CUBES: cubes.ANGLES}.get(self.split, self.views)
-        if self.views > most:
-            raise UserError(
-                f"The {self.split} split has {most} angles to draw views (Q) from, not "
-                f"{self.views}."
-            )
+        split, known = self.split, f"{', '.join(DIGITS)}, {' or '.join(COLLECTIONS)}"
+        there = split in (*DIGITS, *COLLECTIONS, OBJECTS)
+        require(there, f"There is no split '{split:.60}'; choose {known}.")
+        fits = self.can_validate or not self.validation
+        require(fits, f"The {split} split sets nothing aside: set the validation digits to 0.")
+        digits = split in DIGITS or not self.warp
+        require(digits, "Only digits are warped: set data.warp to 0.")
+        most = {"factorized": 15, CUBES: cubes.ANGLES}.get(split, self.views)
+        draw = f"The {split} split has {most} angles to draw views (Q) from, not {self.views}."
+        require(self.views <= most, draw)
 
     @property
     def collection(self) -> str:
@@ -165,12 +158,12 @@ class DataConfig:
     @property
     def title(self) -> str:
         """The training set in a few words."""
-        every, listed = len(self.classes) == 10, ", ".join(map(str, self.classes))
-        digits = "all digits" if every else f"digit {listed}"
         if self.split == OBJECTS:
             return f"objects of {self.source[:60]}"
-        found = COLLECTIONS.get(self.split)
-        return digits if found is None else found.words.many
+        if self.split in COLLECTIONS:
+            return COLLECTIONS[self.split].words.many
+        every = len(self.classes) == 10
+        return "all digits" if every else f"digit {', '.join(map(str, self.classes))}"
 
 
 @dataclass(frozen=True)
@@ -259,82 +252,67 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         check(self)
-        if len(self.preset) > 60:
-            raise UserError("The name of a preset has at most 60 letters.")
-        if self.training.keep == "best" and not self.data.validation:
-            raise UserError(
-                "Keeping the best weights needs digits to choose by: set validation digits aside."
-            )
-        if self.objective.conditional and not self.kind.conditional:
-            raise UserError(f"The {self.kind.title} has no conditional bound: switch it off.")
-        if self.objective.conditional and self.training.context_dropout:
-            raise UserError(
-                "The conditional bound draws its own contexts: set context dropout to 0."
-            )
+        kind, training, conditional = self.kind, self.training, self.objective.conditional
+        require(len(self.preset) <= 60, "The name of a preset has at most 60 letters.")
+        chosen = training.keep != "best" or self.data.validation
+        require(chosen, "Keeping the best weights needs validation digits: set some aside.")
+        bounded = kind.conditional or not conditional
+        require(bounded, f"The {kind.title} has no conditional bound: switch it off.")
+        both = training.context_dropout and (conditional or kind.fixed_angles)
+        own = "The conditional bound" if conditional else "A joint GP"
+        require(not both, f"{own} chooses the views it learns from: set context dropout to 0.")
         self._check_data()
+        digits, views = training.batch, self.data.views
         images = 15 * self.data.digits * len(self.data.classes)
         if self.data.split == CUBES:
-            images = self.data.views * (MOST_COPIES + self.data.figures)
-        self.kind.check_run(self.model, images, self.training.context_dropout)
-        self._check_memory()
+            images = views * (MOST_COPIES + self.data.figures)
+        kind.check_run(self.model, images)
+        weights = network_weights(self.model)
+        require(
+            weights <= MOST_WEIGHTS,
+            f"Networks of this size have {weights / 1e6:.0f} million weights; "
+            f"at most {MOST_WEIGHTS / 1e6:.0f} million are allowed.",
+        )
+        few = digits * views <= MOST_IMAGES
+        require(few, f"{digits} digits with {views} views are more than {MOST_IMAGES} images.")
+        numbers = kind.numbers_in_a_step(self.model, digits, views)
+        require(
+            numbers * (1 + conditional) <= MOST_NUMBERS,  # samples and predictions of codes
+            f"A batch of {digits * views} images needs more memory with this model than a run may "
+            "take; choose a smaller batch, fewer views, smaller networks or fewer channels.",
+        )
 
     @property
     def kind(self) -> type[Model]:
         """The class of the model."""
         return models.find(self.model.name)
 
-    def _check_memory(self) -> None:
-        weights = network_weights(self.model)
-        if weights > MOST_WEIGHTS:
-            raise UserError(
-                f"Networks of this size have {weights / 1e6:.0f} million weights; "
-                f"at most {MOST_WEIGHTS / 1e6:.0f} million are allowed."
-            )
-        digits, views = self.training.batch, self.data.views
-        twice = 1 + self.objective.conditional  # samples and predictions of codes
-        if digits * views > MOST_IMAGES:
-            raise UserError(
-                f"A batch of {digits} digits with {views} views is more than {MOST_IMAGES} images."
-            )
-        if twice * self.kind.numbers_in_a_step(self.model, digits, views) > MOST_NUMBERS:
-            raise UserError(
-                f"A batch of {digits * views} images needs more memory with this model than a run "
-                "may take; choose fewer digits a batch, fewer views, smaller networks or fewer "
-                "channels."
-            )
-
     def _check_data(self) -> None:
         """Raise a UserError if the model cannot be trained on these data."""
-        split, (channels, height, width) = self.data.split, self.model.network.shape
+        split, shape, kind = self.data.split, self.model.network.shape, self.kind
         on_a_line, lines = self.model.on_a_line, ", ".join(ON_A_LINE)
-        if split == CUBES and (channels != 1 or height != width):
-            raise UserError(
-                "Figures of cubes are drawn in grey squares: set model.network.shape to "
-                f"[1, {cubes.SIZE}, {cubes.SIZE}]."
+        wanted = f"set model.network.shape to {list(IMAGES.get(split, MNIST)[1])}."
+        if split == CUBES:
+            square = shape[0] == 1 and shape[1] == shape[2]
+            require(square, f"Figures of cubes are drawn in grey squares: {wanted}")
+        if split == FILMS:
+            require(shape == IMAGES[FILMS][1], f"Films have grey pictures: {wanted}")
+            new = f"The {kind.title} cannot learn films, which are new every time."
+            require(not kind.fixed_angles, new)
+            require(
+                on_a_line or self.model.period == LINE,
+                f"Times run from -1 to 1: choose a kernel of {lines}, or the period {LINE:g}.",
             )
-        if split == FILMS and (channels, height, width) != (1, films.SIZE, films.SIZE):
-            raise UserError(
-                "Films have grey pictures: set model.network.shape to "
-                f"[1, {films.SIZE}, {films.SIZE}]."
-            )
-        if split == FILMS and self.kind.fixed_angles:
-            raise UserError(f"The {self.kind.title} cannot learn films, which are new every time.")
-        if split == FILMS and not on_a_line and self.model.period != LINE:
-            raise UserError(
-                f"Times run from -1 to 1: choose a kernel of {lines}, or set model.period to "
-                f"{LINE:g}."
-            )
-        if split == OBJECTS and not self.kind.takes_objects:
-            able = ", ".join(name for name, kind in models.MODELS.items() if kind.takes_objects)
-            raise UserError(f"Own objects are learned by {able} alone.")
-        if split == OBJECTS and on_a_line == bool(self.data.track.period):
-            raise UserError(
-                f"Views with a period need the periodic kernel, and views on a line one of {lines}."
-            )
-        if split == OBJECTS and not on_a_line and self.model.period != TWO_PI:
-            raise UserError("The period of own views is data.track.period; leave the model's.")
-        if split in (*DIGITS, CUBES) and on_a_line:
-            raise UserError("Digits and figures turn on a circle: their kernel is periodic.")
+        if split == OBJECTS:
+            able = ", ".join(name for name, each in models.MODELS.items() if each.takes_objects)
+            require(kind.takes_objects, f"Own objects are learned by {able} alone.")
+            suits = on_a_line != bool(self.data.track.period)
+            require(suits, f"Views with a period need the periodic kernel, others one of {lines}.")
+            own = on_a_line or self.model.period == TWO_PI
+            require(own, "The period of own views is data.track.period; leave the model's.")
+        if split in (*DIGITS, CUBES):
+            turn = "Digits and figures turn on a circle: their kernel is periodic."
+            require(not on_a_line, turn)
 
 
 @lru_cache(maxsize=256)
@@ -347,17 +325,13 @@ def network_weights(config: ModelConfig) -> int:
 
 def from_dict(kind: type[C], values: Any, where: str = "config") -> C:
     """A config dataclass from plain values; every unknown name or wrong type is an error."""
-    if not isinstance(values, Mapping):
-        raise UserError(f"{where} must be a table of settings.")
-    if kind is ModelConfig:  # the error names the setting
-        named = dict(values)
-        name = coerce(str, named.pop("name", FGPVAEConfig.name), f"{where}.name")
-        own: type[Any] = models.find(name).Config
-        return from_dict(own, named, where)
-    hints = typing.get_type_hints(kind)
-    own_names = {each.name for each in dataclasses.fields(typing.cast(Any, kind)) if each.init}
-    unknown = [name for name in values if name not in own_names]
-    if unknown:
-        raise UserError(f"{where} has no setting {reprlib.repr(unknown[0])}.")
+    require(isinstance(values, Mapping), f"{where} must be a table of settings.")
+    if kind is ModelConfig:  # the name tells which
+        name = coerce(str, values.get("name", FGPVAEConfig.name), f"{where}.name")
+        kind, values = cast(Any, models.find(name).Config), {**values, "name": name}
+    hints = get_type_hints(kind)
+    own_names = {each.name for each in dataclasses.fields(cast(Any, kind)) if each.init}
+    for name in values:
+        require(name in own_names, f"{where} has no setting {reprlib.repr(name)}.")
     read = {n: coerce(hints[n], v, f"{where}.{n}", from_dict) for n, v in values.items()}
     return kind(**read)
