@@ -68,7 +68,6 @@ class GPVAEConfig(DigitVectorConfig):
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "phases", tuple(self.phases))
         super().__post_init__()
         ordered = self.phases[0] <= self.phases[1]
         require(ordered, "The phases must be two shares of the training, in order.")

@@ -15,7 +15,7 @@ decoder on top. Cost of a batch: O(M³ + bM²).
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ MOST_NUMBERS = 50_000_000  # numbers in the information of one chunk of digits, 
 
 @dataclass(frozen=True, kw_only=True)
 class SVGPVAEConfig(DigitVectorConfig):
-    """Settings of the SVGP-VAE: rank of the digit vectors, number of inducing points.
+    """Settings of the sparse GPs: rank of the digit vectors, number of inducing points.
 
     >>> from fgpvae import SVGPVAEConfig
     >>> SVGPVAEConfig(inducing=0)
@@ -59,37 +59,28 @@ class SVGPVAEConfig(DigitVectorConfig):
 
 
 class SparsePosterior(Posterior):
-    """Posterior of digits with vectors d [P, m], all with one q(u) or each with its own."""
+    """Posterior of digits with vectors d [P, m], with one q(u) for all or one for each."""
 
-    def __init__(self, model: "InducingGP", d: Tensor, parts: list[InducingPosterior]) -> None:
+    def __init__(self, model: "InducingGP", d: Tensor, q: InducingPosterior) -> None:
         super().__init__(model.title, len(d), d.device)
-        self.model, self.d, self.parts = model, d, parts
+        self.model, self.d, self.q = model, d, q
 
     def _mean(self, w: Tensor) -> Tensor:
-        return torch.cat([q.at(phi, prior)[0] for q, phi, prior, _ in self._chunks(w)])
+        return self.q.at(*self.model.features(self.d, w))[0]
 
     def _variance(self, w: Tensor) -> Tensor:
-        return torch.cat([q.at(phi, prior)[1] for q, phi, prior, _ in self._chunks(w)])
+        return self.q.at(*self.model.features(self.d, w))[1]
 
     def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
-        drawn = []
-        for q, phi, _, gram in self._chunks(w):
-            noise = randomness.normal(q.mean.shape, q.mean.dtype, generator).to(w.device)
-            v = q.mean + (q.root @ noise[..., None])[..., 0]  # [..., L, M]
-            left = gram - phi @ phi.mT  # [p, S, S]
-            jitter = sparse.JITTER * gram.diagonal(dim1=-2, dim2=-1).mean(-1) + 1e-12
-            lower = sparse.cholesky(left, jitter[:, None, None])
-            shape = (*left.shape[:2], q.mean.shape[-2])
-            rest = lower @ randomness.normal(shape, w.dtype, generator).to(w.device)
-            drawn.append(phi @ v.mT + rest)
-        return torch.cat(drawn)
-
-    def _chunks(self, w: Tensor) -> Iterator[tuple[InducingPosterior, Tensor, Tensor, Tensor]]:
-        """q(u), features [p, S, M], prior variance [p, S] and covariance [p, S, S], in parts."""
-        counts = [len(q.mean) if q.mean.ndim == 3 else len(self.d) for q in self.parts]
-        for q, d, at in zip(self.parts, self.d.split(counts), w.split(counts), strict=True):
-            length = d.double().square().sum(-1)[:, None, None]
-            yield q, *self.model.features(d, at), length * self.model.kernel.gram(at, at)
+        q, (phi, _) = self.q, self.model.features(self.d, w)
+        noise = randomness.normal(q.mean.shape, q.mean.dtype, generator).to(w.device)
+        v = q.mean + (q.root @ noise[..., None])[..., 0]  # [..., L, M]
+        length = self.d.double().square().sum(-1)[:, None, None]
+        gram = length * self.model.kernel.gram(w, w)  # [P, S, S]
+        jitter = sparse.JITTER * gram.diagonal(dim1=-2, dim2=-1).mean(-1) + 1e-12
+        lower = sparse.cholesky(gram - phi @ phi.mT, jitter[:, None, None])
+        noise = randomness.normal((*w.shape, v.shape[-2]), w.dtype, generator).to(w.device)
+        return phi @ v.mT + lower @ noise
 
 
 class InducingGP(DigitVectorModel):
@@ -189,7 +180,7 @@ class SVGPVAE(FreeVectors, EncodedGP):
     def _infer(self, views: Views) -> SparsePosterior:
         rows = self.known_rows(views)
         q = InducingPosterior.given(*self.training_information())
-        return SparsePosterior(self, self.known_vectors[rows], [q])
+        return SparsePosterior(self, self.known_vectors[rows], q)
 
 
 class AmortisedSVGPVAE(RepresentedVectors, EncodedGP):
@@ -215,12 +206,13 @@ class AmortisedSVGPVAE(RepresentedVectors, EncodedGP):
             stored = (phi, self.mu[rows].double(), -_weight(self.var[rows], counted))
             codes = [torch.cat(pair, 1) for pair in zip(codes, stored, strict=True)]
         precision, shift = self.training_information()
-        together = max(min(CHUNK, MOST_NUMBERS // precision.numel()), 1)
+        together = max(MOST_NUMBERS // precision.numel(), 1)
         parts = []
         for chunk in zip(*(values.split(together) for values in codes), strict=True):
             own_precision, own_shift = sparse.information(*chunk)
             parts.append(InducingPosterior.given(precision + own_precision, shift + own_shift))
-        return SparsePosterior(self, d, parts)
+        means, roots = (torch.cat(x) for x in zip(*((q.mean, q.root) for q in parts), strict=True))
+        return SparsePosterior(self, d, InducingPosterior(means, roots))
 
 
 class DeepSVGP(FreeVectors, InducingGP):
@@ -246,25 +238,18 @@ class DeepSVGP(FreeVectors, InducingGP):
         return nn.Module(), Decoder(config.network, config.latents, local=0)
 
     def encode_each(self, images: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
-        raise UserError(
-            f"The {self.title} has no encoder: it cannot encode a single view. "
-            "Choose another model."
-        )
+        raise UserError(f"The {self.title} has no encoder: choose another model.")
 
-    def learned(self) -> InducingPosterior:
-        """q(u)."""
+    def from_batch(self, *_: Any) -> InducingPosterior:
         diagonal = self.q_root.diagonal(dim1=-2, dim2=-1).exp()
         return InducingPosterior(self.q_mean, self.q_root.tril(-1) + torch.diag_embed(diagonal))
-
-    def from_batch(self, views: Views, phi: Tensor) -> InducingPosterior:
-        return self.learned()
 
     @torch.no_grad()
     def condition(self, data: Callable[[], Views]) -> None:
         self.known_vectors.copy_(self.vectors)
 
     def _infer(self, views: Views) -> SparsePosterior:
-        return SparsePosterior(self, self.known_vectors[self.known_rows(views)], [self.learned()])
+        return SparsePosterior(self, self.known_vectors[self.known_rows(views)], self.from_batch())
 
 
 def _weight(var: Tensor, observed: Tensor) -> Tensor:

@@ -94,8 +94,6 @@ class NetworkConfig:
     shape: tuple[int, int, int] = (1, 28, 28)  # channels, height, width of an image
 
     def __post_init__(self) -> None:
-        for name in ("filters", "shape", "widths"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
         check(self)
         channels, height, width = self.shape
         least, most = min(height, width), max(height, width)

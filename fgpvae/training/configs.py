@@ -31,7 +31,8 @@ DIGITS = {  # the splits of digits and their labels
     "shuffled": "the baselines', single images",
     "continuous": "new angles in every batch",
 }
-FIXED = "factorized|shuffled"  # splits with validation digits
+FIXED = "split=factorized|shuffled"  # which have validation digits
+DRAWN = f"split=factorized|continuous|{CUBES}|{FILMS}"  # whose views are drawn at random
 MNIST = ("embedded", (1, 28, 28))  # the source of a split, and the shape of its images
 IMAGES = {
     CUBES: ("drawn", (1, cubes.SIZE, cubes.SIZE)),
@@ -76,25 +77,15 @@ class DataConfig:
         needs=f"split={'|'.join(DIGITS)}",
     )
     digits: int = setting(
-        TRAIN_DIGITS,
-        "Training digits of each class.",
-        "P",
-        bounds=(1, TRAIN_DIGITS),
-        needs=f"split={FIXED}",
+        TRAIN_DIGITS, "Training digits of each class.", "P", bounds=(1, TRAIN_DIGITS), needs=FIXED
     )
-    views: int = setting(
-        11,
-        "Angles of a digit in a batch.",
-        "Q",
-        bounds=(1, 512),
-        needs=f"split=factorized|continuous|{CUBES}|{FILMS}",
-    )
+    views: int = setting(11, "Angles of a digit in a batch.", "Q", bounds=(1, 512), needs=DRAWN)
     validation: int = setting(
         0,
         "Training digits of each class that are set aside to test on.",
         label="Validation digits",
         bounds=(0, 90),
-        needs=f"split={FIXED}",
+        needs=FIXED,
     )
     keep_back: str = setting(
         "digits",
@@ -146,7 +137,7 @@ class DataConfig:
     @property
     def can_validate(self) -> bool:
         """Whether a part of the training set can be set aside."""
-        return self.split in FIXED.split("|")
+        return self.split in ("factorized", "shuffled")
 
     @property
     def directory(self) -> str:
@@ -208,10 +199,7 @@ class TrainingConfig:
         needs="model.mean_function, model.network.harmonics",
     )
     validate_every: int = setting(
-        10,
-        "Epochs between two tests on the validation digits.",
-        bounds=(1, 100_000),
-        needs="data.validation",
+        10, "Epochs between two validations.", bounds=(1, 100_000), needs="data.validation"
     )
     keep: str = setting(
         "last",
@@ -240,11 +228,7 @@ class RunConfig:
     """
 
     preset: str = "custom"
-    seed: int = setting(
-        0,
-        "Start of the random numbers; the same seed gives the same weights.",
-        bounds=(0, 2**32 - 1),
-    )
+    seed: int = setting(0, "The same seed gives the same weights.", bounds=(0, 2**32 - 1))
     model: ModelConfig = field(default_factory=FGPVAEConfig)
     data: DataConfig = field(default_factory=DataConfig)
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)

@@ -10,7 +10,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 from fgpvae.models import Terms
 from fgpvae.settings import check, setting
 
@@ -51,11 +51,7 @@ class ObjectiveConfig:
         0.020, "Mean squared error that GECO aims at.", "κ²", "Target error", bounds=(0.0, 1.0)
     )
     multiplier: float = geco_setting(
-        1e5,
-        "Weight of the error against the KL term at the start.",
-        "λ",
-        "First multiplier",
-        bounds=MULTIPLIERS,
+        1e5, "First weight of the error against KL.", "λ", "First multiplier", bounds=MULTIPLIERS
     )
     multiplier_max: float = geco_setting(
         1e6, "Upper bound of λ.", "λ", "Largest multiplier", bounds=MULTIPLIERS
@@ -64,16 +60,13 @@ class ObjectiveConfig:
         1.0, "Lower bound of λ.", "λ", "Smallest multiplier", bounds=MULTIPLIERS
     )
     decay: float = geco_setting(
-        0.99,
-        "Decay of the moving average of the error, which λ follows.",
-        "α",
-        bounds=(0.0, 0.99999),
+        0.99, "Decay of the moving average error, which λ follows.", "α", bounds=(0.0, 0.99999)
     )
 
     def __post_init__(self) -> None:
         check(self)
-        if not self.multiplier_min <= self.multiplier <= self.multiplier_max:
-            raise UserError("The first multiplier (λ) must lie between the smallest and largest.")
+        between = self.multiplier_min <= self.multiplier <= self.multiplier_max
+        require(between, "The first multiplier (λ) must lie between the smallest and largest.")
 
 
 class ELBO(nn.Module):

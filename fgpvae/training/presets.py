@@ -13,7 +13,7 @@ from typing import Any
 
 from fgpvae import models
 from fgpvae.data.objects import Objects, trained_objects
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.gp.kernels import PERIODIC
 from fgpvae.models import FGPVAEConfig
 from fgpvae.training.configs import (
@@ -127,8 +127,8 @@ def grouped() -> dict[str, list[str]]:
 
 def preset(name: str, changes: Iterable[str] = (), **top: Any) -> RunConfig:
     """A preset with changes such as "model.latents=24" or "data.classes=[3,8]"."""
-    if name not in PRESETS:
-        raise UserError(f"There is no preset '{name}'; choose one of {', '.join(PRESETS)}.")
+    known = ", ".join(PRESETS)
+    require(name in PRESETS, f"There is no preset '{name}'; choose one of {known}.")
     return changed(PRESETS[name], changes, **top)
 
 
@@ -163,8 +163,17 @@ def changed(config: RunConfig, changes: Iterable[str], **top: Any) -> RunConfig:
     values = asdict(config)
     for change in changes:
         path, equals, text = change.partition("=")
-        if not equals or not put(values, path.strip(), _value(text.strip())):
-            raise UserError(_no_setting(change, path, config))
+        path, text = path.strip(), text.strip()
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = text  # a bare word such as cosine
+        if equals and put(values, path, value):
+            continue
+        every = {each.name for kind in models.MODELS.values() for each in fields(kind.Config)}
+        elsewhere = equals and path.removeprefix("model.") in every
+        require(not elsewhere, f"The {config.kind.title} has no setting '{path}'.")
+        raise UserError(f"'{change}' does not name a setting; write for instance model.latents=24.")
     return replace(from_dict(RunConfig, values), **top)
 
 
@@ -186,20 +195,6 @@ def put(values: dict[str, Any], path: str, value: Any) -> bool:
         table["source"], values["model"]["network"]["shape"] = IMAGES.get(value, MNIST)
     table[leaf] = value
     return True
-
-
-def _no_setting(change: str, path: str, config: RunConfig) -> str:
-    every = {each.name for kind in models.MODELS.values() for each in fields(kind.Config)}
-    if path.strip().removeprefix("model.") in every and "=" in change:
-        return f"The {config.kind.title} has no setting '{path.strip()}'."
-    return f"'{change}' does not name a setting; write for instance model.latents=24."
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text  # a bare word such as cosine
 
 
 PRESETS = {name: changed(RunConfig(), text.split(), preset=name) for name, text in _CHANGES.items()}

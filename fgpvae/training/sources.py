@@ -5,9 +5,9 @@ import numpy as np
 from fgpvae import data
 from fgpvae.data.collections import COLLECTIONS
 from fgpvae.data.objects import Objects
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.training.batches import FixedViews, FreshFilms, FreshViews, Source, TurnedFigures
-from fgpvae.training.configs import CUBES, FILMS, OBJECTS, DataConfig, RunConfig
+from fgpvae.training.configs import CUBES, FILMS, MNIST, OBJECTS, DataConfig, RunConfig
 
 MOST_SUBJECTS = 2000  # source of collections that have only one
 
@@ -22,34 +22,31 @@ def build_source(
             raise UserError("A run on own data needs its objects.")
         return object_source(config, objects), None
     if settings.split == CUBES:
-        return figure_source(config), None
+        figures, often = data.cube_figures.training_figures(settings.figures, config.seed)
+        table = data.cubes.Turntable(figures, config.seed, config.model.network.shape[1])
+        turned = TurnedFigures(table, often, size, settings.views, config.seed)
+        fixed = config.kind.fixed_angles
+        return FixedViews(turned.everything(), size, config.seed) if fixed else turned, None
     if settings.split == FILMS:
         return FreshFilms(training_digits(settings), size, settings.views, config.seed), None
     if settings.split in COLLECTIONS:
         views = COLLECTIONS[settings.split]().training_views(count=MOST_SUBJECTS)
         return FixedViews(views, size, config.seed), None
-    if config.model.network.shape != (1, 28, 28):
-        raise UserError("The digits are grey images of 28 x 28 pixels: set network.shape to that.")
-    kind = config.kind
-    if settings.split == "continuous" and kind.fixed_angles:
-        raise UserError(
-            f"The {kind.title} needs the same angles of a digit in every epoch: "
-            "set data.split to factorized or shuffled."
-        )
+    kind, grey = config.kind, config.model.network.shape == MNIST[1]
+    require(grey, "The digits are grey images of 28 x 28 pixels: set network.shape to that.")
     if settings.split == "continuous":
+        same = f"The {kind.title} needs the same angles in every epoch: choose another data.split."
+        require(not kind.fixed_angles, same)
         digits = training_digits(settings)
         return FreshViews(digits, size, settings.views, config.seed, settings.warp), None
-    if settings.source != "embedded":
-        raise UserError("The fixed splits are of the embedded digits; use the continuous split.")
+    own = settings.source == "embedded"
+    require(own, "The fixed splits are of the embedded digits; use the continuous split.")
     views, task = training_views(settings, config.seed), None
     if settings.validation and settings.keep_back == "views":
         views, task = data.splits.keep_views_back(views, settings.validation)
     elif settings.validation:
-        if not kind.takes_new_digits:
-            raise UserError(
-                "This model cannot take new digits: set data.validation to 0, or data.keep_back "
-                "to views."
-            )
+        new = f"The {kind.title} cannot take new digits: set data.keep_back to views."
+        require(kind.takes_new_digits, new)
         views, kept = data.splits.split_validation(views, settings.validation)
         task = data.splits.leave_one_out(kept)
     return FixedViews(views, size, config.seed, settings.warp), task
@@ -72,26 +69,12 @@ def collection_of(
 
 
 def object_source(config: RunConfig, objects: Objects) -> FixedViews:
-    if objects.shape != config.model.network.shape:
-        raise UserError(
-            f"The images of these objects have the shape {list(objects.shape)}: set "
-            "model.network.shape to that."
-        )
-    if objects.most_views() > config.data.views:
-        raise UserError(f"An object has more than the {config.data.views} views of data.views.")
+    fits = objects.shape == config.model.network.shape
+    require(fits, f"The objects' images need a model.network.shape of {list(objects.shape)}.")
+    few = objects.most_views() <= config.data.views
+    require(few, f"An object has more than the {config.data.views} views of data.views.")
     views = data.objects.Own(objects, config.data.track, config.seed).train
     return FixedViews(views, config.training.batch, config.seed)
-
-
-def figure_source(config: RunConfig) -> Source:
-    """Build the batches of cube figures."""
-    figures, often = data.cube_figures.training_figures(config.data.figures, config.seed)
-    table = data.cubes.Turntable(figures, config.seed, config.model.network.shape[1])
-    size = config.training.batch
-    source = TurnedFigures(table, often, size, config.data.views, config.seed)
-    if config.kind.fixed_angles:
-        return FixedViews(source.everything(), size, config.seed)
-    return source
 
 
 def training_views(config: DataConfig, seed: int) -> data.Views:
@@ -109,6 +92,5 @@ def training_digits(config: DataConfig) -> data.Digits:
         return data.trainable(data.embedded(config.classes))
     digits = data.mnist.load_openml() if config.source == "openml" else data.load_idx(config.source)
     chosen = digits[np.isin(digits.labels, config.classes)]
-    if not len(chosen):
-        raise UserError(f"{config.source} holds no digit of the classes {list(config.classes)}.")
+    require(len(chosen), f"{config.source} has no digit of the classes {list(config.classes)}.")
     return data.trainable(chosen)

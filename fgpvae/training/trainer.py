@@ -17,7 +17,7 @@ from torch import nn
 
 from fgpvae import models
 from fgpvae.data import Views
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.gp import randomness
 from fgpvae.gp.randomness import Part
 from fgpvae.models import Model, Terms
@@ -90,11 +90,10 @@ class Trainer:
         self.total = training.epochs * source.steps
         last = min(training.recognition, training.epochs // 2)
         self.recognition = (training.epochs - last) * source.steps  # where it starts
-        if training.recognition and not self.model.recognising():
-            raise UserError(
-                "Only an encoder that gets the angle, with a mean function, learns to recognise "
-                "it: set training.recognition to 0."
-            )
+        able = not training.recognition or self.model.recognising()
+        require(
+            able, "This model does not learn to recognise angles: set training.recognition to 0."
+        )
 
     def steps(self) -> Iterator[Step]:
         """Train from the current step to the end, one step at a time."""
@@ -118,7 +117,14 @@ class Trainer:
         loss = self.objective(terms) - prior / source.digits
         value = float(loss.detach())
         if not math.isfinite(value):
-            raise UserError(self._what_is_not_finite(terms))
+            parts = {
+                "the reconstruction": terms.squared_error,
+                "the KL term": terms.kl,
+                "the multiplier λ": torch.tensor(self.objective.multiplier()),
+            }
+            bad = [name for name, part in parts.items() if not bool(part.isfinite().all())]
+            cause = f"{' and '.join(bad) or 'the loss'} is not a finite number"
+            raise UserError(self._stopped(cause))
         self.optimizer.zero_grad()
         if loss.requires_grad:  # it may not on a worker without digits
             loss.backward()
@@ -226,25 +232,15 @@ class Trainer:
 
     @torch.no_grad()
     def _average(self) -> None:
-        decay = self.config.training.average
-        if not decay:
+        own, averaged = self.model, self.averaged
+        if averaged is own:
             return
-        decay = min(decay, self.step / (self.step + 10))  # early weights have a small share
-        for average, weight in zip(
-            self.averaged.parameters(), self.model.parameters(), strict=True
-        ):
+        # early weights have a small share
+        decay = min(self.config.training.average, self.step / (self.step + 10))
+        for average, weight in zip(averaged.parameters(), own.parameters(), strict=True):
             average.lerp_(weight, 1 - decay)
-        for kept, buffer in zip(self.averaged.buffers(), self.model.buffers(), strict=True):
+        for kept, buffer in zip(averaged.buffers(), own.buffers(), strict=True):
             kept.copy_(buffer)
-
-    def _what_is_not_finite(self, terms: Terms) -> str:
-        parts = {
-            "the reconstruction": terms.squared_error,
-            "the KL term": terms.kl,
-            "the multiplier λ": torch.tensor(self.objective.multiplier()),
-        }
-        bad = [name for name, part in parts.items() if not bool(part.isfinite().all())]
-        return self._stopped(f"{' and '.join(bad) or 'the loss'} is not a finite number")
 
     def _stopped(self, cause: str) -> str:
         return (
@@ -256,11 +252,9 @@ class Trainer:
         """Start with the weights of a model with the same settings; a residual block may be new."""
         config = self.config.model
         without = replace(config, network=replace(config.network, residual=0))
-        if model.config not in (config, without):
-            raise UserError(
-                f"Training cannot start from '{self.config.training.start}': it is a model with "
-                "other settings."
-            )
+        start = self.config.training.start
+        same = model.config in (config, without)
+        require(same, f"Training cannot start from '{start}': it is a model with other settings.")
         for own in (self.model, self.averaged):
             own.load_state_dict(own.state_dict() | model.state_dict())
 
