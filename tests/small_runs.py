@@ -12,8 +12,8 @@ from fgpvae.models import FGPVAEConfig
 from fgpvae.networks.standard import NetworkConfig
 from fgpvae.runs.checkpoints import OBJECTS_FILE, WEIGHTS, save_config, save_model
 from fgpvae.training import presets
+from fgpvae.training.batches import training_views
 from fgpvae.training.configs import DataConfig, RunConfig
-from fgpvae.training.sources import training_views
 from tests.configs import model_config
 
 DENSE = NetworkConfig("dense", widths=(64,))

@@ -16,7 +16,7 @@ from fgpvae.errors import UserError
 from fgpvae.experiments.subjects import CUBES
 from fgpvae.runs import writer
 from fgpvae.runs.checkpoints import load_pretrained, load_run
-from fgpvae.training import presets, sources
+from fgpvae.training import batches, presets
 from fgpvae.training.batches import TurnedFigures
 from fgpvae.training.trainer import Trainer
 
@@ -74,7 +74,7 @@ def test_an_epoch_has_the_training_copies_four_times_and_others_once(few):
 @pytest.mark.parametrize("changes", CUBES.values(), ids=CUBES)
 def test_every_model_of_the_experiment_takes_a_few_steps(few, changes):
     config = small("training.batch=32", "training.epochs=6", "training.warmup=0", *changes)
-    trainer = Trainer(config, sources.build_source(config)[0])
+    trainer = Trainer(config, batches.build_source(config)[0])
     first, *_, last = [step.mse for step in trainer.steps()]
     assert last < first
     assert evaluation.evaluate_cubes(trainer.result())["figures"] == len(

@@ -14,7 +14,7 @@ from fgpvae import data, runs
 from fgpvae.errors import UserError
 from fgpvae.gp import posterior, randomness
 from fgpvae.runs.checkpoints import WEIGHTS, load_model
-from fgpvae.training import distributed, presets, sources
+from fgpvae.training import batches, distributed, presets
 from fgpvae.training.batches import FixedViews, FreshViews, random_context
 from fgpvae.training.distributed import Workers
 from fgpvae.training.trainer import Trainer
@@ -45,7 +45,7 @@ def record(out: str, *changes: str) -> None:
     config = presets.preset("quick", changes)
     with distributed.join() as workers:
         workers.begun = True  # all know what to do
-        trainer = Trainer(config, sources.build_source(config)[0], workers)
+        trainer = Trainer(config, batches.build_source(config)[0], workers)
         modules = {"model": trainer.model, "objective": trainer.objective}
         steps = []
         for step in trainer.steps():
@@ -275,7 +275,7 @@ def test_bfloat16_is_for_the_networks_alone(kind, model, monkeypatch):
     losses, products = {}, {}
     for precision in ("float32", "bfloat16"):
         config = presets.preset("quick", [*TINY, *changes, f"training.precision={precision}"])
-        trainer = Trainer(config, sources.build_source(config)[0])
+        trainer = Trainer(config, batches.build_source(config)[0])
         layer = next(m for m in trainer.model.encoder.modules() if isinstance(m, torch.nn.Linear))
         layer.register_forward_hook(lambda m, i, out, p=precision: products.update({p: out.dtype}))
         losses[precision] = [step.loss for step in trainer.steps()]
@@ -294,6 +294,6 @@ def test_a_processor_without_bfloat16_trains_in_float32(monkeypatch):
     for precision in ("float32", "bfloat16"):
         changes = [*TINY, "training.epochs=1", f"training.precision={precision}"]
         config = presets.preset("quick", changes)
-        trainer = Trainer(config, sources.build_source(config)[0])
+        trainer = Trainer(config, batches.build_source(config)[0])
         losses.append([step.loss for step in trainer.steps()])
     assert losses[0] == losses[1]

@@ -18,7 +18,7 @@ from fgpvae.gp.kernels import ON_A_LINE
 from fgpvae.gp.mean_functions import MeanOnALine
 from fgpvae.runs import writer
 from fgpvae.runs.checkpoints import CONFIG, load_config, load_objects, load_pretrained
-from fgpvae.training import presets, sources
+from fgpvae.training import batches, presets
 from fgpvae.training.configs import DataConfig, RunConfig
 from fgpvae.training.trainer import Trainer
 from scripts.make_sprites import make
@@ -379,7 +379,7 @@ def test_it_learns_where_things_are():
             "training.learning_rate=0.004",
         ],
     )
-    source = sources.object_source(config, found)
+    source = batches.object_source(config, found)
     trainer = Trainer(config, source)
     for _ in trainer.steps():
         pass

@@ -17,8 +17,8 @@ from fgpvae.models import Model
 from fgpvae.orientation import several_views
 from fgpvae.orientation.picture_scores import as_seen
 from fgpvae.runs.checkpoints import config_of, load_objects, load_pretrained
+from fgpvae.training.batches import collection_of
 from fgpvae.training.configs import OBJECTS
-from fgpvae.training.sources import collection_of
 
 MOST_IMAGES = 720  # in a strip or GIF
 LARGEST_PICTURE = 2**26  # bytes

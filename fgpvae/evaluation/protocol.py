@@ -19,8 +19,8 @@ from fgpvae.evaluation.baselines import class_means, nearest_view
 from fgpvae.evaluation.latents import gp_share
 from fgpvae.gp.kernels import TWO_PI
 from fgpvae.models import Model, Posterior
+from fgpvae.training.batches import training_views
 from fgpvae.training.configs import CUBES, DataConfig
-from fgpvae.training.sources import training_views
 
 CHUNK = 64  # digits in a chunk
 BY_VIEWS = (1, 4, 11)  # numbers of given views at which errors are compared

@@ -5,8 +5,8 @@ import math
 from fgpvae.data.collections import COLLECTIONS
 from fgpvae.data.mnist import CLASS_COUNTS, DIGITS_PER_CLASS, TRAIN_DIGITS
 from fgpvae.data.objects import UNSEEN
+from fgpvae.training.batches import MOST_SUBJECTS
 from fgpvae.training.configs import CUBES, FILMS, MOST_COPIES, RunConfig, network_weights
-from fgpvae.training.sources import MOST_SUBJECTS
 
 # fitted to the seconds of a step of every preset on one core; within a factor of two elsewhere
 STEP = 0.026

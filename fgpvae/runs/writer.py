@@ -20,10 +20,9 @@ from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
 from fgpvae.runs.checkpoints import WEIGHTS, load_objects, load_pretrained, save_config, save_model
 from fgpvae.runs.memory import peak_mb
-from fgpvae.training.batches import Source
+from fgpvae.training.batches import Source, build_source
 from fgpvae.training.configs import RunConfig, from_dict
 from fgpvae.training.distributed import WorkerLost, Workers
-from fgpvae.training.sources import build_source
 from fgpvae.training.trainer import Step, Trainer
 
 CHECKPOINT_SECONDS = 10.0

@@ -1,3 +1,3 @@
 """Configs, objectives, batches and the training loop."""
 
-__all__ = ["batches", "configs", "distributed", "objectives", "presets", "sources", "trainer"]
+__all__ = ["batches", "configs", "distributed", "objectives", "presets", "trainer"]

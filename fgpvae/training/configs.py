@@ -162,9 +162,8 @@ class TrainingConfig:
     """Optimisation: epochs, batch, learning rate and schedule, averaging, precision.
 
     >>> from fgpvae import TrainingConfig
-    >>> TrainingConfig(epochs=0)
-    Traceback (most recent call last):
-    fgpvae.settings.SettingError: epochs must be from 1 to 100000, not 0.
+    >>> TrainingConfig(epochs=5).schedule
+    'constant'
     """
 
     epochs: int = setting(100, "Passes over the training set.", bounds=(1, 100_000))
@@ -181,9 +180,7 @@ class TrainingConfig:
     weight_decay: float = setting(0.0, "Weight decay of AdamW.", bounds=(0.0, 100.0))
     clip: float = setting(0.0, "Largest norm of the gradient; 0: no limit.", bounds=(0.0, 1e12))
     average: float = setting(
-        0.0,
-        "Decay of the moving average of the weights that is saved; 0: the weights themselves.",
-        bounds=(0.0, 0.999999),
+        0.0, "Decay of the average of weights that is saved; 0: the last.", bounds=(0.0, 0.999999)
     )
     context_dropout: float = setting(
         0.0,

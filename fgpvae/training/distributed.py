@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.gp.randomness import Part
 from fgpvae.models import Terms
 
@@ -26,10 +26,7 @@ class WorkerLost(UserError):
     """Another worker has ended; training since the last checkpoint is lost."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "Another worker was lost; the last checkpoint is kept, and the run continues from it "
-            "with --resume."
-        )
+        super().__init__("Another worker was lost; the last checkpoint is kept: use --resume.")
 
 
 class Workers:
@@ -112,16 +109,15 @@ def choose_device(name: str = "auto") -> torch.device:
     here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if name == "auto":
         name = next((kind for kind, available in here.items() if available), "cpu")
-    if name not in ("cpu", *here):
-        raise UserError(f"There is no device '{name:.60}'; choose auto, cpu, cuda or mps.")
-    if name != "cpu" and not here[name]:
-        raise UserError(f"This machine, or this build of torch, has no {name}; use --device auto.")
-    if name == "cuda":
-        own = int(os.environ.get("LOCAL_RANK", "0"))
-        if own >= torch.cuda.device_count():
-            raise UserError(f"Worker {own} of this host has no GPU of its own.")
-        return torch.device("cuda", own)
-    return torch.device(name)
+    known = name in ("cpu", *here)
+    require(known, f"There is no device '{name:.60}'; choose auto, cpu, cuda or mps.")
+    there = here.get(name, True)
+    require(there, f"This machine, or this build of torch, has no {name}; use --device auto.")
+    if name != "cuda":
+        return torch.device(name)
+    own = int(os.environ.get("LOCAL_RANK", "0"))
+    require(own < torch.cuda.device_count(), f"Worker {own} of this host has no GPU of its own.")
+    return torch.device("cuda", own)
 
 
 @contextmanager
@@ -130,11 +126,10 @@ def join(device: torch.device | None = None) -> Iterator[Workers]:
 
     Workers with GPUs communicate by NCCL, others by gloo.
     """
-    device = device if device and device.type == "cuda" else torch.device("cpu")
-    count = os.environ.get("WORLD_SIZE", "1")
-    if count == "1":
+    if os.environ.get("WORLD_SIZE", "1") == "1":
         yield Workers()
         return
+    device = device if device and device.type == "cuda" else torch.device("cpu")
     try:
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=PATIENCE)
     except (RuntimeError, ValueError):

@@ -98,26 +98,20 @@ class GECO(nn.Module):
     vanish. With Q views of K pixels, λ = QK / (2σ²) gives the ELBO with noise σ².
     """
 
-    value: Tensor
-    average: Tensor
-
     def __init__(self, config: ObjectiveConfig) -> None:
         super().__init__()
         self.config = config
-        self.register_buffer("value", torch.tensor(config.multiplier, dtype=torch.float64))
-        self.register_buffer("average", torch.tensor(math.nan, dtype=torch.float64))
+        self.value = nn.Buffer(torch.tensor(config.multiplier, dtype=torch.float64))
+        self.average = nn.Buffer(torch.tensor(math.nan, dtype=torch.float64))
 
     def forward(self, terms: Terms) -> Tensor:
         constraint = terms.squared_error.sum() / terms.pixels.sum() - self.config.kappa_squared
         if self.training:
-            self._follow(constraint.detach().double())
+            config, decay, now = self.config, self.config.decay, constraint.detach().double()
+            first = bool(self.average.isnan())
+            self.average.copy_(now if first else decay * self.average + (1 - decay) * now)
+            self.value.mul_(self.average.exp()).clamp_(config.multiplier_min, config.multiplier_max)
         return terms.kl.mean() + self.value * constraint
-
-    def _follow(self, constraint: Tensor) -> None:
-        config, decay = self.config, self.config.decay
-        first = bool(self.average.isnan())
-        self.average.copy_(constraint if first else decay * self.average + (1 - decay) * constraint)
-        self.value.mul_(self.average.exp()).clamp_(config.multiplier_min, config.multiplier_max)
 
     def multiplier(self) -> float:
         return float(self.value)

@@ -111,12 +111,7 @@ FIRST = ("quick", "paper", OBJECTS)  # shown first
 
 
 def grouped() -> dict[str, list[str]]:
-    """The other presets by collection, quick ones first, and baselines; none that need a run.
-
-    >>> from fgpvae import presets
-    >>> presets.grouped()["cubes"]
-    ['cubes-quick', 'cubes']
-    """
+    """The other presets by collection, quick ones first, and baselines; none that need a run."""
     groups: dict[str, list[str]] = {}
     for name, config in PRESETS.items():
         if name not in FIRST and not config.training.start:

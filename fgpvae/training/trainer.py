@@ -91,9 +91,7 @@ class Trainer:
         last = min(training.recognition, training.epochs // 2)
         self.recognition = (training.epochs - last) * source.steps  # where it starts
         able = not training.recognition or self.model.recognising()
-        require(
-            able, "This model does not learn to recognise angles: set training.recognition to 0."
-        )
+        require(able, "This model cannot learn to tell angles: set training.recognition to 0.")
 
     def steps(self) -> Iterator[Step]:
         """Train from the current step to the end, one step at a time."""
@@ -103,11 +101,9 @@ class Trainer:
     def advance(self) -> Step:
         config, source = self.config.training, self.source
         if self.step % source.steps == 0:
-            self.model.start_epoch(
-                lambda: source.everything().to(self.home), self.step / self.total
-            )
-        if not self.model.training:
-            self.model.train()
+            progress = self.step / self.total
+            self.model.start_epoch(lambda: source.everything().to(self.home), progress)
+        self.model.train()
         if self.step >= self.recognition:
             return self._recognise()
         terms, _ = self._terms()
@@ -117,14 +113,7 @@ class Trainer:
         loss = self.objective(terms) - prior / source.digits
         value = float(loss.detach())
         if not math.isfinite(value):
-            parts = {
-                "the reconstruction": terms.squared_error,
-                "the KL term": terms.kl,
-                "the multiplier λ": torch.tensor(self.objective.multiplier()),
-            }
-            bad = [name for name, part in parts.items() if not bool(part.isfinite().all())]
-            cause = f"{' and '.join(bad) or 'the loss'} is not a finite number"
-            raise UserError(self._stopped(cause))
+            raise UserError(self._stopped("the loss is not a finite number"))
         self.optimizer.zero_grad()
         if loss.requires_grad:  # it may not on a worker without digits
             loss.backward()
@@ -140,7 +129,15 @@ class Trainer:
             group["lr"] = group["factor"] * self.learning_rate()
         self.optimizer.step()
         self.step += 1
-        self._average()
+        own, averaged = self.model, self.averaged
+        if averaged is not own:
+            # early weights have a small share
+            decay = min(self.config.training.average, self.step / (self.step + 10))
+            with torch.no_grad():
+                for average, weight in zip(averaged.parameters(), own.parameters(), strict=True):
+                    average.lerp_(weight, 1 - decay)
+                for kept, buffer in zip(averaged.buffers(), own.buffers(), strict=True):
+                    kept.copy_(buffer)
         mse = float(terms.squared_error.detach().sum() / terms.pixels.sum())
         kl = float(terms.kl.detach().mean())
         epoch = self.step / self.source.steps
@@ -229,18 +226,6 @@ class Trainer:
             model = copy.deepcopy(model).cpu()
         model.condition(self.source.everything)
         return model.eval()
-
-    @torch.no_grad()
-    def _average(self) -> None:
-        own, averaged = self.model, self.averaged
-        if averaged is own:
-            return
-        # early weights have a small share
-        decay = min(self.config.training.average, self.step / (self.step + 10))
-        for average, weight in zip(averaged.parameters(), own.parameters(), strict=True):
-            average.lerp_(weight, 1 - decay)
-        for kept, buffer in zip(averaged.buffers(), own.buffers(), strict=True):
-            kept.copy_(buffer)
 
     def _stopped(self, cause: str) -> str:
         return (

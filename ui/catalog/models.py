@@ -14,8 +14,8 @@ from fgpvae.data.collections import COLLECTIONS, Collection
 from fgpvae.errors import UserError
 from fgpvae.models import MODELS
 from fgpvae.runs import Run, checkpoints, queue
+from fgpvae.training.batches import collection_of
 from fgpvae.training.configs import OBJECTS, RunConfig
-from fgpvae.training.sources import collection_of
 from ui.shell import frame, query_params
 
 BEST = "best"  # the model that pages start with, if it exists

@@ -11,7 +11,7 @@ import streamlit as st
 from fgpvae import UserError, runs
 from fgpvae.evaluation import comparison
 from fgpvae.experiments.common import seconds_an_epoch, title
-from fgpvae.training import sources
+from fgpvae.training import batches
 from ui.catalog import Choice, models
 from ui.compare.results import HUNDREDTHS, SECONDS, WHOLE, Row, Spread
 from ui.shell import frame, notices
@@ -94,7 +94,7 @@ def measure(choice: Choice, progress: Callable[[float], None]) -> Row:
         seconds, epochs = seconds_an_epoch(run), int(lines[-1]["epoch"])
         processor = lines[-1].get("cpu_seconds")
         if config.data.source == "embedded":
-            digits = sources.build_source(config)[0].digits
+            digits = batches.build_source(config)[0].digits
     return Row(
         choice.name,
         title(model),
