@@ -1,9 +1,7 @@
-"""Kernels over the view w: each has `gram` and `diagonal`, the periodic one also `features`.
-
-On a circle w is an angle and the kernel is periodic; on a line there are three kernels.
-"""
+"""Kernels over the view w: a periodic one for angles on a circle, three for a line."""
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -11,7 +9,7 @@ import torch
 from scipy.special import ive
 from torch import Tensor, nn
 
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 
 TWO_PI = 2 * math.pi
 NEGLIGIBLE = 1e-12  # relative size of a Fourier coefficient that no picture shows
@@ -22,13 +20,15 @@ EXACT = 1e-16  # and of one that float64 does not: next to noise s², δk matter
 class Stationary(nn.Module):
     """k(w, w') = σ² c(w - w'): amplitude σ and length scale r, both positive, learned if asked."""
 
+    correlation: Callable[[Tensor], Tensor]  # c(δ), with c(0) = 1
+
     def __init__(
         self, amplitude: float = 1.0, length_scale: float = 1.0, learnable: bool = False
     ) -> None:
         super().__init__()
         for name, value in (("amplitude", amplitude), ("length scale", length_scale)):
-            if not 0 < value < math.inf:
-                raise UserError(f"The {name} of a kernel must be positive, not {value:g}.")
+            positive = 0 < value < math.inf
+            require(positive, f"The {name} of a kernel must be positive, not {value:g}.")
         log = torch.tensor([amplitude, length_scale], dtype=torch.float64).log()
         self.log_amplitude = nn.Parameter(log[0], requires_grad=learnable)
         self.log_length_scale = nn.Parameter(log[1], requires_grad=learnable)
@@ -40,10 +40,6 @@ class Stationary(nn.Module):
     @property
     def length_scale(self) -> Tensor:
         return self.log_length_scale.double().exp()
-
-    def correlation(self, delta: Tensor) -> Tensor:
-        """c(δ), with c(0) = 1."""
-        raise TypeError(f"{type(self).__name__} does not implement `correlation`")
 
     def gram(self, a: Tensor, b: Tensor) -> Tensor:
         """Views [..., S] and [..., Q] -> covariances [..., S, Q]."""
@@ -92,8 +88,8 @@ class Periodic(Stationary):
         learnable: bool = False,
     ) -> None:
         super().__init__(amplitude, length_scale, learnable)
-        if not 0 < period < math.inf:
-            raise UserError(f"The period of a kernel must be positive, not {period:g}.")
+        positive = 0 < period < math.inf
+        require(positive, f"The period of a kernel must be positive, not {period:g}.")
         self.period = period
 
     def correlation(self, delta: Tensor) -> Tensor:
@@ -136,11 +132,8 @@ def fourier_basis(w: Tensor, coefficients: Tensor, period: float = TWO_PI) -> Te
 
 @lru_cache(maxsize=256)
 def _harmonics(length_scale: float, smallest: float) -> int:
-    if length_scale < SHORTEST:
-        raise UserError(
-            f"The length scale of a kernel is {length_scale:.2g}, shorter than {SHORTEST:g}: views "
-            "at different angles have nothing in common."
-        )
+    short = f"The length scale of a kernel is {length_scale:.2g}, shorter than {SHORTEST:g}."
+    require(length_scale >= SHORTEST, short)
     x = length_scale**-2
     k = 0
     # the coefficients fall monotonically: 2 I_k(x) / I_0(x)

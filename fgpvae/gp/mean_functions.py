@@ -1,6 +1,7 @@
 """Smooth prior means of the local channels, shared by all digits."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -17,12 +18,11 @@ class MeanFunction(nn.Module):
     The mean is as smooth as draws from the kernel.
     """
 
+    features: Callable[[Tensor], Tensor]  # φ(w)
+
     def __init__(self, features: int, channels: int) -> None:
         super().__init__()
         self.weights = nn.Parameter(torch.randn(features, channels))
-
-    def features(self, w: Tensor) -> Tensor:
-        raise TypeError(f"{type(self).__name__} does not implement `features`")
 
     def forward(self, w: Tensor) -> Tensor:
         """Angles [...] -> [..., J]."""
@@ -32,13 +32,11 @@ class MeanFunction(nn.Module):
 class MeanOnACircle(MeanFunction):
     """Mean function on the Fourier features of the kernel."""
 
-    coefficients: Tensor
-
     def __init__(self, kernel: Periodic, channels: int) -> None:
         unit = Periodic(1.0, float(kernel.length_scale.detach()), kernel.period)
         coefficients = unit.coefficients(unit.harmonics()).detach()
         super().__init__(2 * len(coefficients) - 1, channels)
-        self.register_buffer("coefficients", coefficients, persistent=False)
+        self.coefficients = nn.Buffer(coefficients, persistent=False)
         self.period = kernel.period
 
     def features(self, w: Tensor) -> Tensor:
@@ -52,9 +50,6 @@ class MeanOnALine(MeanFunction):
     them.
     """
 
-    nodes: Tensor
-    inverse: Tensor
-
     def __init__(self, kernel: Stationary, channels: int) -> None:
         length_scale = float(kernel.length_scale.detach())
         count = min(math.ceil(4 / length_scale), MOST_NODES - 1) + 1
@@ -63,8 +58,8 @@ class MeanOnALine(MeanFunction):
         nodes = torch.linspace(-1, 1, count, dtype=torch.float64)
         gram = unit.gram(nodes, nodes) + JITTER * torch.eye(count, dtype=torch.float64)
         self.gram = unit.gram  # the method alone, so that the model's weights do not include `unit`
-        self.register_buffer("nodes", nodes, persistent=False)
-        self.register_buffer("inverse", torch.linalg.cholesky(gram).inverse(), persistent=False)
+        self.nodes = nn.Buffer(nodes, persistent=False)
+        self.inverse = nn.Buffer(torch.linalg.cholesky(gram).inverse(), persistent=False)
 
     def features(self, w: Tensor) -> Tensor:
         return self.gram(w, self.nodes) @ self.inverse.mT

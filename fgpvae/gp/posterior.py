@@ -9,6 +9,7 @@ S is the diagonal matrix of the precisions 1/s_q², A = (K + S⁻¹)⁻¹ and α
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -27,35 +28,24 @@ TINY = 1e-30  # lower bound of a variance: its square root still has a finite gr
 class LocalPosterior(ABC):
     """GP posterior of the local channels of P digits given their views, at any angle."""
 
+    # angles [P, S] -> mean and variance [P, S, J] of each channel at each angle
+    at: Callable[[Tensor], tuple[Tensor, Tensor]]
+    # mean and variance [P, Q, J] at all views, observed or not, and the divergence
+    # KL(posterior || prior) = E_q Σ_observed log N(z_q | μ_q, s_q²) - log Z [P, J]
+    at_views: Callable[[], tuple[Tensor, Tensor, Tensor]]
+    # angles [P, S], generator -> a draw [P, S, J] of the function, smooth in the angle, detached.
+    # With a periodic kernel the generator determines the function, otherwise values at these angles
+    sample: Callable[..., Tensor]
+
     def __init__(self, w: Tensor, mu: Tensor, var: Tensor, observed: Tensor) -> None:
         self.views, self.w = w, torch.where(observed, w, 0.0)
-        self.mu, self.var, self.root = _prepare(mu, var, observed)  # [P, J, Q]
+        self.mu, self.var, self.root, self.log_2pi = _prepare(mu, var, observed)  # [P, J, Q]
         self.precision = self.root.square()
-        self.log_2pi = _log_2pi(self.var, observed)
 
     @property
     @abstractmethod
     def log_evidence(self) -> Tensor:
         """log Z = log ∫ Π_q N(z_q | μ_q, s_q²) GP(z) dz [P, J] of each channel."""
-
-    @abstractmethod
-    def at(self, w: Tensor) -> tuple[Tensor, Tensor]:
-        """Angles [P, S] -> mean and variance [P, S, J] of each channel at each angle."""
-
-    @abstractmethod
-    def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Mean and variance [P, Q, J] at all views, observed or not, and the KL divergence [P, J].
-
-        KL(posterior || prior) = E_q Σ_observed log N(z_q | μ_q, s_q²) - log Z.
-        """
-
-    @abstractmethod
-    def sample(self, w: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """Draw the whole function once, at angles [P, S] -> [P, S, J], smooth in the angle.
-
-        The generator determines the function, whatever the angles, if the kernel is periodic;
-        otherwise it determines the values at these angles. Has no gradient.
-        """
 
     def expected_log_views(self, mean: Tensor, var: Tensor) -> Tensor:
         """E Σ_observed log N(z_q | μ_q, s_q²) [P, J], with z_q ~ N(mean, var) [P, Q, J]."""
@@ -195,9 +185,9 @@ class GlobalPosterior:
     """
 
     def __init__(self, mu: Tensor, var: Tensor, observed: Tensor) -> None:
-        self.mu, self.noise, root = _prepare(mu, var, observed)  # [P, channels, Q]
-        _check(self.mu, self.noise)
-        self.precision, self.log_2pi = root.square(), _log_2pi(self.noise, observed)
+        self.mu, noise, root, self.log_2pi = _prepare(mu, var, observed)  # [P, channels, Q]
+        _check(self.mu, noise)
+        self.precision = root.square()
         total = 1 + self.precision.sum(-1)
         self.var = total.reciprocal()
         self.mean = self.var * (self.precision * self.mu).sum(-1)
@@ -219,11 +209,15 @@ def global_posterior(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor,
     return q.mean, q.var, q.log_evidence
 
 
-def _prepare(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Means, variances and S^½ as [P, channels, Q] in float64; 0, 1 and 0 where not observed."""
+def _prepare(mu: Tensor, var: Tensor, observed: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Means, variances and S^½ as [P, channels, Q] in float64; 0, 1 and 0 where not observed.
+
+    The last is Σ log 2πs² over the observed views [P, channels].
+    """
     mask = observed[:, None]
     mu, var = torch.where(mask, mu.double().mT, 0.0), torch.where(mask, var.double().mT, 1.0)
-    return mu, var, torch.where(mask, var.rsqrt(), 0.0)
+    log_2pi = var.log().sum(-1) + observed.double().sum(-1)[:, None] * LOG_2PI
+    return mu, var, torch.where(mask, var.rsqrt(), 0.0), log_2pi
 
 
 def _cholesky(x: Tensor) -> tuple[Tensor, Tensor, bool]:
@@ -242,28 +236,15 @@ def _normal(shape: tuple[int, ...], generator: torch.Generator | None, w: Tensor
     return randomness.normal(shape, torch.float64, generator).to(w.device)
 
 
-def _log_2pi(var: Tensor, observed: Tensor) -> Tensor:
-    """Σ log 2πs² over the observed views; s² is 1 where there is none."""
-    return var.log().sum(-1) + observed.double().sum(-1)[:, None] * LOG_2PI
-
-
 @torch.no_grad()
 def _check(mu: Tensor, var: Tensor, *results: Tensor, failed: bool = False) -> None:
-    """Raise a UserError that names the input that is not finite, or too large.
-
-    This includes finite means and variances whose squares or inverses overflow: they would become
-    NaN only in the evidence or the KL.
-    """
+    """Raise a UserError for numbers that are not finite, or whose squares or inverses overflow."""
     if not var.numel():
         return
     fine = bool(var.numel() * (1 + mu.abs().amax().square()) < LARGEST * var.amin())
     if fine and not failed and all(bool(x.isfinite().all()) for x in (var, *results)):
         return
     cause = "the means are too large or the variances too small next to the prior's"
-    if not bool(mu.isfinite().all()):
-        cause = "an encoded mean is not a finite number"
-    elif not bool((var.isfinite() & (var > 0)).all()):
-        cause = "an encoded variance is not a positive, finite number"
-    elif not all(bool(x.isfinite().all()) for x in results[1:]):  # the prior's covariances
-        cause = "an angle or a kernel parameter is not a finite number"
+    if not all(bool(x.isfinite().all()) for x in (mu, var, *results[1:])):
+        cause = "an encoding, an angle or a kernel parameter is not a finite number"
     raise UserError(f"The posterior of a digit could not be computed: {cause}.")

@@ -55,8 +55,6 @@ def _rows(
     part = generator.part if isinstance(generator, PartGenerator) else None
     if part is None:
         return draw(tuple(shape), dtype=dtype, generator=generator, device="cpu")
-    if shape[0] != len(part):
-        raise ValueError(f"numbers for {shape[0]} digits in a part of {len(part)}")
     return part.of(draw((part.total, *shape[1:]), dtype=dtype, generator=generator, device="cpu"))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 
 JITTER = 1e-6  # noise of the inducing values, a share of the mean variance: the bound stays valid
 
@@ -63,10 +63,9 @@ class InducingPosterior:
         return phi @ self.mean.mT, left[..., None] + known
 
 
-def cholesky(x: Tensor, noise: Tensor | float = 1.0, of: str = "inducing points") -> Tensor:
+def cholesky(x: Tensor, noise: Tensor | float = 1.0) -> Tensor:
     """The factor of X plus `noise` on its diagonal."""
     identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
     lower, info = torch.linalg.cholesky_ex(x + noise * identity)
-    if bool(info.any()):
-        raise UserError(f"The covariance of the {of} is not made of finite numbers.")
+    require(not info.any(), "A covariance is not made of finite numbers.")
     return lower

@@ -17,14 +17,6 @@ class Recogniser(nn.Module):
 
     Three strided convolutions and a hidden layer compute the NODES numbers, normalised by a
     softmax.
-
-    >>> import torch
-    >>> from fgpvae import NetworkConfig
-    >>> network = Recogniser(NetworkConfig("dense", recogniser=4))
-    >>> grid = torch.arange(72) * (2 * torch.pi / 72)
-    >>> density = network.log_density(torch.zeros(3, 1, 28, 28), grid.expand(3, 72)).exp()
-    >>> bool(torch.isclose(density.mean(1) * 2 * torch.pi, torch.ones(())).all())
-    True
     """
 
     def __init__(self, config: NetworkConfig) -> None:

@@ -25,9 +25,6 @@ class Shift(nn.Module):
     shift by a whole number rolls the samples. Of the n columns only the middle m are made.
     """
 
-    modes: Tensor
-    table: Tensor
-
     def __init__(self, size: int, margin: int) -> None:
         super().__init__()
         self.shape = (size, size - 2 * margin)
@@ -39,8 +36,8 @@ class Shift(nn.Module):
         weight[0] = weight[size // 2 if size % 2 == 0 else 0] = 1 / size
         angle = modes[:, None] * apart
         table = np.concatenate([weight * np.cos(angle), weight * np.sin(angle)])
-        self.register_buffer("modes", torch.tensor(modes, dtype=torch.float32), persistent=False)
-        self.register_buffer("table", torch.tensor(table, dtype=torch.float32), persistent=False)
+        self.modes = nn.Buffer(torch.tensor(modes, dtype=torch.float32), persistent=False)
+        self.table = nn.Buffer(torch.tensor(table, dtype=torch.float32), persistent=False)
 
     def forward(self, p: Tensor) -> Tensor:
         phase = p[..., None] * self.modes

@@ -26,9 +26,6 @@ class NetworkConfig:
     >>> from fgpvae import NetworkConfig
     >>> NetworkConfig("dense", widths=(64,)).shape
     (1, 28, 28)
-    >>> NetworkConfig("deep")
-    Traceback (most recent call last):
-    fgpvae.settings.SettingError: kind must be one of paper, convolutional, dense, not 'deep'.
     """
 
     kind: str = setting(
@@ -107,14 +104,12 @@ class NetworkConfig:
             "Convolutional networks take images with sides from 8 to 64 pixels, divisible by 4.",
         )
         require(1 <= len(self.widths) <= 8, "A dense network has from 1 to 8 layers.")
-        dense_product = not self.product or self.kind != "convolutional"
-        require(dense_product, "A product decoder is made of dense layers: choose dense networks.")
-        require(not (self.product and self.gated), "A decoder is gated or a product, not both.")
+        alone = not self.product or not (self.gated or self.kind == "convolutional")
+        require(alone, "A product decoder is made of dense layers, and not gated.")
         more = self.product or self.gated or self.harmonics or self.dropout
-        plain = not self.moving or (self.kind == "dense" and not more)
-        require(plain, "Networks for moving subjects are dense, with no other option.")
-        wide = not self.moving or least > 2 * MARGIN
-        require(wide, f"Moving subjects need pictures wider than {2 * MARGIN} pixels.")
+        fits = self.kind == "dense" and not more and least > 2 * MARGIN
+        wanted = f"dense networks without other options, and more than {2 * MARGIN} pixels a side."
+        require(not self.moving or fits, f"Moving subjects need {wanted}")
         pairs = not (self.harmonics or self.product) or self.features % 2 == 0
         require(pairs, "Features that are multiplied come in pairs: choose an even size.")
 
@@ -199,8 +194,6 @@ class AngleEncoder(nn.Module):
     views it is a gate by Fourier features of the coordinate.
     """
 
-    modes: Tensor
-
     def __init__(self, config: NetworkConfig, latents: int, local: int, inputs: int) -> None:
         super().__init__()
         _, height, width = config.shape
@@ -220,7 +213,7 @@ class AngleEncoder(nn.Module):
         self.residual = Residual(features, config.residual) if config.residual else nn.Identity()
         # without arithmetic, which would load torch's compiler on the device `meta`
         modes = torch.tensor([float(k % config.harmonics) for k in range(features // 2)])
-        self.register_buffer("modes", modes, persistent=False)
+        self.modes = nn.Buffer(modes, persistent=False)
 
     def forward(self, images: Tensor, phase: Tensor) -> Tensor:
         """[N, C, H, W] and [N] -> means and log variances [N, 2 L]."""
@@ -280,7 +273,7 @@ class Encoder(nn.Module):
         if config.moving:
             fits = not extra and latents > MOVES
             require(
-                fits, "Networks for moving subjects need a place and a look, and no other input."
+                fits, "Moving subjects need channels for a place and a look, and no other input."
             )
             self.layers = MovingEncoder(config.shape, config.widths, latents)
         elif self.takes_angle:
@@ -341,15 +334,13 @@ class Decoder(nn.Module):
 
 def numbers_held(network: nn.Module, *inputs: Tensor) -> int:
     """Count the numbers that autograd saves when a network sees these inputs, weights excepted."""
-    weights = {weight.data_ptr() for weight in network.parameters()}
-    saved: dict[int, int] = {}
+    saved: dict[int, Tensor] = {}
 
     def save(x: Tensor) -> Tensor:
-        if x.data_ptr() not in weights:
-            saved[x.data_ptr()] = x.numel()
+        saved[x.data_ptr()] = x.detach()
         return x.detach()  # an output referenced by its own graph would never be freed
 
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(save, lambda x: x):
-        result = network(*inputs)
-    del result  # keep the tensors alive until here, so that no address is reused
-    return sum(saved.values())
+        network(*inputs)
+    weights = {weight.data_ptr() for weight in network.parameters()}
+    return sum(x.numel() for address, x in saved.items() if address not in weights)
