@@ -10,7 +10,7 @@ from fgpvae.errors import UserError
 from fgpvae.gp import posterior
 from fgpvae.runs import writer
 from fgpvae.runs.checkpoints import load_run
-from fgpvae.training import batches, presets, sources
+from fgpvae.training import batches, presets
 from fgpvae.training.batches import FixedViews
 from fgpvae.training.trainer import Trainer
 from tests.test_fgpvae import VARIANTS, build, generator, variants, views
@@ -111,7 +111,8 @@ def test_its_terms_are_a_drawn_code_and_the_mean_code_of_the_context():
     encodings = model.encode(data.images, data.angles, data.observed)
     whole = model.posterior(*encodings, data.angles, data.observed)
     part = model.posterior(*encodings, data.angles, context)
-    mean, var, _ = whole.at_views()
+    mean, var, _ = whole.local.at_views()
+    mean = mean + whole.m(data.angles)
     g = generator(3)
     local = mean + var.sqrt() * torch.randn(mean.shape, dtype=mean.dtype, generator=g)
     style, style_var = whole.style()
@@ -127,7 +128,7 @@ def test_its_terms_are_a_drawn_code_and_the_mean_code_of_the_context():
 
 def trainer(*changes):
     config = presets.preset("quick", [*SMALL, "training.epochs=2", "training.batch=10", *changes])
-    return Trainer(config, FixedViews(sources.build_source(config)[0].views[:40], 10, 0))
+    return Trainer(config, FixedViews(batches.build_source(config)[0].views[:40], 10, 0))
 
 
 def test_a_run_begins_with_the_weights_that_it_is_told(tmp_path):

@@ -158,10 +158,10 @@ def test_style_dropout_leaves_the_path_alone():
     part = FactorizedPosterior(model, mu, var, views.angles, views.observed, first)
     whole = model.posterior(mu, var, views.angles, views.observed)
     alone = model.posterior(mu, var, views.angles, first)
-    assert torch.equal(part.at_views()[0], whole.at_views()[0])
+    assert torch.equal(part.local.at_views()[0], whole.local.at_views()[0])
     assert torch.equal(part.style()[0], alone.style()[0])
     generator = torch.Generator().manual_seed(0)
-    assert torch.allclose(model.terms(views, first, generator).kl, part.at_views()[2])
+    assert torch.allclose(model.terms(views, first, generator).kl, part.draw()[1])
 
 
 @pytest.mark.parametrize("changes", [(), ("model.local=6",), ("model.local=0",)])

@@ -1,13 +1,12 @@
 """The models by name."""
 
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 from fgpvae.models.base import Model, ModelConfig, Terms
-from fgpvae.models.cvae import CVAE
 from fgpvae.models.fgpvae import FGPVAE, FGPVAEConfig
 from fgpvae.models.gpvae import GPVAE, AmortisedGPVAE, GPVAEConfig
 from fgpvae.models.inference import Calibration, Posterior
 from fgpvae.models.svgpvae import SVGPVAE, AmortisedSVGPVAE, DeepSVGP, SVGPVAEConfig
-from fgpvae.models.vae import VAE
+from fgpvae.models.vae import CVAE, VAE
 
 MODELS: dict[str, type[Model]] = {
     kind.name: kind
@@ -17,9 +16,8 @@ MODELS: dict[str, type[Model]] = {
 
 def find(name: str) -> type[Model]:
     """The class of a model by its name."""
-    if name not in MODELS:
-        known = ", ".join(MODELS)
-        raise UserError(f"There is no model '{name:.60}'; choose one of {known}.")
+    known = ", ".join(MODELS)
+    require(name in MODELS, f"There is no model '{name:.60}'; choose one of {known}.")
     return MODELS[name]
 
 

@@ -119,6 +119,16 @@ class Model(nn.Module):
     encoder: Any  # [N, C, H, W] -> mean and variance [N, L]
     decoder: Any  # [N, L] -> [N, C, H, W]
 
+    # (views, context, generator): score a batch, all views reconstructed from a context [P, Q]
+    terms: Callable[..., Terms]
+    # (mu, var, angles, observed): the posterior given encodings [P, Q, L] at angles [P, Q] alone
+    posterior: Callable[[Tensor, Tensor, Tensor, Tensor], Posterior]
+    # of models that can do more, as `tells_angle`, `conditional` and `recognising` say
+    angle_scores: Any
+    angle_log_density: Any
+    conditional_terms: Any
+    recognition: Any
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = replace(config, name=self.name)
@@ -132,12 +142,6 @@ class Model(nn.Module):
         network, L = config.network, config.latents
         return Encoder(network, L), Decoder(network, L, local=0)
 
-    # Methods of models that can do more, as `tells_angle`, `conditional` and `recognising` say
-    angle_scores: Any
-    angle_log_density: Any
-    conditional_terms: Any
-    recognition: Any
-
     @property
     def blocks(self) -> dict[str, slice]:
         """Channels of an encoding by what they hold: "local", "global", or "joint" for both."""
@@ -146,7 +150,8 @@ class Model(nn.Module):
     @property
     def styles(self) -> range:
         """The channels of a code that are the style, which does not depend on the angle."""
-        return range(0)
+        part = self.blocks.get("global", slice(0, 0))
+        return range(part.start, part.stop)
 
     @property
     def separates_style(self) -> bool:
@@ -166,7 +171,7 @@ class Model(nn.Module):
     @property
     def tells_certainty(self) -> bool:
         """Whether `Posterior.unknown` is available."""
-        return False
+        return "local" in self.blocks
 
     def harmonics(self) -> int | None:
         """The highest harmonic of the codes over the angle; None for places on a line."""
@@ -219,10 +224,6 @@ class Model(nn.Module):
         mu, var = self.encode(views.images, views.angles, views.observed)
         return self.posterior(mu, var, views.angles, views.observed)
 
-    def posterior(self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor) -> Posterior:
-        """The posterior given encodings [P, Q, L] at angles [P, Q] alone."""
-        raise UserError(f"The {self.title} needs more than the encodings of a digit's views.")
-
     def given(self, views: Any, angles: Any, observed: Any = None, ids: Any = None) -> Views:
         """Check shapes and values, and convert to Views."""
         home, shape = self.home, self.image_shape
@@ -234,14 +235,11 @@ class Model(nn.Module):
             f"got {list(images.shape)} and {list(w.shape)}.",
         )
         require(w.shape[1], "Give at least one view.")
-        mask = torch.ones_like(w, dtype=torch.bool)
-        if observed is not None:
-            mask = arrays.tensor(observed, "The mask of observed views", home)
+        every, new = torch.ones_like(w, dtype=torch.bool), torch.full((len(w),), -1, device=home)
+        mask = every if observed is None else arrays.tensor(observed, "The mask of views", home)
         fits = mask.shape == w.shape and mask.dtype == torch.bool
         require(fits, "The mask of observed views must be boolean and as large as angles.")
-        number = torch.full((len(w),), -1, device=home)
-        if ids is not None:
-            number = arrays.tensor(ids, "The ids", home)
+        number = new if ids is None else arrays.tensor(ids, "The ids", home)
         fits = number.shape == (len(w),) and not number.is_floating_point()
         require(fits, f"There must be one whole number as id for each of the {len(w)} digits.")
         finite = images[mask].isfinite().all() & w[mask].isfinite().all()
@@ -249,12 +247,6 @@ class Model(nn.Module):
         return Views(images, w, mask, number.long(), torch.zeros_like(number))
 
     # Training
-
-    def terms(
-        self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
-    ) -> Terms:
-        """Score a batch, reconstructing all observed views from those in `context` [P, Q]."""
-        raise TypeError(f"{type(self).__name__} does not implement `terms`")
 
     def recognising(self) -> list[nn.Parameter]:
         """The weights that predict the angle of a single view; none by default."""

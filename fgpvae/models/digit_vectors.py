@@ -34,13 +34,8 @@ class DigitVectorModel(Model):
     """A model that identifies a digit by a vector, and stores the training set."""
 
     fixed_angles = True
-
-    ids: Tensor
-    angles: Tensor
-    observed: Tensor
-    mu: Tensor
-    var: Tensor
-    known_vectors: Tensor
+    # d [P, m] of training digits, given as views [P, Q, H, W] with their mask and as rows [P]
+    digit_vectors: Callable[[Tensor, Tensor, Tensor], Tensor]
 
     def __init__(self, config: DigitVectorConfig) -> None:
         super().__init__(config)
@@ -64,20 +59,16 @@ class DigitVectorModel(Model):
 
     def _allocate(self, P: int, Q: int) -> None:
         """Allocate P training digits with up to Q views; `ids` ascend."""
-        L, m, home, dtype = self.config.latents, self.config.digit_rank, self.home, self.dtype
-        self._zeros("ids", P, kind=torch.int64)
-        self._zeros("angles", P, Q, kind=torch.float64)
-        self._zeros("observed", P, Q, kind=torch.bool)
-        self._zeros("mu", P, Q, L)
-        self.register_buffer("var", torch.ones(P, Q, L, dtype=dtype, device=home))
-        self._zeros("known_vectors", P, m)
+        L, m = self.config.latents, self.config.digit_rank
+        self.ids = self._zeros(P, kind=torch.int64)
+        self.angles = self._zeros(P, Q, kind=torch.float64)
+        self.observed = self._zeros(P, Q, kind=torch.bool)
+        self.mu = self._zeros(P, Q, L)
+        self.var = nn.Buffer(torch.ones_like(self.mu))
+        self.known_vectors = self._zeros(P, m)
 
-    def _zeros(self, name: str, *shape: int, kind: torch.dtype | None = None) -> None:
-        self.register_buffer(name, torch.zeros(shape, dtype=kind or self.dtype, device=self.home))
-
-    def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
-        """d [P, m] of training digits, given as views [P, Q, H, W] and as rows [P]."""
-        raise TypeError(f"{type(self).__name__} does not implement `digit_vectors`")
+    def _zeros(self, *shape: int, kind: torch.dtype | None = None) -> nn.Buffer:
+        return nn.Buffer(torch.zeros(shape, dtype=kind or self.dtype, device=self.home))
 
     def rows(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Rows [P] of training digits by id, and a mask [P] of the ids that are training digits."""
@@ -177,10 +168,7 @@ class RepresentedVectors(DigitVectorModel):
         kind = PaperEncoder if small else partial(ConvolutionalEncoder, network)
         self.representation = kind(m, network.shape[0])
 
-    def digit_vectors(self, images: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
-        return self.represent(images, observed)
-
-    def represent(self, images: Tensor, observed: Tensor) -> Tensor:
+    def represent(self, images: Tensor, observed: Tensor, *_: Tensor) -> Tensor:
         """Views [P, Q, H, W] -> d [P, m], 0 for a digit without views."""
         seen = images[observed].reshape(-1, *self.config.network.shape).to(self.dtype)
         each = self.representation(seen)
@@ -188,6 +176,8 @@ class RepresentedVectors(DigitVectorModel):
         total = each.new_zeros(len(images), self.config.digit_rank, dtype=self.dtype)
         total = total.index_add(0, digit, each.to(self.dtype))
         return total / observed.sum(-1, keepdim=True).clamp_min(1)
+
+    digit_vectors = represent
 
 
 def upright(views: Views) -> Tensor:

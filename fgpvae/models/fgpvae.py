@@ -13,7 +13,7 @@ from fgpvae.errors import require
 from fgpvae.gp import gaussian, randomness
 from fgpvae.gp import posterior as gp_posterior
 from fgpvae.gp.kernels import KERNELS, ON_A_LINE, PERIODIC, Periodic, Stationary
-from fgpvae.gp.mean_functions import MeanFunction, MeanOnACircle, MeanOnALine
+from fgpvae.gp.mean_functions import MeanOnACircle, MeanOnALine
 from fgpvae.gp.posterior import GlobalPosterior, local_posterior
 from fgpvae.models.base import KernelConfig, Model, Terms
 from fgpvae.models.inference import Posterior
@@ -84,26 +84,13 @@ class FactorizedPosterior(Posterior):
         self, model: "FGPVAE", mu: Tensor, var: Tensor, w: Tensor, local: Tensor, style: Tensor
     ) -> None:
         super().__init__(model.title, len(mu), mu.device)
-        self.views, self.kernel, self.mean_function = w, model.kernel, model.mean_function
+        self.views, self.kernel = w, model.kernel
+        self.m = model.mean_function or (lambda w: 0.0)  # the prior mean m(w)
         channels = [model.config.local, mu.shape[-1] - model.config.local]
         local_mu, style_mu = mu.double().split(channels, -1)
         local_var, style_var = var.double().split(channels, -1)
-        if self.mean_function is not None:
-            local_mu = local_mu - self.mean_function(w)
-        self.local = local_posterior(model.kernel, w, local_mu, local_var, local)
+        self.local = local_posterior(model.kernel, w, local_mu - self.m(w), local_var, local)
         self.shared = GlobalPosterior(style_mu, style_var, style)
-
-    def around_prior(self, z: Tensor, w: Tensor) -> Tensor:
-        """Local channels [P, S, J] with the prior mean m(w) added."""
-        return z if self.mean_function is None else z + self.mean_function(w)
-
-    def at_views(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Mean and variance [P, Q, J] of the local channels at the views, and the KL of all [P].
-
-        KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z.
-        """
-        mean, var, kl = self.local.at_views()
-        return self.around_prior(mean, self.views), var, kl.sum(-1) + self.shared.kl.sum(-1)
 
     def draw(self, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """A code of each view [P, Q, L], and the KL divergence of all channels [P].
@@ -111,9 +98,11 @@ class FactorizedPosterior(Posterior):
         One sample of the style for each digit. Marginal samples of the local channels suffice,
         because the error of a view depends on its own channels alone.
         """
-        mean, var, kl = self.at_views()
-        local = gaussian.sample(mean, var, generator)
-        return self.join(local, gaussian.sample(*self.style(), generator)), kl
+        mean, var, kl = self.local.at_views()
+        local = gaussian.sample(mean + self.m(self.views), var, generator)
+        codes = self.join(local, gaussian.sample(*self.style(), generator))
+        # KL(q || p) = Σ_context E_q log q̃(z_q | y_q) - log Z
+        return codes, kl.sum(-1) + self.shared.kl.sum(-1)
 
     def divergence(self, context: "FactorizedPosterior") -> Tensor:
         """KL(q(Z | D) || q(Z | C)) [P] from the posterior given a part C of the views D.
@@ -142,14 +131,14 @@ class FactorizedPosterior(Posterior):
         return arrays.like(left.mean(-1), at)
 
     def _mean(self, w: Tensor) -> Tensor:
-        return self.join(self.around_prior(self.local.at(w)[0], w), self.shared.mean)
+        return self.join(self.local.at(w)[0] + self.m(w), self.shared.mean)
 
     def _variance(self, w: Tensor) -> Tensor:
         return self.join(self.local.at(w)[1], self.shared.var)
 
     def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
         """Smooth in the angle, one style."""
-        local = self.around_prior(self.local.sample(w, generator), w)
+        local = self.local.sample(w, generator) + self.m(w)
         return self.join(local, gaussian.sample(*self.style(), generator))
 
 
@@ -189,12 +178,9 @@ class FGPVAE(Model):
     def __init__(self, config: FGPVAEConfig) -> None:
         super().__init__(config)
         self.kernel = config.build_kernel()
-        self.mean_function: MeanFunction | None = None
-        if config.mean_function and isinstance(self.kernel, Periodic):
-            self.mean_function = MeanOnACircle(self.kernel, config.local)
-        elif config.mean_function:
-            self.mean_function = MeanOnALine(self.kernel, config.local)
-        self.recogniser = Recogniser(config.network) if config.network.recogniser else None
+        mean: Any = MeanOnALine if config.on_a_line else MeanOnACircle
+        self.mean_function: Any = mean(self.kernel, config.local) if config.mean_function else None
+        self.recogniser: Any = Recogniser(config.network) if config.network.recogniser else None
 
     @classmethod
     def networks(cls, config: FGPVAEConfig) -> tuple[Encoder, Decoder]:
@@ -208,22 +194,13 @@ class FGPVAE(Model):
         return super().numbers_in_a_step(config, digits, views) + digits * 2 * channels
 
     @property
-    def styles(self) -> range:
-        return range(self.config.local, self.config.latents)
-
-    @property
     def tells_angle(self) -> bool:
         return self.mean_function is not None and self.config.local > 0
-
-    @property
-    def tells_certainty(self) -> bool:
-        return self.config.local > 0
 
     def harmonics(self) -> int | None:
         if not isinstance(self.kernel, Periodic):
             return None
-        mean = self.mean_function
-        own = len(mean.coefficients) - 1 if isinstance(mean, MeanOnACircle) else 0
+        own = 0 if self.mean_function is None else len(self.mean_function.coefficients) - 1
         return max(self.kernel.harmonics(), own)
 
     def posterior(
@@ -257,8 +234,7 @@ class FGPVAE(Model):
         whole = self.posterior(mu, var, views.angles, views.observed)
         part = self.posterior(mu, var, views.angles, context)
         error, pixels = self.squared_error(whole.draw(generator)[0], views)
-        centre = part.join(part.at_views()[0], part.shared.mean)
-        foreseen, _ = self.squared_error(centre, views)
+        foreseen, _ = self.squared_error(part._mean(views.angles.double()), views)
         share = 1 - MEAN_CODE
         error = share * error + MEAN_CODE * foreseen
         return Terms(error, pixels, share * whole.divergence(part))
@@ -280,7 +256,6 @@ class FGPVAE(Model):
         """
         mu, var = self.encode(views.images, views.angles, views.observed)
         j = self.config.local
-        assert self.mean_function is not None
         prior = self.mean_function(views.angles).detach()
         drawn = gaussian.sample(prior, self.kernel.amplitude.detach() ** 2, generator)
         log_q = gaussian.log_density(drawn, mu[..., :j].double(), var[..., :j].double())
@@ -294,7 +269,6 @@ class FGPVAE(Model):
 
     def angle_density(self, images: Tensor, w: Tensor) -> Tensor:
         """log q(w | y) [P, Q, G] of images [P, Q, ...] at angles [P, Q, G]."""
-        assert self.recogniser is not None
         phase = 2 * math.pi / self.config.period * w.flatten(0, 1)
         seen = images.reshape(-1, *self.config.network.shape).to(self.dtype)
         return self.recogniser.log_density(seen, phase).double().view(w.shape)
@@ -303,9 +277,9 @@ class FGPVAE(Model):
     def orientation(self, images: Any, grid: Any) -> Any:
         """Posterior over the angle of images [P, H, W] on a grid [G] of angles -> [P, G].
 
-        Uses the evidence of the local channels of a single view and a uniform prior; if the encoder
-        takes the angle and the model is calibrated, also the error of reconstructing the view as if
-        it were at that angle. Only a mean function ties an angle to an orientation.
+        Uses the `angle_log_density` and a uniform prior; if the encoder takes the angle and the
+        model is calibrated, all `angle_scores`. Only a mean function ties an angle to an
+        orientation.
         """
         if not self.tells_angle:
             return super().orientation(images, grid)
@@ -315,27 +289,17 @@ class FGPVAE(Model):
         require(fits, "`orientation` takes images [P, H, W] and a grid [G] of angles.")
         views = self.given(seen[:, None], w.new_zeros(len(seen), 1))
         if self.calibration is None or not self.encoder.takes_angle:
-            return arrays.like(self.angle_evidence(views, w).softmax(-1), grid)
+            return arrays.like(self.angle_log_density(views, w).softmax(-1), grid)
         scores = torch.stack(self.angle_scores(views, w), -1)  # [P, G, 3]
         weights = torch.tensor(self.calibration.angle, dtype=w.dtype, device=w.device)
         return arrays.like((scores @ weights).softmax(-1), grid)  # [P, G]
-
-    @torch.no_grad()
-    def angle_evidence(self, views: Views, w: Tensor) -> Tensor:
-        """log Π_j N(μ_j | m_j(w), σ² + s_j²) [P, G] of one view each, at angles [G]."""
-        mu, var = self.encode(views.images, views.angles, views.observed)  # [P, 1, L]
-        j = self.config.local
-        either = var[..., :j].double() + self.kernel.amplitude**2
-        assert self.mean_function is not None
-        return gaussian.log_density(mu[..., :j].double(), self.mean_function(w), either).sum(-1)
 
     @torch.no_grad()
     def angle_scores(self, views: Views, w: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Three scores [P, G] of each angle [G] for one view each [P, 1, ...].
 
         Minus the squared error of the view, encoded and decoded as if it were at that angle; minus
-        the KL divergence of its style; the log density of the recogniser, or the evidence of the
-        local channels where there is none.
+        the KL divergence of its style; the `angle_log_density`.
         """
         errors, divergences = [], []
         for image in views.images:  # [1, H, W], at all angles at once
@@ -349,9 +313,13 @@ class FGPVAE(Model):
 
     @torch.no_grad()
     def angle_log_density(self, views: Views, w: Tensor) -> Tensor:
-        if self.recogniser is None:
-            return self.angle_evidence(views, w)
-        return self.angle_density(views.images, w.expand(*views.angles.shape, -1))[:, 0]
+        """log q(w | y), or the evidence log Π_j N(μ_j | m_j(w), σ² + s_j²), of one view: [P, G]."""
+        if self.recogniser is not None:
+            return self.angle_density(views.images, w.expand(*views.angles.shape, -1))[:, 0]
+        mu, var = self.encode(views.images, views.angles, views.observed)  # [P, 1, L]
+        j = self.config.local
+        either = var[..., :j].double() + self.kernel.amplitude**2
+        return gaussian.log_density(mu[..., :j].double(), self.mean_function(w), either).sum(-1)
 
     def log_prior(self) -> Tensor:
         if self.mean_function is None:

@@ -6,9 +6,7 @@ Every channel of the codes Z [N, L] has the prior N(0, K) with
 
 a learned vector d_p [m] for each digit. With the Fourier features φ of the angle kernel the image
 of digit p at angle w has the row v = d_p ⊗ φ(w) [R], R = m H, and K = VVᵀ + αI exactly, whatever
-angles a digit is observed at. (A Cholesky factor of the gram matrix of the sixteen angles would
-work as well, but only for angles on one grid; H = 29 features at r = 1 work for all angles.) All
-algebra goes through R x R matrices: O(N R²), never an N x N matrix.
+angles a digit is observed at. All algebra goes through R x R matrices: O(N R²).
 
 q(Z) is the encoder's, independent for each image, so the evidence lower bound contains
 
@@ -28,9 +26,10 @@ from torch import Tensor, nn
 
 from fgpvae.data import Views
 from fgpvae.errors import require
-from fgpvae.gp import gaussian, randomness, sparse
+from fgpvae.gp import gaussian, randomness
 from fgpvae.gp.gaussian import LOG_2PI
 from fgpvae.gp.kernels import Periodic
+from fgpvae.gp.sparse import cholesky
 from fgpvae.models.base import Terms
 from fgpvae.models.digit_vectors import (
     CHUNK,
@@ -47,8 +46,6 @@ from fgpvae.settings import setting
 PLAIN, GP_ONLY, JOINT = range(3)  # the phases of training
 MOST_FEATURES = 50_000_000  # numbers of V [N, R] and of VᵀV [R, R], 0.4 GB each
 
-cholesky = partial(sparse.cholesky, of="joint GP")  # the factor of I + X
-
 
 @dataclass(frozen=True, kw_only=True)
 class GPVAEConfig(DigitVectorConfig):
@@ -61,10 +58,7 @@ class GPVAEConfig(DigitVectorConfig):
 
     name: str = "gpvae"
     phases: tuple[float, float] = setting(
-        (0.4, 0.5),
-        "Shares of the epochs after which training turns from the networks to the Gaussian "
-        "process, and then to both.",
-        bounds=(0.0, 1.0),
+        (0.4, 0.5), "Shares of epochs until the GP learns alone, then both.", bounds=(0.0, 1.0)
     )
 
     def __post_init__(self) -> None:
@@ -98,22 +92,14 @@ def expected_log_prior(v: Tensor, alpha: Tensor, mu: Tensor, var: Tensor) -> Ten
 
 
 class JointGP(DigitVectorModel):
-    """What the two joint GPs share: evidence, its expansion, training phases and prediction.
+    """What the two joint GPs share: evidence, its expansion and training phases.
 
     Training starts as a plain VAE, continues with the GP's parameters alone, and ends with both.
-    `config.phases` are the shares of the training at which the second and the third phase start.
     """
 
     Config = GPVAEConfig
     complexity = "O(NH²m²)"
     gp_rate = 10.0  # learning rate of the GP's parameters, relative to that of the networks
-
-    phase: Tensor
-    slope_mu: Tensor
-    slope_var: Tensor
-    slope_vectors: Tensor
-    slope_kernel: Tensor
-    offset: Tensor
 
     def __init__(self, config: GPVAEConfig) -> None:
         super().__init__(config)
@@ -131,13 +117,13 @@ class JointGP(DigitVectorModel):
     def _allocate(self, P: int, Q: int) -> None:
         super()._allocate(P, Q)
         L, m = self.config.latents, self.config.digit_rank
-        self._zeros("phase", kind=torch.int64)
+        self.phase = self._zeros(kind=torch.int64)
         # the expansion of the expected log prior
-        self._zeros("slope_mu", P, Q, L)
-        self._zeros("slope_var", P, Q)  # the same for all channels
-        self._zeros("slope_vectors", P, m)
-        self._zeros("slope_kernel", 3, kind=torch.float64)
-        self._zeros("offset", P, kind=torch.float64)
+        self.slope_mu = self._zeros(P, Q, L)
+        self.slope_var = self._zeros(P, Q)  # the same for all channels
+        self.slope_vectors = self._zeros(P, m)
+        self.slope_kernel = self._zeros(3, kind=torch.float64)
+        self.offset = self._zeros(P, kind=torch.float64)
 
     @property
     def alpha(self) -> Tensor:

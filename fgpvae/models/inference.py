@@ -9,33 +9,28 @@ import torch
 from torch import Tensor
 
 from fgpvae import arrays
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.gp import gaussian
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Calibration of a model, fitted on digits that it was not trained on.
+    """Calibration of a model, fitted on digits that it was not trained on; empty if not measured.
 
-    Pixels: with the variance v of a pixel over posterior samples, sd² = v + pixel_variance, and the
-    central 50 % and 90 % bands are `half` and `most` times sd to either side, at each number of
-    `views`. Pictures: with v̄ the mean of v over the pixels, `picture_sd` is the root of the mean
-    squared error to be expected, `image` = slope, floor of slope v̄ + floor. Angles: the posterior
-    is softmax(-a error - b KL(style) + c evidence), `angle` = a, b, c. Angles of uploaded pictures,
-    by `picture_scores`: softmax(-a error + b density + c angle density), `picture` = a, b, c.
-    `unfamiliarity` are the weights of `novelty.features`; `familiar` are the largest weighted sums
-    of a typical digit and of an unusual one. All are empty if they were not measured.
+    With the variance v of a pixel over posterior samples, sd² = v + pixel_variance.
     """
 
     pixel_variance: float
-    views: tuple[int, ...]
-    half: tuple[float, ...]
-    most: tuple[float, ...]
+    views: tuple[int, ...]  # numbers of views at which bands were measured
+    half: tuple[float, ...]  # the central 50 % band is `half` times sd to either side
+    most: tuple[float, ...]  # the same for the 90 % band
+    # posterior of an angle: a, b, c of softmax(-a error - b KL(style) + c evidence)
     angle: tuple[float, float, float]
-    image: tuple[float, float]
+    image: tuple[float, float]  # slope and floor of `picture_sd`
+    # the same for an uploaded picture: a, b, c of softmax(-a error + b density + c angle density)
     picture: tuple[float, ...] = ()
-    familiar: tuple[float, ...] = ()
-    unfamiliarity: tuple[float, ...] = ()
+    familiar: tuple[float, ...] = ()  # largest weighted sums of a typical and of an unusual digit
+    unfamiliarity: tuple[float, ...] = ()  # weights of `novelty.features` in these sums
 
     def __post_init__(self) -> None:
         bands = len(self.views) == len(self.half) == len(self.most) > 0
@@ -43,8 +38,8 @@ class Calibration:
         limits = len(self.familiar) in (0, 2) and list(self.familiar) == sorted(self.familiar)
         numbers = self.pixel_variance, *self.half, *self.most, *self.angle, *self.image
         least = min(*numbers, *self.picture, min(self.views, default=0) - 1)
-        if not (bands and weights and limits and least >= 0):
-            raise UserError("The calibration of a model is damaged.")
+        fits = bands and weights and limits and least >= 0
+        require(fits, "The calibration of a model is damaged.")
 
     def band(self, level: int, views: int) -> float:
         """Half-width of the central 50 or 90 % band, in sd, given a number of views."""
@@ -61,8 +56,7 @@ class Posterior:
     """Distribution of the codes of P digits at any angle, given their views.
 
     A code [L] is what the decoder takes. Angles `at` [P, S] may be an array or a tensor; answers
-    [P, S, L] are of the same kind. Subclasses define `_mean`, `_variance` and `_sample` for float64
-    angles on the model's device.
+    [P, S, L] are of the same kind.
 
     >>> import numpy as np
     >>> import fgpvae
@@ -72,6 +66,11 @@ class Posterior:
     >>> posterior.mean(at).shape == posterior.variance(at).shape == posterior.sample(at).shape
     True
     """
+
+    # defined by subclasses, for float64 angles [P, S] on the model's device -> [P, S, L]
+    _mean: Callable[[Tensor], Tensor]
+    _variance: Callable[[Tensor], Tensor]
+    _sample: Callable[[Tensor, torch.Generator | None], Tensor]
 
     def __init__(self, title: str, digits: int, device: torch.device) -> None:
         self.title, self.digits, self.device = title, digits, device
@@ -101,23 +100,11 @@ class Posterior:
         """Posterior variance as a share of the prior variance, at angles [P, S] -> [P, S]."""
         raise UserError(f"The {self.title} has no measure of its uncertainty.")
 
-    def _mean(self, w: Tensor) -> Tensor:
-        raise TypeError(f"{type(self).__name__} does not implement `_mean`")
-
-    def _variance(self, w: Tensor) -> Tensor:
-        raise TypeError(f"{type(self).__name__} does not implement `_variance`")
-
-    def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
-        raise TypeError(f"{type(self).__name__} does not implement `_sample`")
-
     def _angles(self, at: Any) -> Tensor:
         w = arrays.tensor(at, "Angles to generate at", self.device).double()
-        if w.ndim != 2 or len(w) != self.digits:
-            raise UserError(
-                f"Angles to generate at must be [P, S] with P = {self.digits}; got {list(w.shape)}."
-            )
-        if not bool(w.isfinite().all()):
-            raise UserError("An angle to generate at is not a finite number.")
+        wanted = f"Angles to generate at must be [{self.digits}, S]; got {list(w.shape)}."
+        require(w.ndim == 2 and len(w) == self.digits, wanted)
+        require(w.isfinite().all(), "An angle to generate at is not a finite number.")
         return w
 
 

@@ -4,14 +4,10 @@ Prior: k(i, j) = (d_p(i) · d_p(j)) σ² k_r(w_i, w_j) in every channel, d_p a v
 The inducing points are pairs of a digit vector and an angle, learned like everything else.
 
 q(u) is the posterior given the codes N(μ_i, s_i²) that the encoder finds for the b images of a
-batch, each counted N/b times. Its evidence lower bound is published as
-
-    (N/b) Σ_i E_q [log p(y_i | z_i) - log N(z_i | μ_i, s_i²)] + Hensman's bound on log Z,
-
-and Hensman's bound is (N/b) Σ_i E_q log N(μ_i | z_i, s_i²) - KL(q(u) || p(u)): the terms of the
-encoder cancel, and what is left is (N/b) Σ_i E_q log p(y_i | z_i) - KL(q(u) || p(u)). Without an
-encoder, q(u) is learned itself, which is the sparse variational GP of Hensman et al. (2013) with a
-decoder on top. Cost of a batch: O(M³ + bM²).
+batch, each counted N/b times. The published bound contains E_q log N(μ_i | z_i, s_i²) twice, with
+opposite signs; what is left is (N/b) Σ_i E_q log p(y_i | z_i) - KL(q(u) || p(u)). Without an
+encoder, q(u) is learned itself: the sparse variational GP of Hensman et al. (2013) with a decoder
+on top. Cost of a batch: O(M³ + bM²).
 """
 
 import math
@@ -47,9 +43,8 @@ class SVGPVAEConfig(DigitVectorConfig):
     """Settings of the sparse GPs: rank of the digit vectors, number of inducing points.
 
     >>> from fgpvae import SVGPVAEConfig
-    >>> SVGPVAEConfig(inducing=0)
-    Traceback (most recent call last):
-    fgpvae.settings.SettingError: inducing (M) must be from 1 to 512, not 0.
+    >>> SVGPVAEConfig(latents=4).inducing
+    32
     """
 
     name: str = "svgpvae"
@@ -84,14 +79,11 @@ class SparsePosterior(Posterior):
 
 
 class InducingGP(DigitVectorModel):
-    """What the sparse GPs share: inducing points, the bound of a batch, the prediction.
-
-    A subclass defines q(u): in training (`from_batch`), and given the stored training views
-    (`_infer`).
-    """
+    """What the sparse GPs share; a subclass defines q(u) in training and given all views."""
 
     Config = SVGPVAEConfig
     complexity = "O(M³ + bM²)"
+    from_batch: Callable[[Views, Tensor], InducingPosterior]  # q(u) given a batch and its φ
 
     def __init__(self, config: SVGPVAEConfig) -> None:
         super().__init__(config)
@@ -122,10 +114,6 @@ class InducingGP(DigitVectorModel):
         cross = (d @ inducing.mT)[:, None] * self.kernel.gram(w, angles)  # [P, S, M]
         prior = d.square().sum(-1, keepdim=True) * self.kernel.diagonal(w)
         return sparse.features(cross, C), prior
-
-    def from_batch(self, views: Views, phi: Tensor) -> InducingPosterior:
-        """q(u) given a batch with features [P, Q, M]."""
-        raise TypeError(f"{type(self).__name__} does not implement `from_batch`")
 
     def terms(
         self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None
