@@ -16,7 +16,7 @@ from fgpvae.evaluation.metrics import fitted_exponent
 from fgpvae.gp.kernels import Periodic
 from fgpvae.gp.posterior import FourierPosterior
 from fgpvae.runs.memory import peak_mb
-from fgpvae.training.batches import FixedViews, build_source
+from fgpvae.training.batches import FixedViews
 from fgpvae.training.presets import PRESETS
 from fgpvae.training.trainer import Trainer
 
