@@ -53,9 +53,13 @@ class Choice:
     def own(self) -> bool:
         return self.name.startswith(OWN)
 
+    # st.cache_resource takes 0.3 ms for a key, and a page asks for these two hundreds of times
     @property
+    @lru_cache(maxsize=64)  # noqa: B019 (few choices exist, and they are small)
     def config(self) -> RunConfig:
-        return _config(self)
+        if self.own:
+            return checkpoints.load_config(self.path.parent)
+        return checkpoints.shipped_config(self.name)
 
     @property
     def line(self) -> str:
@@ -72,9 +76,16 @@ class Choice:
         return MODELS[self.config.model.name]
 
     @property
+    @lru_cache(maxsize=16)  # noqa: B019
     def collection(self) -> Collection:
         """The collection that the model was trained on."""
-        return _collection(self)
+        config, objects = self.config, None
+        if config.data.split == OBJECTS:
+            with st.spinner("Reading the objects of this run"):
+                objects = checkpoints.load_objects(self.path.parent)
+            if objects.shape != config.model.network.shape:
+                raise UserError(f"The objects of '{self.name}' do not fit its model.")
+        return collection_of(config.data, objects, config.seed)
 
     @property
     def group(self) -> str:
@@ -179,22 +190,3 @@ def missing(name: str) -> str:
 @st.cache_resource(max_entries=MOST, show_spinner=False)
 def _loaded(path: Path, version: float) -> fgpvae.Model:
     return checkpoints.load_model(path)
-
-
-# st.cache_resource takes 0.3 ms for a key, and a page asks for these two hundreds of times
-@lru_cache(maxsize=64)
-def _config(choice: Choice) -> RunConfig:
-    if choice.own:
-        return checkpoints.load_config(choice.path.parent)
-    return checkpoints.shipped_config(choice.name)
-
-
-@lru_cache(maxsize=16)
-def _collection(choice: Choice) -> Collection:
-    config, objects = choice.config, None
-    if config.data.split == OBJECTS:
-        with st.spinner("Reading the objects of this run"):
-            objects = checkpoints.load_objects(choice.path.parent)
-        if objects.shape != config.model.network.shape:
-            raise UserError(f"The objects of '{choice.name}' do not fit its model.")
-    return collection_of(config.data, objects, config.seed)

@@ -104,6 +104,13 @@ def gallery(key: str, choice: Choice, current: Subject, second: Subject | None =
     With a `second` subject the two are A and B, and a switch selects which of them a click picks.
     """
     words, target, shown = choice.collection.words, key, current
+
+    def to_class(label: int) -> None:
+        found = first(choice, label)
+        if not new and found.new:
+            found = choice.collection.subjects(False, label)[0]
+        pick(target, choice, found.id)
+
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if second is not None:
             one = words.one.capitalize()
@@ -126,8 +133,16 @@ def gallery(key: str, choice: Choice, current: Subject, second: Subject | None =
             help=f"The model learned from the training {words.many} and never saw the new ones.",
             label_visibility="collapsed",
         )
-        with place:
-            label = _label(target, choice, shown, new)
+        label, classes = None, sorted(choice.collection.classes)
+        if len(classes) > 1:
+            label = place.pills(
+                "Class",
+                classes,
+                required=True,
+                label_visibility="collapsed",
+                wrap=True,  # not the last on a phone, where it would be out of sight
+                **widget_keys.showing(f"{target}.class", shown.label, to_class),
+            )
         more = st.toggle("More", key=f"{key}.more")
     every = list(choice.collection.subjects(new, label))[: MORE if more else SHOWN]
     for special in (second, current):
@@ -156,26 +171,4 @@ def tile(subject: Subject, current: Subject, second: Subject | None = None) -> T
         selected=is_a,
         second=is_b and not is_a,
         badge=badge if second is not None else "",
-    )
-
-
-def _label(target: str, choice: Choice, current: Subject, new: bool) -> int | None:
-    """Show a box for the class; changing it picks a subject of the new class."""
-    classes = sorted(choice.collection.classes)
-    if len(classes) < 2:
-        return None
-
-    def changed(label: int) -> None:
-        found = first(choice, label)
-        if not new and found.new:
-            found = choice.collection.subjects(False, label)[0]
-        pick(target, choice, found.id)
-
-    return st.pills(
-        "Class",
-        classes,
-        required=True,
-        label_visibility="collapsed",
-        wrap=True,  # not the last on a phone, where it would be out of sight
-        **widget_keys.showing(f"{target}.class", current.label, changed),
     )

@@ -101,23 +101,18 @@ def paper_table(chosen: list[Choice]) -> None:
         columns, alt = models_table(rows), "The error of every model, and the published one"
         marked = [title for title in (*METRICS.values(), SECONDS) if title in columns]
         files.table("compare.table", columns, marked, alt)
-        references_table(lines)
+        knows = {GEOMETRY: "knows geometry: turns the nearest view"}
+        without: Columns = {
+            "Without a model": list(lines),
+            "What it has": [knows.get(name, "nothing learned") for name in lines],
+            "Error": [Spread.of(value) for value in lines.values()],
+        }
+        with st.expander("Without a model"):
+            files.table("compare.references", without, (), "The error of what needs no model")
+            files.download(partial(files.columns_csv, without), "references.csv")
         notes(rows, own)
         columns["Held-out angle, sampled"] = [row.scores["test_mse_sampled"] for row in rows]
         files.foot(result, partial(files.columns_csv, columns), "table.csv")
-
-
-def references_table(lines: dict[str, float]) -> None:
-    """References without a model."""
-    knows = {GEOMETRY: "knows geometry: turns the nearest view"}
-    columns: Columns = {
-        "Without a model": list(lines),
-        "What it has": [knows.get(name, "nothing learned") for name in lines],
-        "Error": [Spread.of(value) for value in lines.values()],
-    }
-    with st.expander("Without a model"):
-        files.table("compare.references", columns, (), "The error of what needs no model")
-        files.download(partial(files.columns_csv, columns), "references.csv")
 
 
 def models_table(rows: Sequence[Row]) -> Columns:

@@ -26,9 +26,9 @@ EXAMPLE, DRAW, UPLOAD, CAMERA, RANDOM = "Example", "Draw", "Upload", "Camera", "
 FEW = 4  # visible examples
 PLAIN = (3, 2, 5, 7)  # classes of the examples, if the model knows them
 NOTHING = Built(title="No digit yet", sentence="Draw, upload or choose one, and it turns here.")
+UNCLEAR = Built(title="One digit or several?", sentence="Say what your pictures show.")
 SIDES, DIGITS = "One digit from several sides", "Different digits"
 MEMORY = "Pictures stay in memory while this page is open; nothing is written to disk."
-# on a phone scroll to what was chosen last: a source, then the picture
 BRING, CANVAS, TOP = "shell.card.extrapolate-bring", "extrapolate.canvas", "extrapolate.top"
 
 
@@ -84,13 +84,10 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
             views = [View(id, image, own_image, degrees)]
             own = {"subject": digit.id, "shown": str(degrees)}
         else:
-            draw = partial(_drawn, link)
             bring = {UPLOAD: _uploaded, CAMERA: _photographed}
-            brought = bring.get(source, draw)()
+            brought = bring.get(source, partial(_drawn, link))()
             if brought is None:
-                built = Built(
-                    title="One digit or several?", sentence="Say what your pictures show."
-                )
+                built = UNCLEAR
             elif brought:
                 views, shown, waits = _pictures(brought, source)
                 if waits:
@@ -99,21 +96,17 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
     if views:
         with st.container(key=TOP):
             built = angle.build(choice, views, shown, own, link)
-    _in_sight(source, views[-1].id if views else None)
-    return built
-
-
-def _in_sight(source: str, id: str | None) -> None:
-    """On a phone, scroll to another source, then to a new picture of it, except while drawing."""
-    name, now = "extrapolate.in_sight", (source, id)
+    # on a phone scroll to another source, then to a new picture of it, except while drawing
+    name, now = "extrapolate.in_sight", (source, views[-1].id if views else None)
     before, target = st.session_state.get(name, (now, None))
     if source != before[0]:
         target = CANVAS if source == DRAW else BRING, source
     elif now != before and source != DRAW:
-        target = id and (TOP, id)
+        target = now[1] and (TOP, now[1])
     st.session_state[name] = now, target
     if target:
         frame.in_sight(*target)
+    return built
 
 
 def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, bool]:

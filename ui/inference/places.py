@@ -14,15 +14,11 @@ def from_dial(track: Track, angle: float) -> float:
     return float(np.deg2rad(angle)) if track.period else angle / 50 - 1
 
 
-def colour(track: Track, w: float) -> str:
-    if not track.period:  # a line has the first colours of the circle
-        share = float(np.clip((w + 1) / 2, 0, 1))
-        w = 2 * np.pi * share * (len(palette.TRACK) - 1) / len(palette.CYCLE)
-    return palette.angle_colour(w)
-
-
 def colours(track: Track, w: np.ndarray) -> list[str]:
-    return [colour(track, float(place)) for place in w]
+    if not track.period:  # a line has the first colours of the circle
+        share = np.clip((w + 1) / 2, 0, 1)
+        w = 2 * np.pi * share * (len(palette.TRACK) - 1) / len(palette.CYCLE)
+    return palette.angle_colours(w)
 
 
 def labels(track: Track, w: np.ndarray) -> list[str]:

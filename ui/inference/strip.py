@@ -8,7 +8,7 @@ from fgpvae.data.collections import Collection
 from ui.catalog.models import Choice
 from ui.components import dial, pictures
 from ui.components.tiles import Tile, tiles
-from ui.inference.places import colour, from_dial, labels, to_dial
+from ui.inference.places import colours, from_dial, labels, to_dial
 from ui.shell import frame
 
 MOST = 24  # places side by side
@@ -29,7 +29,8 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: dial.DialState) -> N
     images, texts = seen.images(w[views], style), labels(track, w[views])
     observed = seen.observed.any() & np.resize(seen.observed, len(w))
     places, shown = [to_dial(track, float(w[view])) for view in views], list[Tile]()
-    for view, image, text in zip(views, images, texts, strict=True):
+    hues = colours(track, w[views])
+    for view, image, text, hue in zip(views, images, texts, hues, strict=True):
         held = view in subject.held_out
         unseen = held_out_text(choice) if held else "imagined"
         shown.append(
@@ -38,7 +39,7 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: dial.DialState) -> N
                 pictures.address(image, 3),
                 f"{text}, {'observed' if observed[view] else unseen}",
                 text=text,
-                colour=colour(track, float(w[view])),
+                colour=hue,
                 dot=bool(observed[view]),
                 marked=held,
                 selected=bool(np.isclose(track.apart(w[view], here), 0, atol=1e-3)),
@@ -70,10 +71,7 @@ def redrawn(seen: Imagined, collection: Collection, marked: int | None = None) -
     subject, track = seen.subject, collection.track
     few = some_views(subject.w)
     w = subject.w[few]
-    bars = [
-        colour(track, float(place)) if given else "transparent"
-        for place, given in zip(w, seen.observed[few], strict=True)
-    ]
+    bars = np.where(seen.observed[few], colours(track, w), "transparent").tolist()
     return pictures.grid(
         [("true", subject.images[few]), ("model", seen.images(w))],
         labels(track, w),

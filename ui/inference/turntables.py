@@ -1,5 +1,8 @@
 """Cards whose pictures move with the dial: the truth with errors, and posterior samples."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -7,7 +10,8 @@ from fgpvae.browser.imagined import Imagined
 from fgpvae.data.digits import ROTATION, PictureSubject, rotated
 from fgpvae.data.subjects import MEAN, NEAREST, Collection
 from fgpvae.evaluation.metrics import mse
-from ui.components.turntable import turntable
+from ui.components.pictures import address
+from ui.components.shared import Component
 from ui.inference import cached
 from ui.shell import frame
 
@@ -15,6 +19,7 @@ FRAMES = 48  # number of places at which pictures are drawn along the track
 COUNT = 6  # samples
 SURE = 0.5  # minimum spread of samples, as a share of the error, that shows the doubt
 
+_turntable = Component("turntable")
 HINTS = {
     "true": "The true picture here.",
     "model": "What the model draws here: its posterior mean.",
@@ -27,6 +32,22 @@ HINTS = {
     "pixel sd": "The expected error of a pixel, from posterior samples, calibrated on data held "
     "out from training.",
 }
+
+
+def _show(rows: Mapping[str, np.ndarray], line: bool, key: str, name: str, **options: Any) -> None:
+    """Show pictures [S, n, m] or [S, 3, n, m] by caption, as the dial `key` moves.
+
+    They are at S places around the circle, or on a `line` from end to end. Three are side by side,
+    fewer where one would have less than `least` pixels. `figures` are numbers at the same places.
+    `silent` is shown instead while the dial has another style than the subject's own.
+    """
+    images = np.stack(list(rows.values()))
+    images = images[:, :, None] if images.ndim == 4 else images  # [R, S, C, n, m]
+    count, frames, channels, height, width = images.shape
+    sheet = images.transpose(2, 0, 3, 1, 4).reshape(channels, count * height, frames * width)
+    data = {"names": list(rows), "frames": frames, "height": height, "width": width, "line": line}
+    data |= {"sheet": address(sheet[0] if channels == 1 else sheet), "hints": HINTS, "key": key}
+    _turntable(f"{key}.{name}", data | {"figures": {}, "least": 0, "silent": ""} | options)
 
 
 def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool = False) -> None:
@@ -47,20 +68,19 @@ def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool
     made, doubt = seen.images(w), cached.doubt(seen, w, warned)
     references = {} if own else collection.references(subject, seen.observed, w)
     figures = {
-        name: ((images - truth) ** 2).reshape(len(w), -1).mean(1).tolist()
+        name: ((images - truth) ** 2).reshape(len(w), -1).mean(1).round(5).tolist()
         for name, images in {"MSE here": made, **references}.items()
     }
     if doubt is not None:
-        figures["pixel sd"] = doubt.tolist()
+        figures["pixel sd"] = doubt.round(5).tolist()
     with frame.card(title, key="inference.truth"):
-        turntable(
+        _show(
             {"true": truth, "model": made, "difference": np.abs(made - truth)},
-            key=key,
-            name="truth",
+            not collection.track.period,
+            key,
+            "truth",
             figures=figures,
-            hints=HINTS,
             silent="The style was changed, so there is no true picture to compare with.",
-            line=not collection.track.period,
         )
         if recorded:
             st.caption("Only recorded views have a true picture; the nearest one is shown.")
@@ -85,10 +105,5 @@ def possibilities(seen: Imagined, collection: Collection, key: str) -> None:
         if doubt[most] < SURE * error:
             said += f" The picture there has an error of {error:.3f}: the model blurs the rest."
     with frame.card("Possibilities", said, "inference.possible"):
-        turntable(
-            {f"possible {k}": each for k, each in enumerate(samples, start=1)},
-            key=key,
-            name="possible",
-            line=not track.period,
-            least=130,
-        )
+        rows = {f"possible {k}": each for k, each in enumerate(samples, start=1)}
+        _show(rows, not track.period, key, "possible", least=130)

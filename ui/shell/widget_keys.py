@@ -16,10 +16,10 @@ def showing(name: str, value: object, changed: Callable[[Any], None]) -> dict[st
     """
     counter = f"{name}.key"
     number: int = st.session_state.get(counter, 0)
-    key = _key(name, number)
+    key = f"{name}.{number}" if number else name
     if st.session_state.get(key) != value:
         number += key in st.session_state
-        key = _key(name, number)
+        key = f"{name}.{number}" if number else name
         st.session_state[counter], st.session_state[key] = number, value
 
     def on_change() -> None:
@@ -28,7 +28,3 @@ def showing(name: str, value: object, changed: Callable[[Any], None]) -> dict[st
             changed(st.session_state[key])
 
     return {"key": key, "on_change": on_change}
-
-
-def _key(name: str, number: int) -> str:
-    return f"{name}.{number}" if number else name

@@ -1,12 +1,7 @@
 """The dial that turns a digit, and sliders for its style, all in the browser.
 
 The browser loads the decoder's weights once and gets a few numbers a digit
-(`fgpvae.browser.export`); dragging sends nothing back. After a drag the pose is sent to the server
-and the page runs again:
-
-    indices = dial.context("rotate", [0, 4, 8])  # the views the person has chosen
-    seen = imagine(model, subject, indices)
-    state = dial.dial(seen, collection, st.columns(2), key="rotate")
+(`fgpvae.browser.export`). Dragging sends nothing; its end sends the pose, and the page runs again.
 """
 
 import base64
@@ -28,7 +23,6 @@ from fgpvae.browser.export import Scene
 from fgpvae.browser.imagined import Imagined
 from fgpvae.browser.style_directions import Style, slider_data
 from fgpvae.data.collections import Collection
-from fgpvae.data.track import Track
 from fgpvae.evaluation.latents import Styles
 from ui.components.shared import Component, offer, packed, read, rounded
 from ui.shell import palette
@@ -225,7 +219,12 @@ def _data(seen: Imagined, collection: Collection, doubt: np.ndarray | None) -> d
     assert scene is not None
     low, high = track.ends
     turned = np.rad2deg(scene.angles).round(2) % 360
-    trails = seen.trails(track.grid(STEPS), TRAILS)
+    trails, w = seen.trails(track.grid(STEPS), TRAILS), track.grid(WIDTHS)
+    if doubt is not None:
+        period = 2 * np.pi if track.period else None
+        widths = np.interp(w, track.grid(len(doubt)), np.minimum(doubt / WIDEST, 1), period=period)
+    else:
+        widths = np.full(WIDTHS, NARROW) if scene.variance is None else scene.unknown(w)
     return {
         **_decoded(scene),
         "line": scene.line,
@@ -238,19 +237,9 @@ def _data(seen: Imagined, collection: Collection, doubt: np.ndarray | None) -> d
         "heldOutColour": palette.HELD_OUT,
         "thing": collection.words.one,
         "disc": collection.fills_disc,
-        "widths": rounded(_widths(scene, track, doubt)),
+        "widths": rounded(widths),
         "trails": None if trails is None else _packed(trails),
     }
-
-
-def _widths(scene: Scene, track: Track, doubt: np.ndarray | None) -> np.ndarray:
-    """The width of the ring at even places, from 0 to 1."""
-    w = track.grid(WIDTHS)
-    if doubt is not None:
-        shares = np.minimum(doubt / WIDEST, 1)
-        period = 2 * np.pi if track.period else None
-        return np.interp(w, track.grid(len(doubt)), shares, period=period)
-    return np.full(WIDTHS, NARROW) if scene.variance is None else scene.unknown(w)
 
 
 def _page(
