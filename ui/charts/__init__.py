@@ -128,11 +128,13 @@ def band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> go.Sc
     )
 
 
-def heatmap(values: np.ndarray, names: Sequence[str], colour: str, axis: str = "") -> go.Figure:
+def heatmap(
+    values: np.ndarray, names: Sequence[str], colour: str, axis: str = "", edge: int | None = None
+) -> go.Figure:
     """A square matrix of values from 0, no colour, to 1, full colour; its first row on top.
 
     `names` are those of rows and columns, all different. Without `axis`, a title for both, the axes
-    are hidden.
+    are hidden. Lines divide it at `edge`, the index of the first global channel.
     """
     n = len(values)
     made = figure(axis, axis)
@@ -157,6 +159,9 @@ def heatmap(values: np.ndarray, names: Sequence[str], colour: str, axis: str = "
     }
     made.update_xaxes(range=[-0.5, n - 0.5], **common)
     made.update_yaxes(range=[n - 0.5, -0.5], scaleanchor="x", **common)
+    if edge is not None:
+        rule = {"line": {"color": palette.GLOBAL, "width": 1.5}}
+        made.add_vline(edge - 0.5, **rule).add_hline(edge - 0.5, **rule)
     return made
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -16,12 +17,13 @@ from fgpvae.data.collections import PictureSubject
 from fgpvae.orientation import novelty, picture_scores, several_views
 from fgpvae.orientation.one_view import Mode
 from ui.catalog import Choice
+from ui.components.shared import Component
 from ui.components.tiles import Tile, tiles
-from ui.components.upright import upright
 from ui.extrapolate import pieces
 from ui.extrapolate.built import Built
 from ui.shell import frame, palette, query_params
 
+_upright = Component("upright")
 POSSIBLE = 0.05  # minimum share of the posterior at which an angle is suggested
 DISC, INNER, LENGTH = 56, 66, 22  # radii of picture and ring; longest petal
 SAME, NEAR = math.radians(4), math.radians(20)
@@ -111,16 +113,22 @@ def _card(
     """Ask whether the picture `shown` is upright and which digit it is, with suggestions."""
     view, model = views[shown], choice.load()
     w, belief = float(found.angles[shown]), None if found.belief is None else found.belief[shown]
+
+    def turn(sent: dict[str, Any]) -> None:
+        degrees = sent.get("angle")  # None if the model shall infer it again
+        if degrees is None or (isinstance(degrees, int | float) and math.isfinite(degrees)):
+            _state(view.id, degrees and round(float(degrees), 1))
+
     question = frame.card("Is this the right way up?", key="extrapolate.angle")
     with question, st.container(horizontal=True, key="extrapolate.question"):
         with st.container(key="extrapolate.picture"):
-            upright(
-                _belief_ring(belief, pieces.upright_address(view.own)),
-                round(float(np.rad2deg(w)), 1) % 360,
-                key=f"extrapolate.upright.{view.id}",
-                stated=_stated(view.id) is not None,
-                on_turn=lambda degrees: _state(view.id, degrees),
-            )
+            data = {
+                "drawing": _belief_ring(belief, pieces.upright_address(view.own)),
+                "angle": round(float(np.rad2deg(w)), 1) % 360,
+                "stated": _stated(view.id) is not None,
+                "cycle": palette.CYCLE,
+            }
+            _upright(f"extrapolate.upright.{view.id}", data, turned=turn)
         with st.container(key="extrapolate.suggested", gap="small"):
             if belief is None:
                 st.caption(f"This model cannot find the angle of a picture. {TURN}.")

@@ -137,10 +137,7 @@ def history(
     target: float | None,
     beside: dict[str, list[Line]],
 ) -> go.Figure:
-    """One quantity over the epochs, with a dot at the chosen one and a line at the target.
-
-    Runs `beside` it are dotted, up to the same epoch.
-    """
+    """One quantity over the epochs, with a dot at the chosen one; runs `beside` it are dotted."""
     epochs, values = [line["epoch"] for line in lines], [line[what] for line in lines]
     grey = partial(charts.line, colour=charts.GREY, hover=HOVER, width=1.5)
     traces = [grey(epochs[:: len(epochs) - 1], [target] * 2, "κ²", dash="dash")] if target else []

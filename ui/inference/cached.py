@@ -48,10 +48,7 @@ def doubt(seen: Imagined, w: np.ndarray, warned: bool = False) -> np.ndarray | N
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def sliders(choice: Choice, label: int | None) -> list[Style] | None:
-    """Fit the sliders to training subjects of a class, or of all where it is not known.
-
-    None if that is not possible: the sliders are then numbered.
-    """
+    """Fit the sliders to training subjects of a class, or of all; None if that is not possible."""
     model, collection = choice.load(), choice.collection
     try:
         views = collection.training_views(label, COUNT)

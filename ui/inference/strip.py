@@ -64,10 +64,7 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: dial.DialState) -> N
 
 
 def redrawn(seen: Imagined, collection: Collection, marked: int | None = None) -> str:
-    """Views of a subject, true and as the model redraws them, with a bar below those it sees.
-
-    As HTML; `marked` is the index of a view to be outlined.
-    """
+    """HTML of views, true and redrawn, a bar below those the model sees, one of them `marked`."""
     subject, track = seen.subject, collection.track
     few = some_views(subject.w)
     w = subject.w[few]

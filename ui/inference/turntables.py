@@ -51,10 +51,7 @@ def _show(rows: Mapping[str, np.ndarray], line: bool, key: str, name: str, **opt
 
 
 def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool = False) -> None:
-    """Show the true picture at the place of the dial `key`, with errors; nothing without views.
-
-    `warned` is that of `cached.doubt`.
-    """
+    """Show the true picture at the place of the dial `key`, with errors; nothing without views."""
     if not seen.observed.any():
         return
     subject, w, title = seen.subject, collection.track.grid(FRAMES), "Against the truth"

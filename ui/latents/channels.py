@@ -68,10 +68,7 @@ def chart(
     axis: dict[str, Any],
     unit: str,
 ) -> go.Figure:
-    """Posterior mean and band of each channel, with `dots` for the encodings of single views.
-
-    Bands and bars are two standard deviations. Channels of a block have axes of one range.
-    """
+    """Posterior mean and encodings of single views (`dots`), each ± two standard deviations."""
     made = charts.panels(list(shown), columns, ROW, horizontal_spacing=0.16 / columns)
     reach: dict[str, float] = {}  # of each block
     for block, channel in shown.values():
@@ -161,14 +158,6 @@ def correlations(choice: Choice) -> None:
     largest = strength[~np.eye(len(strength), dtype=bool)].max(initial=0)
     alt = f"Correlations of {len(strength)} channels; two different ones reach {largest:.2f}"
     with last, frame.card("Which channels go together", "Correlations without their signs."):
-        charts.show(partial(between_channels, strength, edge), "latents.channels", MATRIX, alt)
-
-
-def between_channels(strength: np.ndarray, edge: int | None) -> go.Figure:
-    """Correlations between channels; `edge` is the index of the first global one."""
-    names = [str(k + 1) for k in range(len(strength))]
-    made = charts.heatmap(strength, names, charts.GREY, axis="channel")
-    if edge is not None:
-        rule = {"line": {"color": palette.GLOBAL, "width": 1.5}}
-        made.add_vline(edge - 0.5, **rule).add_hline(edge - 0.5, **rule)
-    return made
+        names = [str(k + 1) for k in range(len(strength))]
+        make = partial(charts.heatmap, strength, names, charts.GREY, "channel", edge)
+        charts.show(make, "latents.channels", MATRIX, alt)

@@ -107,19 +107,16 @@ def table(measured: dict[str, Scores]) -> Any:
 
     data = pd.DataFrame([each[:2] for each in FIGURES.values()], columns=["Figure", "Best"])
     marks = data.astype(object).assign(Figure="", Best="")
-    best = [winners(key, measured) for key in FIGURES]
+    best = []  # names of the models whose score is nearest to the best value
+    for key, (_, _, aim, _) in FIGURES.items():
+        apart = {}
+        for name, found in measured.items():
+            goal, value = found.get(aim) if isinstance(aim, str) else aim, found.get(key)
+            if goal is not None and value is not None:
+                apart[name] = abs(value - goal)
+        best.append([name for name, each in apart.items() if each == min(apart.values())])
     for name, found in measured.items():
         values = [(form, found.get(key)) for key, (*_, form) in FIGURES.items()]
         data[name] = ["–" if value is None else form.format(value) for form, value in values]
         marks[name] = [charts.BEST if name in names else "" for names in best]
     return data.style.apply(lambda _: marks, axis=None)
-
-
-def winners(key: str, measured: dict[str, Scores]) -> list[str]:
-    """The models whose score is nearest to the best value."""
-    best, apart = FIGURES[key][2], {}
-    for name, found in measured.items():
-        aim, value = (found.get(best) if isinstance(best, str) else best), found.get(key)
-        if aim is not None and value is not None:
-            apart[name] = abs(value - aim)
-    return [name for name, each in apart.items() if each == min(apart.values())]

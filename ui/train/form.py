@@ -58,11 +58,7 @@ def flat(table: Mapping[str, Any], parent: str = "") -> Iterator[tuple[str, Any]
 
 
 def _typed() -> tuple[dict[str, Any], dict[str, Setting], str]:
-    """The input of the form, also while it is folded.
-
-    Return the table of a config, the settings that have an effect, and an error message if an input
-    is not a value.
-    """
+    """The table of a config, also while the form is folded; the settings in use; an error."""
     table, state, wrong = asdict(st.session_state[BASE]), st.session_state, ""
     put(table, "model.name", state.get(key("model.name"), table["model"]["name"]))
     offered = {}

@@ -159,10 +159,7 @@ def upload_run() -> None:
 
 
 def own_objects() -> RunConfig | None:
-    """Ask for own objects and the kind of their views; return a config for them.
-
-    None until all is valid; the objects themselves are in the session state.
-    """
+    """Ask for own objects, which the session state gets; their config, None until it is valid."""
     file = st.file_uploader(
         "Images of objects, each from several views: a NumPy archive (.npz) with the arrays "
         "images, object and view",

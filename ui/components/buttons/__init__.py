@@ -16,10 +16,7 @@ def film(key: str, name: str) -> None:
 
 
 def paste(key: str) -> None:
-    """Pass a picture from the clipboard to the uploader of the page, which checks and shows it.
-
-    Ctrl+V does it, and a button if the browser allows reading the clipboard.
-    """
+    """Pass a picture from the clipboard to the uploader of the page, which checks and shows it."""
     _paste(key, {})
 
 

@@ -245,13 +245,10 @@ def _data(seen: Imagined, collection: Collection, doubt: np.ndarray | None) -> d
 def _page(
     decoder: bytes, data: dict[str, Any], sliders: dict[str, Any] | None, title: str, sentence: str
 ) -> str:
-    """The dial as one HTML file, made of the modules that the app loads, without server or network.
-
-    Views cannot be added in it, because the encoder is on the server.
-    """
+    """The dial as one HTML file of the modules that the app loads, without server or network."""
     content = {
         "decoder": base64.b64encode(decoder).decode(),
-        "dial": {**data, "editable": False, "beside": None},
+        "dial": {**data, "editable": False, "beside": None},  # the encoder is on the server
         "sliders": sliders,
     }
     parts = {

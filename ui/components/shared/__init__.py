@@ -30,10 +30,7 @@ _offered: WeakValueDictionary[str, Network] = WeakValueDictionary()
 
 
 class Component:
-    """A component of Streamlit, made of NAME.js, NAME.html and NAME.css in a folder of its name.
-
-    The script is a module that the browser loads once, with what it imports.
-    """
+    """A component of Streamlit, made of NAME.js, NAME.html and NAME.css in a folder of its name."""
 
     def __init__(self, name: str, folder: str = "") -> None:
         folder = folder or name
