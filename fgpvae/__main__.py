@@ -14,11 +14,11 @@ from typing import Any, NoReturn
 import torch
 from tqdm import tqdm
 
-from fgpvae import data, evaluation, files, runs
+from fgpvae import data, files, runs
 from fgpvae.browser import site, strip
 from fgpvae.data.collections import COLLECTIONS
-from fgpvae.errors import UserError
-from fgpvae.evaluation import cards, comparison
+from fgpvae.errors import UserError, require
+from fgpvae.evaluation import cards, comparison, protocol
 from fgpvae.evaluation.film_scores import film_scores
 from fgpvae.experiments import EXPERIMENTS, MODELS, Experiment, report
 from fgpvae.experiments.bench import bench
@@ -51,8 +51,8 @@ def _train(
     directory = options.run_dir
     if options.resume:
         given = (options.preset, options.set, options.data, options.classes)
-        if any((*given, options.kernel, options.period)) or options.seed is not None:
-            raise UserError("A run that is resumed keeps its settings; only --epochs may change.")
+        same = not any((*given, options.kernel, options.period)) and options.seed is None
+        require(same, "A run that is resumed keeps its settings; only --epochs may change.")
         config, objects, epochs = None, None, options.epochs
         total = epochs or load_config(directory).training.epochs
     else:
@@ -77,24 +77,20 @@ def _config(options: argparse.Namespace) -> tuple[RunConfig, data.objects.Object
     epochs = [] if options.epochs is None else [f"training.epochs={options.epochs}"]
     settings, source = [*options.set, *epochs], options.data
     if options.preset == OBJECTS:
-        if not source:
-            raise UserError(
-                "The preset objects needs --data: a NumPy archive or a folder of images."
-            )
-        if options.classes:
-            raise UserError("--classes chooses digits; own objects are all learned.")
+        require(source, "The preset objects needs --data: a NumPy archive or a folder of images.")
+        require(not options.classes, "--classes chooses digits; own objects are all learned.")
         objects = data.object_files.load(source)
         base = presets.for_objects(objects, Path(source).name, options.period, options.kernel)
         return presets.changed(base, settings, **top), objects
-    if options.period or options.kernel:
-        raise UserError("--period and --kernel belong to --preset objects.")
+    plain = not (options.period or options.kernel)
+    require(plain, "--period and --kernel belong to --preset objects.")
     changes = []
     if source:  # MNIST's digits are rotated to new angles in every batch
-        if source != "openml" and not Path(source).is_dir():
-            raise UserError(
-                f"'{source}' is not a directory of MNIST's files; own objects belong to "
-                "--preset objects."
-            )
+        require(
+            source == "openml" or Path(source).is_dir(),
+            f"'{source}' is not a directory of MNIST's files; own objects belong to "
+            "--preset objects.",
+        )
         changes = ["data.split=continuous", f"data.source={json.dumps(source)}", "data.views=16"]
     if options.classes:
         classes = ",".join("0123456789") if options.classes == "all" else options.classes
@@ -155,17 +151,17 @@ def _scores(name: str, quiet: bool) -> dict[str, Any]:
             bar.refresh()
 
         if split == CUBES:
-            return evaluation.evaluate_cubes(model, progress)
+            return protocol.evaluate_cubes(model, progress)
         if split == FILMS:
             return film_scores(model, progress=progress)
         if split == OBJECTS:
             own = load_objects(Path(name))
-            return evaluation.evaluate_objects(model, own, config.data, config.seed, progress)
+            return protocol.evaluate_objects(model, own, config.data, config.seed, progress)
         if split in COLLECTIONS:
             found = COLLECTIONS[split]()
             errors = comparison.subject_mse_by_views(model, found, progress=progress)
             return {"split": split, "mse_by_views": errors}
-        return evaluation.evaluate(model, config.data, config.seed, progress)
+        return protocol.evaluate(model, config.data, config.seed, progress)
 
 
 def list_runs(options: argparse.Namespace) -> dict[str, Any]:
@@ -231,12 +227,6 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print one JSON object, no more")
         return command.add_argument
 
-    _add_train(add)
-    _add_others(add)
-    return top
-
-
-def _add_train(add: Add) -> None:
     option = add("train", train, "Train a model.", "--preset quick --run-dir runs/my-run")
     option("--preset", help=f"{', '.join(presets.PRESETS)} (default: quick)")
     option("--period", type=float, default=0.0, help="of own views; none on a line")
@@ -258,6 +248,8 @@ def _add_train(add: Add) -> None:
     option("--lock", type=int, help=argparse.SUPPRESS)  # of the parent process
     option = add("runs", list_runs, "List the runs in a directory.", "--root runs")
     option("--root", type=Path, default=queue.root(), help="default: %(default)s")
+    _add_others(add)
+    return top
 
 
 def _add_others(add: Add) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from fgpvae import evaluation, load_pretrained  # noqa: E402
+from fgpvae import load_pretrained  # noqa: E402
+from fgpvae.evaluation import protocol  # noqa: E402
 from fgpvae.evaluation.cards import table  # noqa: E402
 from fgpvae.runs import checkpoints  # noqa: E402
 
@@ -65,7 +66,7 @@ def shipped() -> str:
     rows = []
     for name in SHIPPED:
         config = checkpoints.config_of(name)
-        figures = evaluation.evaluate(load_pretrained(name), config.data, config.seed)
+        figures = protocol.evaluate(load_pretrained(name), config.data, config.seed)
         cells = (_error(figures[key]) for key in ("test_mse", "extrapolation_mse", "one_view_mse"))
         what = "all ten digits" if len(config.data.classes) == 10 else "threes"
         rows.append([f"[`{name}`](models/{name}.md), {what}", *cells])

@@ -9,10 +9,11 @@ import pytest
 import torch
 from PIL import Image
 
-from fgpvae import data, evaluation, models
+from fgpvae import data, models
 from fgpvae.__main__ import main
 from fgpvae.data import cube_figures, cubes
 from fgpvae.errors import UserError
+from fgpvae.evaluation import protocol
 from fgpvae.experiments.subjects import CUBES
 from fgpvae.runs import writer
 from fgpvae.runs.checkpoints import load_pretrained, load_run
@@ -42,11 +43,11 @@ def few():
     with pytest.MonkeyPatch.context() as patch:
         for module in (cube_figures, cubes):
             patch.setattr(module, "splits", lambda seed=0: kept)
-        evaluation.unseen_figures.cache_clear()
-        evaluation.cube_references.cache_clear()
+        protocol.unseen_figures.cache_clear()
+        protocol.cube_references.cache_clear()
         yield kept
-    evaluation.unseen_figures.cache_clear()
-    evaluation.cube_references.cache_clear()
+    protocol.unseen_figures.cache_clear()
+    protocol.cube_references.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +78,7 @@ def test_every_model_of_the_experiment_takes_a_few_steps(few, changes):
     trainer = Trainer(config, batches.build_source(config)[0])
     first, *_, last = [step.mse for step in trainer.steps()]
     assert last < first
-    assert evaluation.evaluate_cubes(trainer.result())["figures"] == len(
-        evaluation.unseen_figures()
-    )
+    assert protocol.evaluate_cubes(trainer.result())["figures"] == len(protocol.unseen_figures())
 
 
 @pytest.mark.parametrize(
@@ -99,7 +98,7 @@ def test_settings_that_figures_cannot_have_get_one_sentence(change, word):
 
 
 def test_a_model_is_scored_on_views_that_it_was_not_given(few, run):
-    figures = evaluation.evaluate_cubes(load_run(run)[0])
+    figures = protocol.evaluate_cubes(load_run(run)[0])
     images = cubes.views_of(cube_figures.turned_copies(few.unseen))
     assert figures["figures"] == len(images)
     model = load_run(run)[0]
@@ -115,15 +114,15 @@ def test_a_model_is_scored_on_views_that_it_was_not_given(few, run):
 
 def test_samples_differ_by_their_standard_deviation(few, run):
     model = load_run(run)[0]
-    task = cubes.task(evaluation.unseen_figures()[:: evaluation.protocol.SPREAD_EACH], 2)
+    task = cubes.task(protocol.unseen_figures()[:: protocol.SPREAD_EACH], 2)
     generator = torch.Generator().manual_seed(0)
     views, drawn = task.context, []
     for _ in range(8):
         made = model.generate(views.images, views.angles, task.at, sample=True, generator=generator)
         drawn.append(made.numpy())
     deviation = math.sqrt(np.var(drawn, axis=0, ddof=1).mean())
-    assert evaluation.protocol.sample_spread(model, task) == pytest.approx(deviation, rel=1e-4)
-    measured = evaluation.evaluate_cubes(model)["spread_by_views"]
+    assert protocol.sample_spread(model, task) == pytest.approx(deviation, rel=1e-4)
+    measured = protocol.evaluate_cubes(model)["spread_by_views"]
     assert measured["2"] == pytest.approx(deviation, rel=1e-4)
 
 
@@ -137,7 +136,7 @@ def test_samples_of_the_shipped_model_differ_from_one_view_and_agree_from_more()
         task = cubes.task(figures, given)
         w = cubes.grid()[back].expand(len(figures), -1)
         asked = data.Task(task.context, figures[:, back], w)
-        spreads.append(evaluation.protocol.sample_spread(model, asked))
+        spreads.append(protocol.sample_spread(model, asked))
     assert spreads[0] > 0.04
     for more, less in pairwise(spreads):
         assert less < 0.95 * more

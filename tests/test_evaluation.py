@@ -7,9 +7,9 @@ import pytest
 import torch
 from scipy.ndimage import rotate as scipy_rotate
 
-from fgpvae import data, evaluation, models
+from fgpvae import data, models
 from fgpvae.data import ANGLES, embedded
-from fgpvae.evaluation import baselines
+from fgpvae.evaluation import baselines, latents, protocol
 from fgpvae.models import CVAE, FGPVAE, FGPVAEConfig, ModelConfig
 from fgpvae.networks.standard import NetworkConfig
 from fgpvae.runs import checkpoints
@@ -24,7 +24,7 @@ def model():
 
 
 def test_the_error_is_the_mean_over_all_pixels_of_all_images(model, monkeypatch):
-    monkeypatch.setattr(evaluation.protocol, "CHUNK", 7)
+    monkeypatch.setattr(protocol, "CHUNK", 7)
     task = data.one_view()[:10]
     total = []
     for row in range(10):
@@ -33,18 +33,18 @@ def test_the_error_is_the_mean_over_all_pixels_of_all_images(model, monkeypatch)
             image = model.generate(context.images, context.angles, angle.view(1, 1))
             difference = image.numpy().astype(float) - task.targets[row, k].numpy()
             total.append((difference**2).mean())
-    assert evaluation.task_mse(model, task) == pytest.approx(np.mean(total), rel=1e-5)
+    assert protocol.task_mse(model, task) == pytest.approx(np.mean(total), rel=1e-5)
 
 
 def test_samples_are_random_but_the_same_for_a_seed(model):
     task = data.extrapolation()[:8]
-    drawn = [evaluation.task_mse(model, task, sample=True, seed=seed) for seed in (0, 0, 1)]
+    drawn = [protocol.task_mse(model, task, sample=True, seed=seed) for seed in (0, 0, 1)]
     assert drawn[0] == drawn[1] != drawn[2]
-    assert drawn[0] != evaluation.task_mse(model, task)
+    assert drawn[0] != protocol.task_mse(model, task)
 
 
 def test_fixed_splits_are_scored_on_the_benchmark():
-    tasks = evaluation.benchmark_tasks(DataConfig("shuffled"))
+    tasks = protocol.benchmark_tasks(DataConfig("shuffled"))
     assert {name: (len(task), task.at.shape[1]) for name, task in tasks.items()} == {
         "test_mse": (270, 1),
         "extrapolation_mse": (40, 1),
@@ -60,18 +60,18 @@ def test_fixed_splits_are_scored_on_the_benchmark():
         assert torch.allclose(task.at, held_out)
         seen = task.context.angles[task.context.observed]
         assert (seen - held_out).abs().min() > 0.1
-    assert list(evaluation.benchmark_tasks(DataConfig(), new_digits=False)) == ["test_mse"]
+    assert list(protocol.benchmark_tasks(DataConfig(), new_digits=False)) == ["test_mse"]
 
 
 def test_a_model_of_the_whole_circle_is_scored_on_the_test_file_only():
-    tasks = evaluation.benchmark_tasks(DataConfig("continuous", classes=(3, 7)))
+    tasks = protocol.benchmark_tasks(DataConfig("continuous", classes=(3, 7)))
     assert list(tasks) == ["extrapolation_mse", "one_view_mse"]
     upright = torch.from_numpy(data.unseen((3, 7)).images)
     assert torch.allclose(tasks["one_view_mse"].context.images[:, 0], upright, atol=1e-5)
 
 
 def test_figures_that_a_model_cannot_be_asked_for_are_none(model):
-    figures = evaluation.evaluate(model, DataConfig("continuous", classes=(3,)))
+    figures = protocol.evaluate(model, DataConfig("continuous", classes=(3,)))
     assert figures["test_mse"] is None
     assert figures["test_mse_sampled"] is None
     assert figures["one_view_mse"] > 0
@@ -126,7 +126,7 @@ def small(**settings) -> FGPVAE:
 
 def test_share_is_the_variance_between_digits_over_that_in_all():
     own, views = small(), digits()
-    share = evaluation.gp_share(own, views)
+    share = latents.gp_share(own, views)
     w = torch.arange(48, dtype=torch.float64) * (2 * math.pi / 48)
     curves = own.infer(views.images, views.angles).mean(w.expand(6, -1))[..., :2].double()
     between = sum(float(curves[:, s, j].var(correction=0)) for s in range(48) for j in range(2))
@@ -143,6 +143,6 @@ def test_digits_that_are_alike_or_follow_the_mean_alone_share_everything():
         views.ids,
         views.labels,
     )
-    assert evaluation.gp_share(small(), same) == pytest.approx(0, abs=1e-12)
-    assert evaluation.gp_share(small(mean_function=True, amplitude=0.001), views) < 1e-3
-    assert evaluation.gp_share(CVAE(ModelConfig()).eval(), views) is None
+    assert latents.gp_share(small(), same) == pytest.approx(0, abs=1e-12)
+    assert latents.gp_share(small(mean_function=True, amplitude=0.001), views) < 1e-3
+    assert latents.gp_share(CVAE(ModelConfig()).eval(), views) is None

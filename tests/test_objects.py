@@ -9,11 +9,11 @@ import pytest
 import torch
 from PIL import Image
 
-from fgpvae import evaluation
 from fgpvae.__main__ import main
 from fgpvae.data import object_files, objects
 from fgpvae.data.track import Track
 from fgpvae.errors import UserError
+from fgpvae.evaluation import protocol
 from fgpvae.gp.kernels import ON_A_LINE
 from fgpvae.gp.mean_functions import MeanOnALine
 from fgpvae.runs import writer
@@ -379,10 +379,10 @@ def test_it_learns_where_things_are():
             "training.learning_rate=0.004",
         ],
     )
-    source = batches.object_source(config, found)
+    source, _ = batches.build_source(config, found)
     trainer = Trainer(config, source)
     for _ in trainer.steps():
         pass
-    figures = evaluation.evaluate_objects(trainer.result(), found, config.data, config.seed)
+    figures = protocol.evaluate_objects(trainer.result(), found, config.data, config.seed)
     for name, reference in figures["references"].items():
         assert figures[name] < 0.9 * min(reference.values()), (name, figures)

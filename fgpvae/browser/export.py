@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.models import Model, Posterior
 from fgpvae.networks.moving import MARGIN, MovingDecoder
 from fgpvae.networks.paper import UpConv
@@ -90,13 +90,21 @@ def scene(model: Model, posterior: Posterior, angles: np.ndarray, observed: np.n
         grid = np.arange(count) * (period / count)
 
     def sent(values: np.ndarray) -> np.ndarray:
-        return values.T if harmonics is None else _coefficients(values)
+        """Values [N, inputs] on the grid -> a table [inputs, N] or a series [inputs, 2 H + 1]."""
+        if harmonics is None:
+            return values.T
+        transform = np.fft.rfft(values, axis=0) / len(values)  # [N / 2 + 1, inputs]
+        size = np.abs(transform).max(-1)
+        last = int(np.flatnonzero(size > NEGLIGIBLE * max(size.max(), 1e-30)).max(initial=0))
+        waves = 2 * transform[1 : min(last, (len(values) - 1) // 2) + 1]
+        # a cos + b sin, with transform = (a - i b) / 2
+        return np.concatenate([transform[:1].real, waves.real, -waves.imag]).T
 
     code, variance = sent(posterior.mean(grid[None])[0]), None
     if model.tells_certainty:
         variance = sent(posterior.unknown(grid[None])[0][:, None])[0]
-    if not (np.isfinite(code).all() and (variance is None or np.isfinite(variance).all())):
-        raise UserError("The posterior of this digit has numbers that are not finite.")
+    finite = np.isfinite(code).all() and (variance is None or np.isfinite(variance).all())
+    require(finite, "The posterior of this digit has numbers that are not finite.")
     styles = np.asarray(model.styles, dtype=int)
     return Scene(
         network=network(model),
@@ -109,17 +117,6 @@ def scene(model: Model, posterior: Posterior, angles: np.ndarray, observed: np.n
         observed=observed,
         line=harmonics is None,
     )
-
-
-def _coefficients(values: np.ndarray) -> np.ndarray:
-    """Values [N, inputs] on an even grid over one period -> series [inputs, 2 H + 1]."""
-    transform = np.fft.rfft(values, axis=0) / len(values)  # [N / 2 + 1, inputs]
-    size = np.abs(transform).max(-1)
-    last = int(np.flatnonzero(size > NEGLIGIBLE * max(size.max(), 1e-30)).max(initial=0))
-    last = min(last, (len(values) - 1) // 2)
-    waves = 2 * transform[1 : last + 1]
-    # a cos + b sin, with transform = (a - i b) / 2
-    return np.concatenate([transform[:1].real, waves.real, -waves.imag]).T
 
 
 def network(model: Model) -> Network:

@@ -75,8 +75,7 @@ class Imagined:
     def doubt(self, w: ArrayLike) -> Array | None:
         """Expected root mean squared error of a pixel at places [S], from samples.
 
-        Calibrated on held-out digits if the model is; None for a model without a variance. Computed
-        once for the same places.
+        Calibrated on held-out digits if the model is; None for a model without a variance.
         """
         if not self.model.tells_certainty:
             return None

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from fgpvae import files, images
 from fgpvae.browser.imagined import imagine
 from fgpvae.data.collections import Collection, Digits, PictureSubject, Subject
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.evaluation.metrics import mse
 from fgpvae.models import Model
 from fgpvae.orientation import several_views
@@ -31,16 +30,16 @@ def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[
     `given` are the places of the given views, `to` those to predict, in the unit of the collection;
     the angle of a picture is inferred if it is not given.
     """
-    if out.suffix.lower() not in PICTURES:
-        raise UserError(f"'{out}' must end in .png, .jpg, .jpeg, .webp or .gif.")
+    suffix = out.suffix.lower()
+    require(suffix in PICTURES, f"'{out}' must end in .png, .jpg, .jpeg, .webp or .gif.")
     model = load_pretrained(name)
     collection: Collection = Digits()
     if Path(name).suffix != ".safetensors":  # weights alone are of digits
         config = config_of(name)
         own = load_objects(Path(name)) if config.data.split == OBJECTS else None
         collection = collection_of(config.data, own, config.seed)
-    if not (model.takes_new_digits and model.knows_angles):
-        raise UserError(f"A {model.title} cannot turn a {collection.words.one} that is new to it.")
+    able, one = model.takes_new_digits and model.knows_angles, collection.words.one
+    require(able, f"A {model.title} cannot turn a {one} that is new to it.")
     subject: Subject
     if isinstance(collection, Digits):
         subject, result = _picture(model, Path(what), given)
@@ -48,18 +47,29 @@ def rotate(what: str, name: str, given: str | None, to: str, out: Path) -> dict[
     else:
         found = collection.find(what)
         if found is None:
-            raise UserError(f"There is no {collection.words.one} '{what[:60]}'.")
+            raise UserError(f"There is no {one} '{what[:60]}'.")
         subject, views, result = found, found.first_views, {}
         if given is not None:
             apart = collection.track.apart(_places(collection, given)[:, None], found.w)
             views = sorted(set(apart.argmin(1).tolist()))
     seen = imagine(model, subject, views)
     w = collection.track.grid(60) if to == "all" else _places(collection, to)
-    frames, truth, gif = seen.images(w), subject.truth_at(w), out.suffix.lower() == ".gif"
+    frames, truth, gif = seen.images(w), subject.truth_at(w), suffix == ".gif"
     if truth is not None:
         result["mse"] = mse(frames, truth)
         frames = np.concatenate([truth, frames], 2 if gif else 1)
-    content = images.to_gif(frames) if gif else _encoded(images.strip(frames), out)
+    if gif:
+        content = images.to_gif(frames)
+    else:
+        picture, buffer = images.strip(frames), io.BytesIO()
+        try:
+            picture.save(buffer, PICTURES[suffix])
+        except (OSError, ValueError):
+            raise UserError(
+                f"A strip of {picture.width} pixels is too wide for {suffix}; ask for fewer "
+                "angles or write a .png."
+            ) from None
+        content = buffer.getvalue()
     files.write(out, content)
     shown = [round(float(v), 4) for v in np.asarray(collection.track.to_view(subject.w[views]))]
     return result | {"views": shown, "images": len(frames), "out": str(out)}
@@ -69,10 +79,10 @@ def _picture(
     model: Model, picture: Path, angle: str | None
 ) -> tuple[PictureSubject, dict[str, Any]]:
     """The digit in a picture as a subject, and notes on how it was read."""
-    if model.config.on_a_line or model.config.network.shape != (1, 28, 28):
-        raise UserError("This model was trained on other objects than digits.")
-    if angle is None and not model.tells_angle:
-        raise UserError("This model cannot tell the angle of a picture; give it with --angle.")
+    digits = not model.config.on_a_line and model.config.network.shape == (1, 28, 28)
+    require(digits, "This model was trained on other objects than digits.")
+    able = angle is not None or model.tells_angle
+    require(able, "This model cannot tell the angle of a picture; give it with --angle.")
     normalised = images.normalise(files.read(picture, LARGEST_PICTURE))
     if angle is None:
         radians = float(several_views.place(model, [normalised.digit], upright=True).angles[0])
@@ -84,26 +94,14 @@ def _picture(
     return PictureSubject(picture.name, view[None], np.array([radians])), found
 
 
-def _encoded(picture: Image.Image, out: Path) -> bytes:
-    buffer, suffix = io.BytesIO(), out.suffix.lower()
-    try:
-        picture.save(buffer, PICTURES[suffix])
-    except (OSError, ValueError):
-        raise UserError(
-            f"A strip of {picture.width} pixels is too wide for {suffix}; ask for fewer angles or "
-            "write a .png."
-        ) from None
-    return buffer.getvalue()
-
-
 def _numbers(text: str) -> list[float]:
     """Parse comma-separated numbers."""
     try:
         values = [float(part) for part in text.split(",")]
     except ValueError:
         values = []
-    if not (0 < len(values) <= MOST_IMAGES and all(map(math.isfinite, values))):
-        raise UserError(f"'{text[:60]}' is not a list of at most {MOST_IMAGES} finite numbers.")
+    good = 0 < len(values) <= MOST_IMAGES and all(map(math.isfinite, values))
+    require(good, f"'{text[:60]}' is not a list of at most {MOST_IMAGES} finite numbers.")
     return values
 
 
@@ -111,9 +109,9 @@ def _places(collection: Collection, text: str) -> np.ndarray:
     """Parse places in the unit of the collection; on a line, those from end to end."""
     track, views = collection.track, np.array(_numbers(text))
     low, high = track.ends
-    if not track.period and not ((low <= views) & (views <= high)).all():
-        raise UserError(
-            f"'{text[:60]}' is not all from {track.text(low)} to {track.text(high)}, where the "
-            f"{collection.words.views} of this {collection.words.one} are."
-        )
+    require(
+        track.period or ((low <= views) & (views <= high)).all(),
+        f"'{text[:60]}' is not all from {track.text(low)} to {track.text(high)}, where the "
+        f"{collection.words.views} of this {collection.words.one} are.",
+    )
     return np.asarray(track.to_w(views), dtype=np.float64)

@@ -164,6 +164,15 @@ def slider_data(
         return None
     if styles is None:
         styles = [channel(g, count, f"style {g + 1}") for g in range(count)]
+    fitted, note = max(style.digits for style in styles), ""  # training digits
+    if fitted:
+        note = f"Each slider covers 99 % of {fitted} training {thing}s."
+        if named := ", ".join(style.name for style in styles if style.channel is None):
+            note = (
+                f"The directions for {named} were fitted by regression to what was measured in "
+                f"the pictures of {fitted} training {thing}s. The others are single channels, the "
+                f"strongest first. {note}"
+            )
     source = None
     if likely and likely.factor.shape[1] == count:
         source = {
@@ -178,7 +187,7 @@ def slider_data(
         "own": rounded(own),
         "lead": lead,
         "hint": HINT,
-        "note": _note(styles, thing),
+        "note": note,
         "morph": None if morph is None else {"name": "towards B", "style": rounded(morph)},
         "likely": source,
         "thing": thing,
@@ -197,19 +206,3 @@ def _row(style: Style) -> dict[str, Any]:
         "offset": style.offset,
         "hint": f"To the right: more {style.name}, in standard deviations of digits",
     }
-
-
-def _note(styles: Sequence[Style], thing: str) -> str:
-    """A sentence on what the sliders were fitted to."""
-    count = max((style.digits for style in styles), default=0)
-    if not count:
-        return ""
-    where = f"Each slider covers 99 % of {count} training {thing}s."
-    named = [style.name for style in styles if style.channel is None]
-    if not named:
-        return where
-    return (
-        f"The directions for {', '.join(named)} were fitted by regression to what was measured "
-        f"in the pictures of {count} training {thing}s. The others are single "
-        f"channels, the strongest first. {where}"
-    )

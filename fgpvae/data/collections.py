@@ -11,7 +11,7 @@ from .cubes import Cubes
 from .digits import NAMES, Digit, Digits, PictureSubject
 from .films import Films
 from .objects import Own
-from .subjects import Collection, Subject, Words, views_of
+from .subjects import Collection, Subject, views_of
 
 # by the split of a config; digits and own objects need settings
 COLLECTIONS: dict[str, type[Collection]] = {"cubes": Cubes, "films": Films}
@@ -27,6 +27,5 @@ __all__ = [
     "Own",
     "PictureSubject",
     "Subject",
-    "Words",
     "views_of",
 ]

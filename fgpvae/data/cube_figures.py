@@ -25,7 +25,7 @@ from itertools import combinations, groupby, pairwise, permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UserError
+from ..errors import UserError, require
 
 MOST_CUBES = 10
 LONGEST_TEXT = 200  # letters of a notation
@@ -112,11 +112,10 @@ class Figure:
 
 def parse(text: str) -> Figure:
     """The figure that a notation describes."""
-    if len(text) > LONGEST_TEXT:
-        raise UserError(f"The moves of a figure may have at most {LONGEST_TEXT} letters.")
+    short = len(text) <= LONGEST_TEXT
+    require(short, f"The moves of a figure may have at most {LONGEST_TEXT} letters.")
     rest = text.lower().replace("\N{MINUS SIGN}", "-").replace(",", " ").strip()
-    if not rest:
-        raise UserError("The figure is empty; write its moves, for instance x3 y2 -z2 x2.")
+    require(rest, "The figure is empty; write its moves, for instance x3 y2 -z2 x2.")
     here: Cube = (0, 0, 0)
     cubes, branches = [here], list[Cube]()
     if rest == ALONE:
@@ -129,32 +128,30 @@ def parse(text: str) -> Figure:
         if token.group() == "(":
             branches.append(here)
         elif token.group() == ")":
-            if not branches:
-                raise UserError(f"A bracket in '{text}' is closed but was not opened.")
+            require(branches, f"A bracket in '{text}' is closed but was not opened.")
             here = branches.pop()
         else:
             count = int(token["count"] or 1)
-            if not 1 <= count <= MOST_CUBES:
-                raise UserError(f"A move must add from 1 to {MOST_CUBES} cubes, not {count}.")
+            possible = 1 <= count <= MOST_CUBES
+            require(possible, f"A move must add from 1 to {MOST_CUBES} cubes, not {count}.")
             for _ in range(count):
                 here = add(here, DIRECTIONS[token["axis"]])
                 cubes.append(here)
-    if branches:
-        raise UserError(f"A bracket in '{text}' is opened but not closed.")
+    require(not branches, f"A bracket in '{text}' is opened but not closed.")
     return from_cubes(cubes)
 
 
 def from_cubes(places: Sequence[Cube]) -> Figure:
     """The figure of cubes at these places."""
-    if not 1 <= len(places) <= MOST_CUBES:
-        raise UserError(f"A figure must have from 1 to {MOST_CUBES} cubes, not {len(places)}.")
+    possible = 1 <= len(places) <= MOST_CUBES
+    require(possible, f"A figure must have from 1 to {MOST_CUBES} cubes, not {len(places)}.")
     for index, place in enumerate(places):
-        if place in places[:index]:
-            raise UserError(f"Cube {index + 1} of the figure is where another one is already.")
+        free = place not in places[:index]
+        require(free, f"Cube {index + 1} of the figure is where another one is already.")
     array = np.array(places, dtype=np.int64)
     step = np.abs(array[:, None] - array).sum(-1) <= 1  # [n, n]: to a neighbour, or none
-    if not np.linalg.matrix_power(step.astype(np.int64), len(array)).all():
-        raise UserError("The figure is in pieces; each cube must share a face with another one.")
+    joined = np.linalg.matrix_power(step.astype(np.int64), len(array)).all()
+    require(joined, "The figure is in pieces; each cube must share a face with another one.")
     return _figure(array)
 
 
@@ -201,19 +198,14 @@ def chains(cubes: int = MOST_CUBES, arms: int = ARMS) -> tuple[Figure, ...]:
     An arm has at least two cubes; cubes that do not follow each other do not touch.
     """
     found: dict[Key, Figure] = {}
-    for cuts, steps in product(combinations(range(1, cubes - 1), arms - 1), _bends(arms)):
+    bends = [[DIRECTIONS["x"], DIRECTIONS["y"]][:arms]]  # an arm is at a right angle to the last
+    for _ in range(arms - 2):
+        bends = [[*steps, step] for steps in bends for step in _across(steps[-1])]
+    for cuts, steps in product(combinations(range(1, cubes - 1), arms - 1), bends):
         if places := _chain(steps, cuts, cubes):
             figure = from_cubes(places)
             found.setdefault(figure.shape, figure)
     return tuple(found[key] for key in sorted(found))
-
-
-def _bends(arms: int) -> list[list[Cube]]:
-    """Directions of arms, each at a right angle to the one before; the first two are x and y."""
-    found = [[DIRECTIONS["x"], DIRECTIONS["y"]][:arms]]
-    for _ in range(arms - 2):
-        found = [[*steps, step] for steps in found for step in _across(steps[-1])]
-    return found
 
 
 def _across(step: Cube) -> list[Cube]:

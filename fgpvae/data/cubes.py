@@ -20,10 +20,6 @@ another one differs from it by steps towards the viewer alone.
 
 A face with normal n, turned with the figure, has brightness AMBIENT + max(0, n·LIGHT): the light
 stays where it is. The background is 0.
-
-A figure has S evenly spaced views, the first at a random angle, so that all figures together cover
-the circle. Rotated by quarter turns, the same views are those of three more figures at no cost: a
-batch rotates each of its figures at random.
 """
 
 import math
@@ -38,7 +34,7 @@ from torch import Tensor
 
 from fgpvae.gp import randomness
 
-from ..errors import UserError
+from ..errors import UserError, require
 from .cube_figures import ELEVATION, FRAME, Figure, parse, splits
 from .subjects import Collection, Images, Places, Subject, Words
 from .track import Track
@@ -72,16 +68,6 @@ def axes(w: ArrayLike) -> Array:
     return np.stack([right, up, near], -2)
 
 
-def shades(w: ArrayLike) -> Array:
-    """Brightness of the faces across x, y and z that the viewer sees at yaws [...] -> [..., 3]."""
-    right, front, above = LIGHT
-    cos, sin = np.cos(w), np.sin(w)
-    light = [cos * right + sin * front, cos * front - sin * right, above * np.ones_like(cos)]
-    facing = np.copysign(1.0, axes(w)[..., 2, :])  # either the face x or the face -x is visible
-    bright: Array = AMBIENT + (facing * np.stack(light, -1)).clip(0)
-    return bright
-
-
 def draw(figures: Sequence[Figure], w: ArrayLike, size: int = SIZE) -> Bytes:
     """Pictures of P figures at yaws [P, S] -> [P, S, size, size], from 0 to 255."""
     w = np.asarray(w, dtype=np.float64)
@@ -109,7 +95,10 @@ def _draw(cubes: NDArray[np.int64], w: Array, size: int) -> Bytes:
     view = np.take_along_axis(view, order[..., None], 1)
     middle = np.stack([view[..., 0], -view[..., 1]], -1) * unit + width / 2  # column, row
     corner = np.floor(middle).astype(np.int64) - half  # [B, n, 2]
-    shade = shades(w)  # [B, 3]
+    # brightness of the faces across x, y and z; either the face x or the face -x is visible
+    (right, front, above), cos, sin = LIGHT, np.cos(w), np.sin(w)
+    light = [cos * right + sin * front, cos * front - sin * right, above * np.ones_like(cos)]
+    shade = AMBIENT + (np.copysign(1.0, to_view[:, 2]) * np.stack(light, -1)).clip(0)  # [B, 3]
     canvas = np.zeros(B * width * width, dtype=np.float32)
     inside = np.arange(2 * half + 1)
     for k in range(n):
@@ -153,7 +142,10 @@ def _cube(to_view: Array, right: Array, up: Array, shade: Array) -> tuple[NDArra
 
 
 class Turntable:
-    """24 views of each of P figures, from its own first angle on; 0.1 ms and 1 KB a view."""
+    """24 views of each of P figures, from its own first angle on: together they cover the circle.
+
+    Rotated by quarter turns, the same views are those of three more figures at no cost.
+    """
 
     def __init__(self, figures: Sequence[Figure], seed: int = 0, size: int = SIZE) -> None:
         start = np.random.default_rng(seed).uniform(0, 2 * math.pi / ANGLES, len(figures))
@@ -280,8 +272,7 @@ class Cubes(Collection):
     def figure(self, moves: str) -> CubeFigure:
         """Parse a string of moves; raise a UserError that says what is wrong with it."""
         figure = parse(moves)
-        if not figure.fits():
-            raise UserError("The figure reaches out of the picture when it is turned.")
+        require(figure.fits(), "The figure reaches out of the picture when it is turned.")
         known = {each.shape for each in splits().training}
         return CubeFigure(figure, figure.shape not in known)
 
@@ -295,8 +286,7 @@ class Cubes(Collection):
 
 @cache
 def _listed(new: bool) -> tuple[CubeFigure, ...]:
-    shapes = splits().unseen if new else splits().training
-    found = []
+    shapes, found = splits().unseen if new else splits().training, []
     for number in range(LISTED):
         copies = shapes[number * STEP % len(shapes)].copies()
         found.append(CubeFigure(copies[number % len(copies)], new))

@@ -1,15 +1,9 @@
 """Films of a look that moves along a smooth random path, generated from a number.
 
->>> import torch
 >>> from fgpvae.data import films
 >>> film = films.film(3, "unseen")
 >>> film.images.shape, film.path(films.times()).shape
 ((24, 32, 32), torch.Size([24, 2]))
-
-Any look [28, 28] and any places [S, 2] in pixels make a film:
-
->>> films.draw(film.look, torch.tensor([[8.0, 8.0], [16.5, 20.0]])).shape
-torch.Size([2, 32, 32])
 """
 
 import math
@@ -24,7 +18,7 @@ from torch import Tensor
 
 from fgpvae.gp import randomness
 
-from ..errors import UserError
+from ..errors import require
 from . import mnist
 from .digits import NAMES
 from .subjects import Collection, Images, Places, Subject, Words, views_of
@@ -182,8 +176,8 @@ def film(number: int, split: str = "unseen") -> Film:
     Training films are of digits 0..359 of each class, validation films of digits 360..399 and
     unseen films of digits of the MNIST test file; the number and the split determine the path.
     """
-    if split not in SPLITS:
-        raise UserError(f"There are no films '{split:.60}'; choose one of {', '.join(SPLITS)}.")
+    known = ", ".join(SPLITS)
+    require(split in SPLITS, f"There are no films '{split:.60}'; choose one of {known}.")
     seed = np.random.SeedSequence([SPLITS.index(split), number]).generate_state(1, np.uint64)[0]
     path = random_paths((), torch.Generator().manual_seed(int(seed)))
     digits = split_digits(split)
@@ -199,9 +193,8 @@ def split_digits(split: str) -> mnist.Digits:
     """The digits of the films of a split, class after class."""
     if split == "unseen":
         return mnist.unseen()
-    first = slice(mnist.TRAIN_DIGITS)
-    rest = slice(mnist.TRAIN_DIGITS, None)
-    return mnist.embedded(range(10), first if split == "training" else rest)
+    ends = (None, mnist.TRAIN_DIGITS) if split == "training" else (mnist.TRAIN_DIGITS, None)
+    return mnist.embedded(range(10), slice(*ends))
 
 
 def films(count: int, split: str = "unseen") -> tuple[Tensor, Path]:
@@ -213,8 +206,8 @@ def films(count: int, split: str = "unseen") -> tuple[Tensor, Path]:
 
 def given_frames(given: int) -> Tensor:
     """Indices of the given frames, evenly spread: the middles of equal parts of the film."""
-    if not 1 <= given <= FRAMES:
-        raise UserError(f"From 1 to {FRAMES} frames of a film can be given, not {given}.")
+    possible = 1 <= given <= FRAMES
+    require(possible, f"From 1 to {FRAMES} frames of a film can be given, not {given}.")
     return ((torch.arange(given) + 0.5) * FRAMES / given).long()
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import UserError
+from ..errors import UserError, require
 
 DIGITS_PER_CLASS = 400
 TRAIN_DIGITS = 360  # per class; the other 40 are never trained on
@@ -62,8 +62,11 @@ def recipe_ids(label: int, stream: random.Random | None = None) -> list[int]:
 
 def trainable(digits: Digits) -> Digits:
     """Without the digits that stay unseen: 360..399 of each class, and all of `unseen`."""
+    training_file, test_file = _asset()
+    kept = np.concatenate([training_file[:, TRAIN_DIGITS:], test_file], axis=1)
+    held = {image.tobytes() for image in kept.reshape(-1, 28, 28)}
     pixels = np.rint(255 * digits.images).astype(np.uint8)
-    free = [image.tobytes() not in _never_trained() for image in pixels]
+    free = [image.tobytes() not in held for image in pixels]
     return digits[np.array(free, dtype=bool)]
 
 
@@ -80,16 +83,9 @@ def check_classes(classes: Iterable[int]) -> tuple[int, ...]:
         found = tuple(operator.index(label) for label in classes)
     except TypeError:
         found = ()
-    if not found or len(set(found)) < len(found) or not all(0 <= label <= 9 for label in found):
-        raise UserError("Choose at least one class of digits from 0 to 9, and each only once.")
+    good = found and len(set(found)) == len(found) and all(0 <= label <= 9 for label in found)
+    require(good, "Choose at least one class of digits from 0 to 9, and each only once.")
     return found
-
-
-@lru_cache(maxsize=1)
-def _never_trained() -> frozenset[bytes]:
-    training_file, test_file = _asset()
-    kept = np.concatenate([training_file[:, TRAIN_DIGITS:], test_file], axis=1)
-    return frozenset(image.tobytes() for image in kept.reshape(-1, 28, 28))
 
 
 def _pick(pixels: np.ndarray, classes: tuple[int, ...]) -> Digits:
@@ -115,17 +111,13 @@ def _asset() -> tuple[np.ndarray, np.ndarray]:
 def load_idx(directory: str | Path, train: bool = True) -> Digits:
     """The digits of the training (or test) files in a directory of IDX files, plain or .gz."""
     directory = Path(directory)
-    if not directory.is_dir():
-        raise UserError(f"There is no directory {directory}.")
+    require(directory.is_dir(), f"There is no directory {directory}.")
     prefix = "train" if train else "t10k"
     images = _read(directory, f"{prefix}-images", (28, 28))
     labels = _read(directory, f"{prefix}-labels", ())
-    if len(images) != len(labels):
-        raise UserError(
-            f"The files in {directory} disagree: {len(images)} images but {len(labels)} labels."
-        )
-    if labels.max() > 9:
-        raise UserError(f"The labels in {directory} are not digits from 0 to 9.")
+    counts = f"{len(images)} images but {len(labels)} labels"
+    require(len(images) == len(labels), f"The files in {directory} disagree: {counts}.")
+    require(labels.max() <= 9, f"The labels in {directory} are not digits from 0 to 9.")
     return Digits(images.astype(np.float32) / np.float32(255), labels.astype(np.int64))
 
 
@@ -150,8 +142,8 @@ def load_openml(train: bool = True) -> Digits:
     except (OSError, ValueError, TypeError, EOFError, ImportError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(f"MNIST could not be fetched from openml.org ({reason}).") from error
-    if len(images) <= _TRAIN_FILE:
-        raise UserError(f"openml.org has {len(images)} digits of MNIST instead of 70000.")
+    both = len(images) > _TRAIN_FILE
+    require(both, f"openml.org has {len(images)} digits of MNIST instead of 70000.")
     part = slice(_TRAIN_FILE) if train else slice(_TRAIN_FILE, None)
     return Digits(images[part] / np.float32(255), labels[part])
 
@@ -176,11 +168,10 @@ def _read(directory: Path, kind: str, item: tuple[int, ...]) -> np.ndarray:
     header = 4 * (2 + len(item))
     count = int.from_bytes(content[4:8])
     expected = struct.pack(f">{2 + len(item)}I", _MAGIC[len(item)], count, *item)
-    if content[:header] != expected:
-        raise UserError(f"{path} is not an IDX file of {'28 x 28 images' if item else 'labels'}.")
-    if not count or len(content) - header != count * math.prod(item):
-        raise UserError(
-            f"{path} is empty, truncated or longer than its header says: it announces {count} "
-            "digits."
-        )
+    what = "28 x 28 images" if item else "labels"
+    require(content[:header] == expected, f"{path} is not an IDX file of {what}.")
+    require(
+        count and len(content) - header == count * math.prod(item),
+        f"{path} is empty, truncated or longer than its header says: it announces {count} digits.",
+    )
     return np.frombuffer(content, np.uint8, offset=header).reshape(count, *item)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import UserError
+from ..errors import require
 from .subjects import Collection, Images, Places, Subject, Words
 from .track import Track
 from .views import Task, Views, padded
@@ -44,13 +44,11 @@ class Objects:
     def track(self, period: float = 0.0) -> Track:
         """The track of these views: a circle of the given period, or the line that they span."""
         if period:
-            track = Track(period)
-            if not (np.abs(self.view) <= MOST_PERIODS * period).all():
-                raise UserError(f"A view is more than {MOST_PERIODS:g} periods of {period:g} away.")
+            track, near = Track(period), (np.abs(self.view) <= MOST_PERIODS * period).all()
+            require(near, f"A view is more than {MOST_PERIODS:g} periods of {period:g} away.")
             return track
         low, high = float(self.view.min()), float(self.view.max())
-        if low == high:
-            raise UserError(f"All views are {low:g}: there is nothing between them to learn.")
+        require(low < high, f"All views are {low:g}: there is nothing between them to learn.")
         return Track(0.0, low, high)
 
     def most_views(self) -> int:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from fgpvae.gp.randomness import normal
 
-from ..errors import UserError
+from ..errors import require
 from .views import Views
 
 ANGLES: np.ndarray = np.deg2rad(22.5 * np.arange(16))  # [16] radians
@@ -39,12 +39,11 @@ def rotate(images: ArrayLike, angles: ArrayLike) -> np.ndarray:
     """
     images = np.asarray(images, dtype=np.float64)
     angles = np.asarray(angles, dtype=np.float64)
-    if images.ndim != 3 or images.shape[1] != images.shape[2]:
-        raise UserError(f"Images to rotate must have the shape [P, n, n], not {images.shape}.")
-    if angles.ndim not in (1, 2) or (angles.ndim == 2 and len(angles) != len(images)):
-        raise UserError("Angles must have the shape [S], or [P, S] with one row for each image.")
-    if not np.isfinite(angles).all():
-        raise UserError("Angles must be finite numbers.")
+    square = images.ndim == 3 and images.shape[1] == images.shape[2]
+    require(square, f"Images to rotate must have the shape [P, n, n], not {images.shape}.")
+    rows = angles.ndim == 1 or (angles.ndim == 2 and len(angles) == len(images))
+    require(rows, "Angles must have the shape [S], or [P, S] with one row for each image.")
+    require(np.isfinite(angles).all(), "Angles must be finite numbers.")
     P, size = len(images), images.shape[1]
     # rounded, so that a quarter turn in radians is exactly a quarter turn
     degrees = np.round(np.rad2deg(angles), 9) % 360

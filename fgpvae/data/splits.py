@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from ..errors import UserError
+from ..errors import require
 from .mnist import DIGITS_PER_CLASS, TRAIN_DIGITS, Digits, check_classes, embedded, recipe_ids
 from .rotation import ANGLES, HELD_OUT_INDEX, rotate
 from .views import Task, Views, padded
@@ -56,8 +56,7 @@ def shuffled_rows(label: int, seed: int = 0) -> tuple[list[int], list[int]]:
 def interpolation(train: Views) -> Task:
     """The test digits of a training set at 157.5 degrees, given their training views."""
     context = train[train.tested]
-    if not len(context):
-        raise UserError("These views contain no test digit of the benchmark.")
+    require(len(context), "These views contain no test digit of the benchmark.")
     numbers = (context.ids % DIGITS_PER_CLASS).tolist()
     digits = zip(context.labels.tolist(), numbers, strict=True)
     targets = np.stack([_turned(label, False)[number, HELD_OUT_INDEX] for label, number in digits])
@@ -82,9 +81,7 @@ def one_view(classes: Iterable[int] = (3,)) -> Task:
 def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) -> Task:
     """Any digits at the target angles given views at the context angles, [S] or [P, S] radians.
 
-    They are not in a training set, so their ids are -1.
-
-    One upright view: `task(unseen(), ANGLES[:1], ANGLES[1:])`. Eleven views:
+    They are not in a training set, so their ids are -1. Eleven views:
     `task(unseen(), draw_angles(500), ANGLES[[HELD_OUT_INDEX]])`.
     """
     given = torch.from_numpy(rotate(digits.images, context_angles))
@@ -100,17 +97,12 @@ def draw_angles(count: int, views: int = 11) -> np.ndarray:
 
 
 def split_validation(train: Views, digits: int = 40, seed: int = 0) -> tuple[Views, Views]:
-    """Hold `digits` of each class out of a training set, for validation.
-
-    None of them is a test digit of the set, so that every test digit stays trained on.
-    """
+    """Hold `digits` of each class, none of them a test digit, out of a training set."""
     held = torch.zeros(len(train), dtype=torch.bool)
     for label in train.labels.unique().tolist():
         free = ((train.labels == label) & ~train.tested).nonzero().flatten().tolist()
-        if not 1 <= digits <= len(free):
-            raise UserError(
-                f"From 1 to {len(free)} digits of class {label} can be held out, not {digits}."
-            )
+        most = f"From 1 to {len(free)} digits of class {label} can be held out"
+        require(1 <= digits <= len(free), f"{most}, not {digits}.")
         held[random.Random(f"validation {label} {seed}").sample(free, digits)] = True
     return train[~held], train[held]
 
@@ -129,8 +121,8 @@ def keep_views_back(train: Views, digits: int = 90) -> tuple[Views, Task]:
 
 def leave_one_out(views: Views) -> Task:
     """For each digit one of its views, drawn at random, is the target and the rest the context."""
-    if (views.observed.sum(1) < 2).any():
-        raise UserError("A digit with a single view cannot be both context and target.")
+    several = (views.observed.sum(1) > 1).all()
+    require(several, "A digit with a single view cannot be both context and target.")
     rng = random.Random("leave one out 0")
     drawn = [rng.choice(seen.nonzero().flatten().tolist()) for seen in views.observed]
     chosen = torch.tensor(drawn, dtype=torch.int64)[:, None]
@@ -141,8 +133,8 @@ def leave_one_out(views: Views) -> Task:
 
 def _draw(stream: str, count: int, views: int) -> list[list[int]]:
     """For each digit, `views` of the 15 angles, as ascending indices into ANGLES."""
-    if not isinstance(views, Integral) or not 1 <= views <= len(_SEEN):
-        raise UserError(f"A digit can have from 1 to {len(_SEEN)} views, not {views}.")
+    possible = isinstance(views, Integral) and 1 <= views <= len(_SEEN)
+    require(possible, f"A digit can have from 1 to {len(_SEEN)} views, not {views}.")
     source = random.Random(stream)
     return [sorted(source.sample(_SEEN, views)) for _ in range(count)]
 

@@ -31,10 +31,7 @@ class Words:
 
 @dataclass(eq=False)
 class Subject(ABC):
-    """A digit that turns, a cube figure, an own object or a film: views along one coordinate.
-
-    Subjects of one collection are equal if their ids are.
-    """
+    """A digit that turns, a cube figure, an own object or a film: views along one coordinate."""
 
     id: str  # id in links
     name: str  # "three"

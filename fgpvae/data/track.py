@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UserError
+from ..errors import require
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,10 @@ class Track:
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.period < math.inf:
-            raise UserError(f"The period of the views must be positive, not {self.period:g}.")
-        if not self.period and not -math.inf < self.low < self.high < math.inf:
-            raise UserError("The views of a line must have a range: a lowest and a highest one.")
+        positive = 0 <= self.period < math.inf
+        require(positive, f"The period of the views must be positive, not {self.period:g}.")
+        ordered = self.period or -math.inf < self.low < self.high < math.inf
+        require(ordered, "The views of a line must have a range: a lowest and a highest one.")
 
     @property
     def ends(self) -> tuple[float, float]:

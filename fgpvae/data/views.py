@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from ..errors import UserError
+from ..errors import require
 
 Index = slice | int | Sequence[int] | np.ndarray | Tensor
 
@@ -111,7 +111,5 @@ def padded(images: Sequence[np.ndarray], w: Sequence[np.ndarray]) -> tuple[Tenso
 
 
 def _check(name: str, shape: Sequence[int], expected: Sequence[int]) -> None:
-    if tuple(shape) != tuple(expected):
-        raise UserError(
-            f"{name} has the shape {list(shape)} where the rest asks for {list(expected)}."
-        )
+    message = f"{name} has the shape {list(shape)} where the rest asks for {list(expected)}."
+    require(tuple(shape) == tuple(expected), message)

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from fgpvae.data import ANGLES, HELD_OUT_INDEX, Digits, Task, Views, circular_error, rotate
+from fgpvae.data import ANGLES, HELD_OUT_INDEX, Digits, Task, circular_error, rotate
 from fgpvae.data.track import Track
 from fgpvae.evaluation.metrics import mse, principal_components
 
@@ -40,8 +40,10 @@ def class_means(upright: Digits, labels: Tensor, at: Tensor) -> Tensor:
 
 def nearest_view(task: Task, track: Track) -> Tensor:
     """The context view nearest to each target w, [P, S, H, W]."""
-    nearest = _nearest(task.context, task.at, track)
-    return task.context.images[torch.arange(len(task))[:, None], nearest]
+    views = task.context
+    apart = torch.as_tensor(track.apart(task.at[:, :, None], views.angles[:, None]))  # [P, S, Q]
+    nearest = apart.masked_fill(~views.observed[:, None], math.inf).argmin(-1)
+    return views.images[torch.arange(len(task))[:, None], nearest]
 
 
 def rotated_view(task: Task) -> Array:
@@ -82,9 +84,3 @@ def trivial_predictors(upright: ArrayLike, train: Rows, test: Rows) -> dict[str,
         predictions[f"pca_{C}"] = centre + (rows @ directions.T @ directions).reshape(truth.shape)
     predictions["rotated_neighbour"] = rotate(before, [step])[:, 0].astype(np.float64)
     return {name: mse(predicted, truth) for name, predicted in predictions.items()}
-
-
-def _nearest(views: Views, at: Tensor, track: Track) -> Tensor:
-    """Index of the observed view nearest to each w of `at` [P, S]: [P, S]."""
-    apart = torch.as_tensor(track.apart(at[:, :, None], views.angles[:, None]))  # [P, S, Q]
-    return apart.masked_fill(~views.observed[:, None], math.inf).argmin(-1)

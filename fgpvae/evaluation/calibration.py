@@ -55,7 +55,14 @@ def fit(model: Model, digits: Digits) -> Calibration:
     found = [residuals(model, views_task(digits, views)) for views in BY_VIEWS]
     angle = (0.0, 0.0, 0.0)
     if model.tells_angle:
-        angle = _fit_weights(*(_angle_scores(model, digits, seed) for seed in (1, 2)))
+        scored = []
+        for seed in (1, 2):
+            # each digit in MNIST's position, and centred like an uploaded picture
+            images, true = turned(digits, seed)
+            images, true = torch.cat([images, centred(images)]), torch.cat([true, true])
+            views = model.given(images[:, None], torch.zeros(len(true), 1))
+            scored.append((torch.stack(model.angle_scores(views, GRID), -1), true))
+        angle = _fit_weights(*scored)
     return _calibration(model, found, some_views(digits, DOUBTED), BY_VIEWS, angle)
 
 
@@ -248,17 +255,6 @@ def pictures(digits: Digits, seed: int) -> Pictures:
             read.append(torch.from_numpy(picture.digit))
             angles.append(angle)
     return torch.stack(read), torch.tensor(angles, dtype=torch.float64)
-
-
-def _angle_scores(model: Model, digits: Digits, seed: int) -> Pictures:
-    """Scores [2 P, STEPS, 3] of turned digits, and their angles [2 P].
-
-    Each digit in MNIST's position, and centred like an uploaded picture.
-    """
-    images, true = turned(digits, seed)
-    images, true = torch.cat([images, centred(images)]), torch.cat([true, true])
-    views = model.given(images[:, None], torch.zeros(len(true), 1))
-    return torch.stack(model.angle_scores(views, GRID), -1), true
 
 
 def _fit_weights(first: Pictures, again: Pictures) -> Weights:

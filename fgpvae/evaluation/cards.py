@@ -2,19 +2,19 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from fgpvae import data, evaluation
+from fgpvae import data
 from fgpvae.data import Digits, Task, cubes
 from fgpvae.data.films import LENGTH_SCALE
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
-from fgpvae.errors import UserError
-from fgpvae.evaluation import calibration, metrics, protocol
+from fgpvae.errors import require
+from fgpvae.evaluation import calibration, latents, metrics, protocol
 from fgpvae.evaluation.baselines import class_means
 from fgpvae.evaluation.comparison import VIEWS
 from fgpvae.evaluation.disentanglement import model_scores
@@ -124,17 +124,23 @@ def measure(model: Model, config: RunConfig, others: Digits | None = None) -> di
     `others` are further digits of the MNIST test file, which are used nowhere else.
     """
     split, tasks = config.data.split, dict[str, Task]()
-    if split == OBJECTS:
-        raise UserError("Cards are not written for models of own objects.")
-    if split == CUBES:
-        return _measure_cubes(model)
+    require(split != OBJECTS, "Cards are not written for models of own objects.")
     if split == FILMS:
-        if not model.divides_channels:
-            raise UserError("Cards of films are for models with local and global channels.")
+        both = model.divides_channels
+        require(both, "Cards of films are for models with local and global channels.")
         return film_scores(model)
     measured: dict[str, Any] = {}
+    if split == CUBES:
+        measured = protocol.evaluate_cubes(model)
+        if model.tells_certainty:
+            images = protocol.unseen_figures(model.config.network.shape[1])
+            images = images[:: calibration.FIGURES_EACH]
+            found = {n: calibration.cube_residuals(model, images, n) for n in cubes.GIVEN}
+            views = cubes.task(images, cubes.ANGLES).context
+            measured |= _certainty(model, found, views)
+        return measured
     if split != "continuous":
-        tasks = evaluation.benchmark_tasks(config.data, config.seed, new_digits=False)
+        tasks = protocol.benchmark_tasks(config.data, config.seed, new_digits=False)
         measured[TEST] = task_mse(model, tasks[TEST])
     compared = dict(measured)
     if model.takes_new_digits:
@@ -144,7 +150,7 @@ def measure(model: Model, config: RunConfig, others: Digits | None = None) -> di
         compared[EXTRAPOLATION] = measured["eleven_views_mse"]["all"]
         compared |= {ONE_VIEW: measured["one_view_mse"]["all"], "gp_share": measured["gp_share"]}
     compared["references"] = digit_references(tasks, config.data.classes)
-    return measured | {"verdict": evaluation.verdict(compared)}
+    return measured | {"verdict": protocol.verdict(compared)}
 
 
 def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict[str, Any]:
@@ -158,7 +164,7 @@ def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict
         "eleven_views_mse": _by_class(labels, lambda mine: task_mse(model, by_views[11][mine])),
         "mse_by_views": {views: task_mse(model, each) for views, each in by_views.items()},
         "mean_image_mse": metrics.mse(mean.numpy(), task.targets.numpy()),
-        "gp_share": evaluation.gp_share(model, by_views[11].context),
+        "gp_share": latents.gp_share(model, by_views[11].context),
     }
     if others is not None:
         measured["others"] = {
@@ -173,45 +179,35 @@ def _measure_unseen(model: Model, digits: Digits, others: Digits | None) -> dict
         measured["orientation"] = _by_class(
             labels, lambda mine: _angles(belief[mine], grid, true[mine], states)
         )
-        measured["orientation_pictures"] = _picture_angles(model, digits)
+        # of uploaded pictures of some digits, read as on the pages
+        pictures, true = calibration.pictures(calibration.some(digits, PICTURES), seed=0)
+        read = [one_view.belief(model, image) for image in pictures.numpy()]
+        belief = torch.as_tensor(np.stack([each for each in read if each is not None]))
+        states = bool(model.calibration is not None and model.calibration.picture)
+        errors = _angles(belief, torch.as_tensor(one_view.grid()), true, states)
+        measured["orientation_pictures"] = {"pictures": len(pictures)} | errors
     if model.divides_channels:
         views = calibration.some_views(digits, DISENTANGLED)
         measured["disentanglement"] = {"digits": len(views)} | model_scores(model, views)
     if model.tells_certainty:
         found = {n: calibration.residuals(model, views_task(digits, n)) for n in protocol.BY_VIEWS}
-        measured["bands"] = {n: calibration.coverage(model, each, n) for n, each in found.items()}
         views = calibration.some_views(digits, calibration.DOUBTED)
-        measured["doubt"] = calibration.doubt(model, views, protocol.BY_VIEWS)
+        measured |= _certainty(model, found, views)
     return measured
+
+
+def _certainty(
+    model: Model, found: dict[int, calibration.Errors], views: data.Views
+) -> dict[str, Any]:
+    """Whether bands and stated errors hold, from residuals by the number of given views."""
+    bands = {given: calibration.coverage(model, each, given) for given, each in found.items()}
+    return {"bands": bands, "doubt": calibration.doubt(model, views, tuple(found))}
 
 
 def _by_class(labels: Tensor, score: Callable[[Tensor], Any]) -> dict[str, Any]:
     """The score of all digits, and of those of each class, which are given as masks."""
     classes = {str(label): score(labels == label) for label in labels.unique().tolist()}
     return {"all": score(torch.ones_like(labels, dtype=torch.bool))} | classes
-
-
-def _measure_cubes(model: Model) -> dict[str, Any]:
-    """Errors by number of views, references, and whether the bands hold."""
-    measured = evaluation.evaluate_cubes(model)
-    if model.tells_certainty:
-        images = evaluation.unseen_figures(model.config.network.shape[1])
-        images = images[:: calibration.FIGURES_EACH]
-        found = {n: calibration.cube_residuals(model, images, n) for n in cubes.GIVEN}
-        measured["bands"] = {n: calibration.coverage(model, each, n) for n, each in found.items()}
-        views = cubes.task(images, cubes.ANGLES).context
-        measured["doubt"] = calibration.doubt(model, views, cubes.GIVEN)
-    return measured
-
-
-def _picture_angles(model: Model, digits: Digits) -> dict[str, Any]:
-    """Error of the angle of uploaded pictures of some digits, read as on the pages."""
-    images, true = calibration.pictures(calibration.some(digits, PICTURES), seed=0)
-    read = [one_view.belief(model, image) for image in images.numpy()]
-    belief = torch.as_tensor(np.stack([each for each in read if each is not None]))
-    states = bool(model.calibration is not None and model.calibration.picture)
-    found = _angles(belief, torch.as_tensor(one_view.grid()), true, states)
-    return {"pictures": len(images)} | found
 
 
 def _angles(belief: Tensor, grid: Tensor, true: Tensor, states: bool) -> dict[str, Any]:
@@ -242,9 +238,12 @@ def page(name: str, model: Model, config: RunConfig, measured: dict[str, Any]) -
         ("mse", "context views", BY_VIEWS),
     ):
         if isinstance(keys := _at(measured, values), dict):
-            cells = ([title, *_cells(measured, path, form, keys)] for title, path, form in rows)
-            known = [row for row in cells if any(cell != "-" for cell in row[1:])]
-            text.append(table([head, *keys], *known))
+            lines = []
+            for title, path, form in rows:
+                found = [_at(measured, path, key) for key in keys]
+                if any(value is not None for value in found):
+                    lines.append([title, *("-" if v is None else form.format(v) for v in found)])
+            text.append(table([head, *keys], *lines))
     text.append(f"Bad at: {WEAK.get(config.data.split) or _weak_on_digits(measured)}.")
     return "\n\n".join(text).replace("%", " %") + "\n"
 
@@ -262,11 +261,6 @@ def _at(measured: Any, path: str, key: str = "") -> Any:
             measured.get(key if name == "*" else name) if isinstance(measured, dict) else None
         )
     return measured
-
-
-def _cells(measured: dict[str, Any], path: str, form: str, keys: Iterable[str]) -> list[str]:
-    found = (_at(measured, path, key) for key in keys)
-    return ["-" if value is None else form.format(value) for value in found]
 
 
 def _about(model: Model, config: RunConfig) -> str:

@@ -12,7 +12,7 @@ from fgpvae import data
 from fgpvae.data import ANGLES, DIGITS_PER_CLASS, HELD_OUT_INDEX, TRAIN_DIGITS, Task
 from fgpvae.data.collections import Collection, Subject
 from fgpvae.data.objects import EXTRAPOLATION, ONE_VIEW, TEST
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.evaluation.baselines import mean_image, rotated_view
 from fgpvae.evaluation.protocol import Progress, all_errors, benchmark_tasks, predictions, task_mse
 from fgpvae.models import Model
@@ -92,8 +92,8 @@ def answer(model: Model, question: Question, classes: Sequence[int] = (3,)) -> A
 
     Every model gets the same views, except that a joint GP uses its stored training views.
     """
-    if question.kind != TRAINING and not model.takes_new_digits:
-        raise UserError(f"The {model.title} knows its training digits only.")
+    able = question.kind == TRAINING or model.takes_new_digits
+    require(able, f"The {model.title} knows its training digits only.")
     task = asked(question)
     ids = torch.full_like(task.context.ids, -1)
     if question.label in classes:
@@ -137,8 +137,8 @@ def subject_truth(collection: Collection, view: int) -> Images:
 
 def subject_answer(model: Model, collection: Collection, given: int, view: int) -> Answer:
     """A model's predictions of new subjects at one view, from `given` others."""
-    if not model.takes_new_digits:
-        raise UserError(f"The {model.title} knows its training {collection.words.many} only.")
+    only = f"The {model.title} knows its training {collection.words.many} only."
+    require(model.takes_new_digits, only)
     images = [
         _redraw(model, each, _others(each, given, target), [target])[0]
         for each, target in targets(collection, view)
@@ -194,7 +194,7 @@ def table_label(classes: Sequence[int]) -> int:
 def table_figures(
     model: Model, config: DataConfig, seed: int = 0, progress: Progress = lambda share: None
 ) -> dict[str, float | None]:
-    """The paper's table for one model: as `evaluation.evaluate`, on the digits of one class.
+    """The paper's table for one model: as `protocol.evaluate`, on the digits of one class.
 
     So models of several classes are scored on the same images as the others. A model trained on the
     whole circle has seen the held-out angle and has no `test_mse`.

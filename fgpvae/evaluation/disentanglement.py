@@ -190,7 +190,19 @@ def disentanglement_scores(
     blocks = dict(zip(BLOCKS, map(np.asarray, (z_local, z_global)), strict=True))
     present = [block for block in BLOCKS if blocks[block].shape[-1]]
     for block in present:
-        scores |= _block_scores(block, blocks[block], angles, seed)
+        z = blocks[block]
+        error, (share, chance) = angle_probe(z, angles, seed), digit_retrieval(z, angles)
+        by_angle, by_digit = information(z, angles, seed)
+        scores |= {
+            f"angle_error_{block}_degrees": error,
+            f"digit_retrieval_{block}": share,
+            "digit_retrieval_chance": chance,  # the same for both blocks
+            f"invariance_ratio_{block}": invariance_ratio(z),
+            f"importance_{block}_angle": max(0.0, 1 - error / CHANCE_DEGREES),
+            f"importance_{block}_digit": max(0.0, (share - chance) / (1 - chance)),
+            f"information_{block}_angle": by_angle,
+            f"information_{block}_digit": by_digit,
+        }
     importances, informations = (
         [[scores[f"{kind}_{block}_{factor}"] for factor in FACTORS] for block in present]
         for kind in ("importance", "information")
@@ -209,22 +221,6 @@ def _views(z: ArrayLike, angles: ArrayLike) -> tuple[Array, NDArray[np.int64], A
     P, Q, D = z.shape
     w = np.broadcast_to(np.asarray(angles, dtype=np.float64), (P, Q)).reshape(P * Q)
     return z.reshape(P * Q, D), np.repeat(np.arange(P), Q), w, P
-
-
-def _block_scores(block: str, z: Array, angles: ArrayLike, seed: int) -> dict[str, float]:
-    """The figures of one block, and the chance of retrieval, which is the same for both."""
-    error, (share, chance) = angle_probe(z, angles, seed), digit_retrieval(z, angles)
-    by_angle, by_digit = information(z, angles, seed)
-    return {
-        f"angle_error_{block}_degrees": error,
-        f"digit_retrieval_{block}": share,
-        "digit_retrieval_chance": chance,
-        f"invariance_ratio_{block}": invariance_ratio(z),
-        f"importance_{block}_angle": max(0.0, 1 - error / CHANCE_DEGREES),
-        f"importance_{block}_digit": max(0.0, (share - chance) / (1 - chance)),
-        f"information_{block}_angle": by_angle,
-        f"information_{block}_digit": by_digit,
-    }
 
 
 def _probe(

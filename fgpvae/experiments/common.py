@@ -16,23 +16,14 @@ from typing import Any
 
 import psutil
 
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 from fgpvae.models import Model
 from fgpvae.runs import Run, open_run
 from fgpvae.runs.checkpoints import CONFIG, WEIGHTS, load_model, load_pretrained
 from fgpvae.training import presets
 
 # every model of the comparison, in the order of the paper's table
-MODELS = (
-    "vae",
-    "cvae-published",
-    "cvae",
-    "gpvae",
-    "gpvae-amortised",
-    "svgpvae",
-    "paper",
-    "quick",
-)
+MODELS = ("vae", "cvae-published", "cvae", "gpvae", "gpvae-amortised", "svgpvae", "paper", "quick")
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn")
 
 
@@ -47,8 +38,8 @@ class Experiment:
     progress: Callable[[str], None] = lambda what: None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.seeds <= 100:
-            raise UserError(f"The number of seeds must be from 1 to 100, not {self.seeds}.")
+        possible = 1 <= self.seeds <= 100
+        require(possible, f"The number of seeds must be from 1 to 100, not {self.seeds}.")
 
     def run(self, preset: str, seed: int, changes: Sequence[str] = (), tag: str = "") -> Run:
         """The finished run of a preset and seed: existing, resumed or new.
@@ -60,10 +51,8 @@ class Experiment:
         arguments = ["--preset", preset, "--seed", str(seed), *_options(changes)]
         if (directory / CONFIG).exists():
             run = open_run(directory)
-            if run.config != presets.preset(preset, changes, seed=seed):
-                raise UserError(
-                    f"'{run.name}' was trained with other settings; choose another --runs."
-                )
+            same = run.config == presets.preset(preset, changes, seed=seed)
+            require(same, f"'{run.name}' was trained with other settings; choose another --runs.")
             if run.state == "finished":
                 return run
             arguments = ["--resume"]
@@ -73,8 +62,8 @@ class Experiment:
         done = subprocess.run(
             command + arguments, env=environment, capture_output=True, text=True, check=False
         )
-        if done.returncode:
-            raise UserError(f"Training {directory.name} failed: {done.stderr.strip()[-300:]}")
+        reason = done.stderr.strip()[-300:]
+        require(done.returncode == 0, f"Training {directory.name} failed: {reason}")
         return open_run(directory)
 
     def trained(
@@ -93,9 +82,10 @@ class Experiment:
         Only the requested variants, all by default.
         """
         names = tuple(variants) if self.models == MODELS else self.models
-        if wrong := set(names) - set(variants):
-            known = ", ".join(variants)
-            raise UserError(f"'{wrong.pop()}' is none of the models of this experiment: {known}.")
+        known = ", ".join(variants)
+        for name in names:
+            what = f"'{name}' is none of the models of this experiment: {known}."
+            require(name in variants, what)
         for name in names:
             tag = "" if name == preset else f"-{name}"
             yield name, *self.trained(preset, variants[name], tag)
@@ -104,6 +94,11 @@ class Experiment:
 
     def provenance(self, name: str) -> dict[str, Any]:
         """The command, date, machine and versions behind a result."""
+        git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+        try:
+            found = subprocess.run(git, capture_output=True, text=True, check=False).stdout
+        except OSError:
+            found = ""
         command = ["python", "-m", "fgpvae", "experiment", name, "--seeds", str(self.seeds)]
         if self.models != MODELS:
             command += ["--models", ",".join(self.models)]
@@ -113,7 +108,7 @@ class Experiment:
             "seeds": self.seeds,
             "changes": list(self.changes),
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-            "commit": _commit(),
+            "commit": found.strip() or "-",  # not in a checkout
             "machine": f"{os.cpu_count()} cores, {psutil.virtual_memory().total >> 30} GiB, "
             f"{platform.system()} {platform.machine()}",
             "training_threads": self.threads,
@@ -123,16 +118,6 @@ class Experiment:
 
 def _options(changes: Sequence[str]) -> list[str]:
     return [word for change in changes for word in ("--set", change)]
-
-
-def _commit() -> str:
-    """The commit of the package, "-" outside a checkout."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        return "-"
-    return done.stdout.strip() or "-"
 
 
 def title(model: Model) -> str:

@@ -9,7 +9,7 @@ import torch
 
 from fgpvae import data, load_pretrained
 from fgpvae.data import ANGLES, HELD_OUT_INDEX, TRAIN_DIGITS
-from fgpvae.errors import UserError
+from fgpvae.errors import require
 from fgpvae.evaluation import comparison
 from fgpvae.evaluation.baselines import rotated_view
 from fgpvae.evaluation.comparison import UPRIGHT, Question
@@ -41,13 +41,12 @@ COMPARABLE = (
 def extrapolation(experiment: Experiment) -> dict[str, Any]:
     """MSE of the 40 unseen digits at 157.5 degrees against the number of context views."""
     able = [name for name in experiment.models if _takes_new_digits(experiment, name)]
-    if not able:
-        raise UserError("None of these models takes new digits.")
+    require(able, "None of these models takes new digits.")
     curves = []
     for preset in able:
         _, models = experiment.trained(preset)
-        curve = {"preset": preset, "model": title(models[0]), "mse": errors_by_views(models)}
-        curves.append(curve)
+        known = {"preset": preset, "model": title(models[0])}
+        curves.append(known | {"mse": errors_by_views(models)})
     return experiment.provenance("extrapolation") | {"curves": curves}
 
 
@@ -66,8 +65,8 @@ def one_view(experiment: Experiment) -> dict[str, Any]:
     chosen = TRAINED
     if experiment.models != MODELS:
         chosen = {name: (name, ()) for name in experiment.models}
-    if not all(_takes_new_digits(experiment, preset) for preset, _ in chosen.values()):
-        raise UserError("One view is for models that take new digits.")
+    able = all(_takes_new_digits(experiment, preset) for preset, _ in chosen.values())
+    require(able, "One view is for models that take new digits.")
     digits = data.embedded()[:TRAIN_DIGITS]
     seen = data.task(digits, ANGLES[:1], ANGLES[[HELD_OUT_INDEX]])
     # with the id, a model that stores training views leaves out this digit's

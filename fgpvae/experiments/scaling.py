@@ -24,7 +24,21 @@ BLOCK = 20  # digits whose posterior is timed together
 
 def scaling(experiment: Experiment) -> dict[str, Any]:
     """Times and errors by the number of digits, times by that of views, and their exponents."""
-    by_digits = [_by_digits(experiment, P, classes) for P, classes in DIGITS]
+    by_digits: list[dict[str, Any]] = []
+    for P, classes in DIGITS:
+        chosen = CLASSES[:classes]
+        changes = [
+            f"data.classes={list(chosen)}",
+            f"data.digits={P // classes}",
+            f"training.epochs={max(STEPS * 20 // P, 1)}",
+            f"training.learning_rate={RATE}",
+        ]
+        runs, models = experiment.trained("paper", changes, tag=f"-P{P}")
+        task, epochs = data.extrapolation(chosen), runs[0].config.training.epochs
+        times = spread([seconds_an_epoch(run) for run in runs])
+        errors = spread([task_mse(model, task) for model in models])
+        row = {"P": P, "classes": classes, "epochs": epochs, "seconds_an_epoch": times}
+        by_digits.append(row | {"extrapolation_mse": errors})
     experiment.progress("timing posteriors")
     by_views = [_by_views(Q) for Q in VIEWS]
     seconds = [row["seconds_an_epoch"]["mean"] for row in by_digits]
@@ -38,25 +52,6 @@ def scaling(experiment: Experiment) -> dict[str, Any]:
         "by_digits": by_digits,
         "by_views": by_views,
         "exponents": exponents,
-    }
-
-
-def _by_digits(experiment: Experiment, P: int, classes: int) -> dict[str, Any]:
-    chosen = CLASSES[:classes]
-    changes = [
-        f"data.classes={list(chosen)}",
-        f"data.digits={P // classes}",
-        f"training.epochs={max(STEPS * 20 // P, 1)}",
-        f"training.learning_rate={RATE}",
-    ]
-    runs, models = experiment.trained("paper", changes, tag=f"-P{P}")
-    task = data.extrapolation(chosen)
-    return {
-        "P": P,
-        "classes": classes,
-        "epochs": runs[0].config.training.epochs,
-        "seconds_an_epoch": spread([seconds_an_epoch(run) for run in runs]),
-        "extrapolation_mse": spread([task_mse(model, task) for model in models]),
     }
 
 

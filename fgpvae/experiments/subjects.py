@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from fgpvae import evaluation
+from fgpvae.evaluation import protocol
 from fgpvae.evaluation.film_scores import film_scores
 from fgpvae.experiments.common import Experiment, seconds_an_epoch, spread
 from fgpvae.runs import checkpoints
@@ -35,7 +35,7 @@ def objects(experiment: Experiment) -> dict[str, Any]:
     """MSE of cube figures at all other angles against the number of views, and without a model."""
     curves = []
     for name, runs, models in experiment.variants("cubes-quick", CUBES, "cubes"):
-        found = [evaluation.evaluate_cubes(model) for model in models]
+        found = [protocol.evaluate_cubes(model) for model in models]
         config = runs[0].config if runs else checkpoints.shipped_config(name)
         curve = {"preset": name, "model": models[0].title, "epochs": _epochs(config)}
         curve["parameters"] = found[0]["parameters"]
@@ -46,8 +46,8 @@ def objects(experiment: Experiment) -> dict[str, Any]:
         curves.append(curve)
     return experiment.provenance("objects") | {
         "curves": curves,
-        "references": evaluation.cube_references(),
-        "figures": len(evaluation.unseen_figures()),
+        "references": protocol.cube_references(),
+        "figures": len(protocol.unseen_figures()),
     }
 
 

@@ -65,8 +65,14 @@ def table1(experiment: Experiment) -> dict[str, Any]:
             row = _row(experiment, preset, *experiment.trained(preset))
             rows.append(row | {"published": PUBLISHED.get(preset)})
     for name, (preset, changes) in EQUAL.items():
-        if asked == MODELS or name + ALONE in asked or (preset in asked and not changes):
-            equal.append(_equal_row(experiment, name, preset, changes))
+        tag = f"{name}{ALONE}"
+        if asked == MODELS or tag in asked or (preset in asked and not changes):
+            same = (*SAME.split(), *changes, f"training.epochs={EPOCHS}")
+            last = f"training.validate_every={EPOCHS}"
+            choice = choose(experiment, tag, preset, (*same, last), 1)
+            best = (*same, *_rate_changes(choice["schedule"], choice["rate"]))
+            row = _row(experiment, name, *experiment.trained(preset, best, f"-{tag}"))
+            equal.append(row | {"published": None, "choice": choice})
     return experiment.provenance("table1") | {
         "rows": rows,
         "equal": {"epochs": EPOCHS, "rows": equal},
@@ -74,18 +80,6 @@ def table1(experiment: Experiment) -> dict[str, Any]:
             data.embedded().images, np.arange(data.TRAIN_DIGITS), np.arange(data.splits.TEST_DIGITS)
         ),
     }
-
-
-def _equal_row(
-    experiment: Experiment, name: str, preset: str, changes: Sequence[str]
-) -> dict[str, Any]:
-    """A model with the equal budget, and the rate and schedule that are best on held-out views."""
-    same = (*SAME.split(), *changes, f"training.epochs={EPOCHS}")
-    tag = f"{name}{ALONE}"
-    choice = choose(experiment, tag, preset, (*same, f"training.validate_every={EPOCHS}"), 1)
-    best = (*same, *_rate_changes(choice["schedule"], choice["rate"]))
-    row = _row(experiment, name, *experiment.trained(preset, best, f"-{tag}"))
-    return row | {"published": None, "choice": choice}
 
 
 def _row(experiment: Experiment, name: str, runs: list[Run], models: list[Model]) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from typing import Any
 
 import torch
 
-from fgpvae import evaluation, files, runs
+from fgpvae import files, runs
 from fgpvae.data import Task
 from fgpvae.data.objects import Objects
 from fgpvae.errors import UserError
+from fgpvae.evaluation import protocol
 from fgpvae.runs.checkpoints import WEIGHTS, load_objects, load_pretrained, save_config, save_model
 from fgpvae.runs.memory import peak_mb
 from fgpvae.training.batches import Source, build_source
@@ -173,9 +174,7 @@ class Recorder:
         done, config, findings = trainer.step == trainer.total, self.config, None
         if done and config.data.own:
             objects = load_objects(self.directory)
-            scores = evaluation.evaluate_objects(
-                trainer.result(), objects, config.data, config.seed
-            )
+            scores = protocol.evaluate_objects(trainer.result(), objects, config.data, config.seed)
             findings = {name: scores[name] for name in FINDINGS}
         state, epoch = runs.FINISHED if done else runs.STOPPED, trainer.step / trainer.source.steps
         self.report(state=state, epoch=epoch, seconds_left=None, findings=findings)
@@ -202,7 +201,7 @@ class Recorder:
         self.sums = {}
         last = step.step == trainer.total
         if validation and (epoch % self.config.training.validate_every == 0 or last):
-            error = line["validation_mse"] = evaluation.task_mse(trainer.result(), validation)
+            error = line["validation_mse"] = protocol.task_mse(trainer.result(), validation)
             if self.config.training.keep == "best" and error < self.best:
                 self.best = error
                 save_model(trainer.result(), self.directory / WEIGHTS)

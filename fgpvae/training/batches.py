@@ -94,11 +94,7 @@ class FreshViews(Source):
 
 
 class TurnedFigures(Source):
-    """Cube figures, from other sides in every batch.
-
-    In an epoch each of the first `often` figures occurs four times, once per quarter turn, and each
-    of the others once.
-    """
+    """Cube figures, from other sides in every batch; the first `often` four times an epoch."""
 
     def __init__(self, table: Turntable, often: int, size: int, views: int, seed: int) -> None:
         rows = torch.arange(len(table))
@@ -159,7 +155,12 @@ def build_source(
     if settings.split == OBJECTS:
         if objects is None:
             raise UserError("A run on own data needs its objects.")
-        return object_source(config, objects), None
+        fits = objects.shape == config.model.network.shape
+        require(fits, f"The objects' images need a model.network.shape of {list(objects.shape)}.")
+        few = objects.most_views() <= settings.views
+        require(few, f"An object has more than the {settings.views} views of data.views.")
+        views = data.objects.Own(objects, settings.track, config.seed).train
+        return FixedViews(views, size, config.seed), None
     if settings.split == CUBES:
         figures, often = data.cube_figures.training_figures(settings.figures, config.seed)
         table = data.cubes.Turntable(figures, config.seed, config.model.network.shape[1])
@@ -205,15 +206,6 @@ def collection_of(
     unsure = bool(config.validation) or config.source not in ("embedded", "openml")
     trained = data.TRAIN_DIGITS if fresh else config.digits
     return data.collections.Digits(config.classes, trained, unsure)
-
-
-def object_source(config: RunConfig, objects: Objects) -> FixedViews:
-    fits = objects.shape == config.model.network.shape
-    require(fits, f"The objects' images need a model.network.shape of {list(objects.shape)}.")
-    few = objects.most_views() <= config.data.views
-    require(few, f"An object has more than the {config.data.views} views of data.views.")
-    views = data.objects.Own(objects, config.data.track, config.seed).train
-    return FixedViews(views, config.training.batch, config.seed)
 
 
 def training_views(config: DataConfig, seed: int) -> data.Views:

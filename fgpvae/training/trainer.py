@@ -178,7 +178,11 @@ class Trainer:
         share, home = self.config.training.context_dropout, self.home
         seed, step = self.config.seed, self.step
         views = self.source.batch(step, part)
-        with self._precision(), self._dropout():
+        seeded: AbstractContextManager[None] = nullcontext()
+        if self.config.model.network.dropout:  # which draws from torch's global generator
+            own = random_generator(seed, 4, step).initial_seed()
+            seeded = randomness.torch_seeded(own, self.device)
+        with self._precision(), seeded:
             context, generator = None, random_generator(seed, 3, step, part)
             samples = random_generator(seed, 2, step, part)
             if self.config.objective.conditional:
@@ -199,13 +203,6 @@ class Trainer:
         there = kind != "cpu" or "AVX512" in torch.backends.cpu.get_cpu_capability()  # or emulated
         if self.config.training.precision == "bfloat16" and there:
             return torch.autocast(kind, torch.bfloat16)
-        return nullcontext()
-
-    def _dropout(self) -> AbstractContextManager[None]:
-        """Seed torch's global generator, from which dropout draws, for one step."""
-        if self.config.model.network.dropout:
-            seed = random_generator(self.config.seed, 4, self.step).initial_seed()
-            return randomness.torch_seeded(seed, self.device)
         return nullcontext()
 
     def learning_rate(self) -> float:
