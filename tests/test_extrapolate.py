@@ -14,12 +14,12 @@ from fgpvae.data.collections import Cubes, Digits, Films
 from fgpvae.images import digit_boxes
 from tests.pages import html, linked, open_page, sent
 from tests.stress.watch import watched
-from ui.components.builder import checked as checked_cubes
 from ui.components.canvas import checked as checked_strokes
 from ui.components.canvas import from_link, to_link, to_png
-from ui.components.crop import checked as checked_crop
 from ui.extrapolate import digits as digit_builder
 from ui.extrapolate import films as film_builder
+from ui.extrapolate.cubes import checked as checked_cubes
+from ui.extrapolate.pieces import checked as checked_crop
 
 THREE = [(0.3, 0.2), (0.65, 0.2), (0.45, 0.45), (0.65, 0.6), (0.6, 0.8), (0.3, 0.8)]
 

@@ -1,6 +1,7 @@
 """A cube figure, built face by face or written as moves."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -8,10 +9,13 @@ from fgpvae.data import cube_figures
 from fgpvae.data.cubes import CubeFigure, Cubes
 from fgpvae.errors import UserError
 from ui.catalog import Choice, subjects
-from ui.components.builder import builder
+from ui.components.shared import Component
 from ui.extrapolate.built import Built
 from ui.shell import frame, notices, widget_keys
 
+_builder = Component("builder")
+FARTHEST = 100  # maximum distance from the first cube
+MOST = 60  # maximum number of cubes from the browser; models may allow fewer
 MOVES_HELP = (
     "How to get from one cube to the next: x is right, y is away from you, z is up; a minus "
     "sign goes the other way, a number adds several cubes. Branches are in brackets: x2 (y) "
@@ -40,8 +44,9 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
         except UserError as error:
             st.session_state[DRAFT] = figure.id, drafted or shown, typed or text, str(error)
 
-    def on_built(made: Drafted) -> None:
-        attempt(lambda: Cubes().figure(cube_figures.from_cubes(made).moves), made, "")
+    def built(sent: Any) -> None:
+        if (made := checked(sent)) is not None:
+            attempt(lambda: Cubes().figure(cube_figures.from_cubes(made).moves), made, "")
 
     def another() -> None:
         every = [each.id for each in choice.collection.subjects(True)]
@@ -49,7 +54,8 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
         subjects.pick("extrapolate", choice, every[now % len(every)])
 
     with frame.card("Build a cube figure", key="extrapolate.build"):
-        builder(shown, key="extrapolate.builder", on_built=on_built)
+        size = {"elevation": cube_figures.ELEVATION, "most": cube_figures.MOST_CUBES}
+        _builder("extrapolate.builder", {"cubes": shown, **size}, built=built)
         box = widget_keys.showing(
             "extrapolate.typed",
             text,
@@ -61,3 +67,13 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
         if problem:
             notices.problem(f"{problem} The figure before it is shown.")
     return Built(figure, link={"subject": figure.id})
+
+
+def checked(sent: Any) -> Drafted | None:
+    """The places of cubes sent by the browser, if they are valid."""
+    try:
+        made = tuple((int(x), int(y), int(z)) for x, y, z in sent["cubes"])
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return None
+    near = all(abs(value) <= FARTHEST for cube in made for value in cube)
+    return made if near and len(made) <= MOST else None

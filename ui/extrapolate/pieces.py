@@ -1,6 +1,7 @@
 """A user's picture: the part in use, its digit, and the steps of reading it."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -11,10 +12,11 @@ from fgpvae import images
 from fgpvae.errors import UserError
 from fgpvae.images import Box, Options, Step
 from ui.components import pictures
-from ui.components.crop import crop
+from ui.components.shared import Component
 from ui.shell import notices, query_params
 from ui.shell.public import allowed
 
+_crop = Component("crop")
 AUTOMATIC = "Find out"
 INK = {AUTOMATIC: None, "Dark": True, "Light": False}
 CHOOSE = "Click a digit to turn it, or drag the corners around one."
@@ -125,19 +127,24 @@ def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) 
         notices.problem(piece.error)
     if not piece.readable:
         return
+
+    def cropped(sent: Any) -> None:
+        box = checked(sent)
+        if box is not None or sent == {"edges": None}:  # the whole picture
+            st.session_state[f"extrapolate.part.{id}"] = box
+
     chosen = piece.digit is None or options.crop is not None
     with st.container() if chosen else row.popover("Correct it"):
         every = _boxes(content, options.invert) if chosen else ()
         boxes = every if len(every) > 1 else ()
-        crop(
-            address(content, 840),
-            boxes,
-            options.crop,
-            key=f"extrapolate.crop.{id}",
-            label=f"Your picture {name}",
-            hint=CHOOSE if boxes else "Drag the corners to use a part of it.",
-            on_crop=lambda box: st.session_state.update({f"extrapolate.part.{id}": box}),
-        )
+        data = {
+            "image": address(content, 840),
+            "boxes": [[round(edge, 4) for edge in box] for box in boxes],
+            "crop": options.crop,
+            "label": f"Your picture {name}",
+            "hint": CHOOSE if boxes else "Drag the corners to use a part of it.",
+        }
+        _crop(f"extrapolate.crop.{id}", data, cropped=cropped)
         with st.container(horizontal=True, gap="medium"):
             key = f"extrapolate.ink.{id}"
             query_params.segments("Ink", list(INK), key, linked=False, persist_state="session")
@@ -154,3 +161,13 @@ def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) 
             st.caption(f"From your picture to the digit. {piece.notes}")
             shown = [pictures.framed(s.image, s.name, scale=1, hint=s.caption) for s in piece.steps]
             st.html(pictures.row(*shown, size=64, fill=True))
+
+
+def checked(sent: Any) -> Box | None:
+    """The part of a picture sent by the browser, if it is valid."""
+    try:
+        left, top, right, bottom = (float(edge) for edge in sent["edges"])
+    except (TypeError, ValueError, KeyError):
+        return None
+    inside = 0 <= left < right <= 1 and 0 <= top < bottom <= 1
+    return (left, top, right, bottom) if inside else None

@@ -107,14 +107,11 @@ def chosen_views(key: str, subject: Subject, link: Mapping[str, str]) -> list[in
         before = st.session_state.get(f"{key}.views_of")
         st.session_state[f"{key}.views_of"] = subject.id
         if before not in (None, subject.id):
-            dial.forget_views(key)
             st.session_state[name] = []
     if name not in st.session_state:
         linked = query_params.numbers(link.get("views")) or []
         st.session_state[name] = sorted({int(v) for v in linked if v in possible})
-    wanted = [view for view in st.session_state[name] if view in possible]
-    found = dial.context(key, wanted or subject.first_views)
-    return [view for view in found if view in possible] or subject.first_views
+    return [view for view in st.session_state[name] if view in possible] or subject.first_views
 
 
 def views_slider(
@@ -123,7 +120,6 @@ def views_slider(
     """Ask how many views the model sees; keep as many of the current ones as possible."""
 
     def resize(count: int) -> None:
-        dial.forget_views(key)  # the clicks on the ring are part of `current`
         current_first = sorted(subject.order, key=lambda view: view not in current)
         st.session_state[f"{key}.views"] = sorted(current_first[:count])
 

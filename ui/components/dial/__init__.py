@@ -7,7 +7,7 @@ The browser loads the decoder's weights once and gets a few numbers a digit
 import base64
 import json
 import secrets
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -74,8 +74,6 @@ class _Record:
     given: Pose | None = None  # the arguments of the last run
     revision: str = ""  # changes when the page, not the user, moves the dial
     subject: Hashable = None
-    default: list[int] | None = None
-    context: list[int] | None = None
 
     def follow(
         self, angle: float, style: Sequence[float] | None, subject: Hashable, count: int
@@ -102,11 +100,6 @@ class _Record:
         if sent.get("revision") == self.revision and isinstance(angle, int | float):
             self.pose = Pose(_degrees(angle), None if style is None else tuple(map(float, style)))
 
-    def take_context(self, sent: dict[str, Any]) -> None:
-        """Store the views after a click, unless the page has moved the dial since."""
-        if sent.get("revision") == self.revision and sent.get("indices"):
-            self.context = sorted(map(int, sent["indices"]))
-
 
 def dial(
     seen: Imagined,
@@ -130,6 +123,7 @@ def dial(
 
     If a page passes another `angle` (degrees; on a line 0 to 100) or `style` later, the dial moves
     there; with another subject or `model` (its name) the style is reset to the subject's own.
+    Indices of the views that the user chooses by clicks are in the session state as `key`.views.
     `styles` are the sliders (`style_directions`), `likely` the source of random styles, by default
     the prior; `lead` is the text above them. A model `beside` turns together with the first and
     follows its style where both have a direction. If it is `editable`, a click on a dot adds or
@@ -138,6 +132,11 @@ def dial(
     """
     scene, record, track = seen.scene, _record(key), collection.track
     assert scene is not None
+
+    def take_views(sent: dict[str, Any]) -> None:
+        if sent.get("revision") == record.revision and sent.get("indices"):
+            st.session_state[f"{key}.views"] = sorted(map(int, sent["indices"]))
+
     record.follow(angle, style, (model, seen.subject.id), len(scene.styles))
     data = _data(seen, collection, doubt) | {
         "key": key,
@@ -157,7 +156,7 @@ def dial(
                 f"{key}.{'track' if scene.line else 'dial'}",
                 data,
                 pose=record.take_pose,
-                context=record.take_context,
+                context=take_views,
                 need=lambda _: None,  # the rerun suffices: it offers the decoder again
             )
         below = st.container()
@@ -167,24 +166,6 @@ def dial(
     now = record.pose
     page = partial(_page, scene.network.blob, data, sliders)
     return DialState(now.angle, None if now.style is None else list(now.style), below, page)
-
-
-def context(key: str, default: Iterable[int]) -> list[int]:
-    """Indices of the views chosen on the dial, by default `default`.
-
-    Call this before the scene is made. With another default (another digit or number of views) the
-    choice is reset.
-    """
-    record, default = _record(key), sorted(default)
-    if default != record.default:
-        record.default, record.context = default, None
-    return default if record.context is None else record.context
-
-
-def forget_views(key: str) -> None:
-    """Reset the views chosen on the dial."""
-    record = _record(key)
-    record.default = record.context = None
 
 
 def move(key: str, angle: float) -> None:
@@ -291,4 +272,4 @@ def _packed(values: np.ndarray) -> dict[str, Any]:
     return {"shape": values.shape, "values": packed(values)}
 
 
-__all__ = ["Beside", "DialState", "context", "dial", "forget_views", "move", "restyle"]
+__all__ = ["Beside", "DialState", "dial", "move", "restyle"]
