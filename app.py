@@ -13,7 +13,7 @@ if __name__ == "__main__":
     page = st.navigation(frame.addresses(), position="hidden")
     frame.menu(page)
     with st.sidebar:
-        copy_link("shell")
+        copy_link("shell.copy_link", {}, "content")
     page.run()
 else:
     from starlette.middleware import Middleware

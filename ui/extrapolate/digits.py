@@ -254,7 +254,7 @@ def _uploaded() -> list[Brought] | None:
             on_change=changed,
             help=MEMORY,
         )
-        paste("extrapolate.paste")
+        paste("extrapolate.paste", {})
     if len(now) < 2 or not source.asks:
         return now
     meant = st.segmented_control(

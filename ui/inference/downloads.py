@@ -60,7 +60,7 @@ def card(
         button("GIF", gif, f"{name}.gif")
         if seen.scene is None:
             return
-        film(key, name)
+        film(f"{key}.film", {"key": key, "name": name}, "content")
         if (page := state.page) is not None:
             alone = ALONE.format("ring" if track.period else "handle")
             button("Dial", lambda: page(title, alone).encode(), f"{name}.html", DIAL)
