@@ -96,9 +96,9 @@ def _folder(path: Path) -> Objects:
         except ValueError:
             raise UserError(f"Line {line} of '{table_name}' has no number as its view.") from None
         images.append(_picture(path, row["file"]))
-        same, first = images[-1].shape == images[0].shape, table[0]["file"]
-        other = f"that of '{row['file']}' is not that of '{first}'."
-        require(same, f"All images must have one size: {other}")
+        same = images[-1].shape == images[0].shape
+        sizes = f"that of '{row['file']}' is not that of '{table[0]['file']}'"
+        require(same, f"All images must have one size: {sizes}.")
     if all((image == image[..., :1]).all() for image in images):
         images = [image[..., 0] for image in images]
     owner = np.array([row["object"] for row in table])
