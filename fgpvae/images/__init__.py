@@ -12,8 +12,8 @@ b'GIF89a'
 
 from fgpvae.images.boxes import Box, box_at, digit_boxes
 from fgpvae.images.export import enlarged, picture, strip, to_gif, to_png
-from fgpvae.images.normalising import Normalised, Options, Step, normalise
-from fgpvae.images.reading import ACCEPTED, read_picture
+from fgpvae.images.photo_to_digit import Normalised, Options, Step, normalise
+from fgpvae.images.picture_files import ACCEPTED, read_picture
 
 __all__ = [
     "ACCEPTED",

@@ -6,8 +6,8 @@ import numpy as np
 from PIL import Image
 
 from fgpvae.images.ink import find_ink
+from fgpvae.images.picture_files import as_picture
 from fgpvae.images.pieces import Extent, find_groups
-from fgpvae.images.reading import as_picture
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the picture
 _PAPER = 0.25  # margin around a digit, relative to its longer side

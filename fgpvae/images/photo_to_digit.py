@@ -10,8 +10,8 @@ from fgpvae.errors import UserError
 from fgpvae.images.boxes import Box
 from fgpvae.images.export import picture as to_image
 from fgpvae.images.ink import Ink, find_ink
+from fgpvae.images.picture_files import MIN_SIDE, as_picture
 from fgpvae.images.pieces import bounds, find_digit, find_sheet, rim, stroke_width
-from fgpvae.images.reading import MIN_SIDE, as_picture
 
 SIDE = 28
 BOX = 20  # approximate longer side of an upright digit's bounding box
