@@ -100,6 +100,11 @@ class _Record:
         if sent.get("revision") == self.revision and isinstance(angle, int | float):
             self.pose = Pose(_degrees(angle), None if style is None else tuple(map(float, style)))
 
+    def take_views(self, key: str, sent: dict[str, Any]) -> None:
+        """Store the views after a click, unless the page has moved the dial since."""
+        if sent.get("revision") == self.revision and sent.get("indices"):
+            st.session_state[key] = sorted(map(int, sent["indices"]))
+
 
 def dial(
     seen: Imagined,
@@ -124,19 +129,13 @@ def dial(
     If a page passes another `angle` (degrees; on a line 0 to 100) or `style` later, the dial moves
     there; with another subject or `model` (its name) the style is reset to the subject's own.
     Indices of the views that the user chooses by clicks are in the session state as `key`.views.
-    `styles` are the sliders (`style_directions`), `likely` the source of random styles, by default
-    the prior; `lead` is the text above them. A model `beside` turns together with the first and
-    follows its style where both have a direction. If it is `editable`, a click on a dot adds or
-    removes a view. `doubt` is the expected error of a pixel at even places, the width of the ring;
-    if None, the width is the remaining share of the prior variance.
+    `styles` are the sliders below the text `lead`, `likely` the source of random styles, by default
+    the prior. A model `beside` turns together with the first and follows its style where both have
+    a direction. If `editable`, a click on a dot adds or removes a view. `doubt` is the expected
+    error of a pixel at even places, the width of the ring; None: the share of variance left.
     """
     scene, record, track = seen.scene, _record(key), collection.track
     assert scene is not None
-
-    def take_views(sent: dict[str, Any]) -> None:
-        if sent.get("revision") == record.revision and sent.get("indices"):
-            st.session_state[f"{key}.views"] = sorted(map(int, sent["indices"]))
-
     record.follow(angle, style, (model, seen.subject.id), len(scene.styles))
     data = _data(seen, collection, doubt) | {
         "key": key,
@@ -156,7 +155,7 @@ def dial(
                 f"{key}.{'track' if scene.line else 'dial'}",
                 data,
                 pose=record.take_pose,
-                context=take_views,
+                context=partial(record.take_views, f"{key}.views"),
                 need=lambda _: None,  # the rerun suffices: it offers the decoder again
             )
         below = st.container()
