@@ -299,7 +299,11 @@ def test_more_epochs_put_a_finished_run_in_the_queue(own, monkeypatch):
     assert "a run started here has at most 2" in texts(app)
     monkeypatch.setenv("FGPVAE_RUNS_EPOCHS", "3")  # less than twice the two it has
     app.run()
-    assert (app.number_input[0].value, app.number_input[0].max) == (3, 3)
+    assert app.number_input[0].value == 3
+    app.number_input[0].set_value(4)
+    app.button(key="train.sure.more").click().run()
+    assert "from 1 to 3 epochs, not 4" in app.error[0].value
+    app.number_input[0].set_value(3)
     app.button(key="train.sure.more").click().run()
     assert runs.open_run(own).state == runs.QUEUED
     assert checkpoints.load_config(own).training.epochs == 3

@@ -83,7 +83,11 @@ def _picture(
     require(digits, "This model was trained on other objects than digits.")
     able = angle is not None or model.tells_angle
     require(able, "This model cannot tell the angle of a picture; give it with --angle.")
-    normalised = images.normalise(files.read(picture, LARGEST_PICTURE))
+    data = files.read(picture, LARGEST_PICTURE)
+    try:
+        normalised = images.normalise(data)
+    except UserError as error:
+        raise UserError(f"'{picture}': {error}") from None
     if angle is None:
         radians = float(several_views.place(model, [normalised.digit], upright=True).angles[0])
     else:

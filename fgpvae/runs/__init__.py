@@ -40,9 +40,7 @@ STOPPED, FINISHED, FAILED, INTERRUPTED = "stopped", "finished", "failed", "inter
 def create(directory: Path, config: RunConfig, objects: Objects | None = None) -> None:
     """Write a new run to disk, queued, with a copy of its own objects; the caller has locked it."""
     if (directory / CONFIG).exists():
-        raise UserError(
-            f"'{directory.name}' already holds a run; resume it or choose another name."
-        )
+        raise UserError(f"'{directory}' already holds a run; resume it or choose another name.")
     if objects is not None:
         files.write(directory / OBJECTS_FILE, object_files.pack(objects))
     write_status(directory, QUEUED, queued=time.time())

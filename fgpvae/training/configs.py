@@ -167,7 +167,7 @@ class TrainingConfig:
     """
 
     epochs: int = setting(100, "Passes over the training set.", bounds=(1, 100_000))
-    batch: int = setting(20, "Digits in a step, with all their views.", bounds=(1, 4096))
+    batch: int = setting(20, "Subjects in a step, with all their views.", bounds=(1, 4096))
     learning_rate: float = setting(1e-3, "Step size of Adam.", bounds=(1e-8, 1.0))
     schedule: str = setting(
         "constant",

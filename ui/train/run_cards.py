@@ -204,7 +204,8 @@ def actions(run: Run, state: str) -> None:
         else:
             button("More epochs", help, ask, "more", run.name, **first)
         button("Clone settings", CLONE, act, clone, run.config, disabled=run.config.data.own)
-        button("Rename", "Not while it trains.", ask, "rename", run.name, disabled=busy)
+        help = "Not while it trains." if busy else "Give it another name."
+        button("Rename", help, ask, "rename", run.name, disabled=busy)
         frame.download(
             "Download",
             lambda: archives.pack(run),
@@ -213,7 +214,8 @@ def actions(run: Run, state: str) -> None:
             disabled=not trained,
             help="Settings, weights and curves in one file, which can be uploaded again above.",
         )
-        button("Delete", "Not while it trains.", ask, "delete", run.name, disabled=busy)
+        help = "Not while it trains." if busy else "Remove it; you are asked first."
+        button("Delete", help, ask, "delete", run.name, disabled=busy)
     choice = models.of_run(run)
     if choice is not None and run.epoch > 0:
         with st.container(horizontal=True, vertical_alignment="center", key="train.links"):
@@ -297,7 +299,7 @@ def _more(run: Run) -> Callable[[], object] | None:
         st.write(f"It has {done} epochs, and a run started here has at most {most}.")
         return None
     key = f"train.new_epochs.{run.name}"
-    st.number_input("Epochs in all", done + 1, most, min(2 * done, most), key=key)
+    st.number_input("Epochs in all", value=min(2 * done, most), key=key)  # a bound blocks Cancel
     return lambda: queue.resume(run, int(st.session_state[key]))
 
 
