@@ -55,7 +55,7 @@ with above:
 latents.spaces.before_after(choice)
 with frame.card(
     "Channel by channel",
-    "Dots are the encodings of single views, with their standard deviations. "
+    "Dots are the encodings of single views; a bar is two standard deviations either way. "
     + ("This model draws no conclusion from the other views." if found.curves is None else CURVES),
 ):
     latents.channels.along(choice, found, row, given)

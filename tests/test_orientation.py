@@ -197,6 +197,16 @@ def test_a_view_of_another_digit_does_not_fit(best: Model):
     assert several_views.place(best, views[2:]).misfits == (0, 1)
 
 
+@pytest.mark.parametrize("name", ["paper", "wide", "cvae", "gpvae-amortised"])
+def test_any_model_is_told_which_view_does_not_fit(name: str):
+    model, degrees = fgpvae.load_pretrained(name), (0, 45, 200)
+    views = [as_picture(data.unseen((3,)).images[1], angle) for angle in degrees]
+    stated = np.deg2rad(degrees).tolist()
+    assert several_views.place(model, views, stated).misfits == ()
+    views[1] = as_picture(data.unseen((7,)).images[0], 45)
+    assert several_views.place(model, views, stated).misfits == (1,)
+
+
 @given(st.lists(st.floats(0, 1), min_size=orientation.GRID, max_size=orientation.GRID))
 def test_modes_of_any_belief(values: list[float]):
     total = sum(values)

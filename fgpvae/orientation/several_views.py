@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fgpvae.data import rotate
 from fgpvae.models import Model
 from fgpvae.orientation import one_view, picture_scores
 from fgpvae.orientation.picture_scores import PictureScores
@@ -20,6 +21,7 @@ from fgpvae.orientation.picture_scores import PictureScores
 SPREAD = 0.01  # typical distance between two views of one digit
 FAR = 0.30  # upper bound, as a view may show another digit
 MISFIT = 0.25  # distance to the others beyond which a view is a misfit
+UNLIKE = 0.05  # the same for pictures turned upright: mean squared difference of a pixel
 MISTAKEN = 0.05  # share of single views whose posterior is wrong
 ROUNDS = 4
 
@@ -49,7 +51,8 @@ def place(
     """
     known = list(stated) or [None] * len(images)
     if not (model.tells_angle and len(images)):
-        return Placement(np.array([angle or 0.0 for angle in known]))
+        angles = np.array([angle or 0.0 for angle in known])
+        return Placement(angles, misfits=_unlike_others(images, angles))
     grid, G = torch.as_tensor(one_view.grid()), one_view.GRID
     prior = one_view.upright_prior() if upright else np.ones(G)
     if model.separates_style:
@@ -79,9 +82,23 @@ def place(
     angles = _with_stated(grid[at].numpy(), known)
     views = torch.arange(len(at))
     pairs = apart[views[:, None], views, at[:, None], at]  # [Q, Q]
-    others = pairs[~torch.eye(len(at), dtype=torch.bool)].view(len(at), -1)
-    misfits = torch.nonzero(others.median(-1).values > MISFIT).flatten().tolist()
-    return Placement(angles, found.numpy(), tuple(misfits))
+    misfits = _misfits(pairs, MISFIT) or _unlike_others(images, angles)
+    return Placement(angles, found.numpy(), misfits)
+
+
+def _misfits(apart: Tensor, most: float) -> tuple[int, ...]:
+    """Indices of views whose distance to the others, in [Q, Q], is typically more than `most`."""
+    others = apart[~torch.eye(len(apart), dtype=torch.bool)].view(len(apart), -1)
+    return tuple(torch.nonzero(others.median(-1).values > most).flatten().tolist())
+
+
+def _unlike_others(images: Sequence[np.ndarray], angles: np.ndarray) -> tuple[int, ...]:
+    """Indices of views that differ from the others as pictures, each turned back by its angle."""
+    if len(images) < 2:
+        return ()
+    seen = list(map(picture_scores.as_seen, images, angles))
+    upright = torch.from_numpy(rotate(seen, -angles[:, None]))[:, 0]  # [Q, H, W]
+    return _misfits((upright[:, None] - upright).square().mean((2, 3)), UNLIKE)
 
 
 def _with_stated(angles: np.ndarray, known: Sequence[float | None]) -> np.ndarray:

@@ -80,7 +80,10 @@ def build(
     warning = next((text for worst, text in WARNINGS.items() if worst in said), "")
     if found.misfits:
         names = ", ".join(str(view + 1) for view in found.misfits)
-        warning = f"Some views do not fit the others: {names}. Do they show the same digit?"
+        warning = (
+            f"Some views do not fit the others: {names}. Do they show the same digit, and is each "
+            "the right way up?"
+        )
     fine = FINE if said == {novelty.Novelty.FINE} and not warning else ""
     id = "-".join(view.id for view in views)
     own["stated"] = None if stated[0] is None else f"{stated[0]:g}"

@@ -66,7 +66,8 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
             return f"The model sees all {words.views}, so little is left open.{unchecked}"
         return (
             f"The {words.views} that the model sees leave something open. Show it one more, and "
-            f"the possible {words.many} become more alike.{unchecked}"
+            f"the possible {words.many} become more alike on average, if not at every "
+            f"{words.place}.{unchecked}"
         )
     if not checked:
         return f"The {band} is wide where the model knows little from its {words.views}.{unchecked}"

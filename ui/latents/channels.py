@@ -110,7 +110,7 @@ def traversals(choice: Choice, found: Codes, row: int) -> None:
         left, right = st.columns(2, gap="medium")
     sentence = (
         f"In the first row all local channels follow the {along}. Below, only one of them does; "
-        f"the others stay as they are at {first}."
+        f"the others stay as they are at {along} {first}."
     )
     with left, frame.card("What each local channel does", sentence):
         names = ["all local", *(f"local {j + 1}" for j in range(model.config.local))]

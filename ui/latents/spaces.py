@@ -126,7 +126,8 @@ def _show(
         f"{what} of {len(subjects)} {choice.collection.words.many}",
         picked=None if spatial else pick,
     )
-    few, channels = space.projection.shares[: 3 if spatial else 2], len(space.projection.mean)
+    channels = len(space.projection.mean)
+    few = space.projection.shares[: min(channels, 3 if spatial else 2)]
     if neighbours:
         st.caption("t-SNE keeps neighbours together; its distances and axes have no meaning.")
     else:
@@ -230,7 +231,7 @@ def before_after(choice: Choice) -> None:
         columns = st.columns(len(others) + 1)
     for number, (column, each) in enumerate(zip(columns, [*others, choice], strict=True)):
         blocks = each.load().blocks
-        part = "global" if "global" in blocks else "all"
+        part = "global" if "local" in blocks else "all"
         channels = blocks.get(part, slice(None))
         z = np.stack([encodings(each, digit)[0][:, channels] for digit in digits])  # [P, Q, C]
         space = scatter.Cloud(

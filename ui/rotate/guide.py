@@ -34,7 +34,7 @@ STEPS = (
     Step(
         "What will the paper's model draw at 180° if it sees only 0°?",
         "A guess, and the ring says so: it is wide. Click more dots to show more views, and it "
-        "gets thinner.",
+        "gets thinner there.",
         {"model": "paper", "angle": "180", **UPRIGHT},
     ),
     Step(
