@@ -24,7 +24,8 @@ def test_only_public_interfaces_of_streamlit_are_used():
 PRELOADED = """
 import ast, sys
 from pathlib import Path
-from ui.shell import server
+from ui.shell import frame, server
+frame.PAGES += (("quarter", "A page of one file"),)
 server.prepare()
 before = set(sys.modules)
 early = {"pandas", "sklearn", "torch._dynamo", "fgpvae.training.trainer"}

@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 
 import psutil
 from starlette.formparsers import MultiPartParser
@@ -30,7 +31,8 @@ def prepare() -> None:
     send_at_once()
     MultiPartParser.spool_max_size = OWN.megabytes << 20  # pictures stay in memory, not in a file
     parts = [f"ui.inference.{part}" for part in import_module("ui.inference").__all__]
-    for module in (*parts, *(f"ui.{name}" for name, _ in frame.PAGES)):
+    rooms = [f"ui.{name}" for name, _ in frame.PAGES]  # a page of one file has none
+    for module in (*parts, *filter(find_spec, rooms)):
         import_module(module)
     limit_threads()
     if allowed().training:
