@@ -93,7 +93,8 @@ def _chart(space: Cloud) -> go.Figure:
         f"{name}axis": {"title": {"text": title}, "nticks": 5}
         for name, title in zip("xyz", titles, strict=True)
     }
-    return figure().update_layout(scene=axes | {"aspectmode": "data"}, margin={"l": 0, "b": 0})
+    whole = {"aspectmode": "data", "camera": {"eye": dict.fromkeys("xyz", 1.7)}}  # with its titles
+    return figure().update_layout(scene=axes | whole, margin={"l": 0, "b": 0})
 
 
 def _views(

@@ -117,8 +117,8 @@ def _show(
         if points:
             st.session_state[_picked(choice)] = subjects[points[0][0]].id
 
-    neighbours = space.axis == "t-SNE"
-    spatial = st.session_state.get("latents.space") == "3-D" and not neighbours
+    neighbours, channels = space.axis == "t-SNE", len(space.projection.mean)
+    spatial = st.session_state.get("latents.space") == "3-D" and not neighbours and channels > 2
     charts.show(
         partial(scatter.cloud, replace(space, spatial=spatial)),
         key,
@@ -126,8 +126,7 @@ def _show(
         f"{what} of {len(subjects)} {choice.collection.words.many}",
         picked=None if spatial else pick,
     )
-    channels = len(space.projection.mean)
-    few = space.projection.shares[: min(channels, 3 if spatial else 2)]
+    few = space.projection.shares[: 3 if spatial else 2]
     if neighbours:
         st.caption("t-SNE keeps neighbours together; its distances and axes have no meaning.")
     else:
