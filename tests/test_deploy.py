@@ -147,7 +147,7 @@ def test_answers_that_come_after_the_next_press_lose_no_message(browser: Browser
     held = False
     for message in late:
         sockets[-1].send(message)
-    expect(heading(page)).to_contain_text("three dotted angles")
+    expect(heading(page)).to_contain_text("three ringed angles")
     settle(page)
     expect(views).to_have_value("3")
     assert page.get_by_role("dialog").count() == 0

@@ -81,7 +81,7 @@ def test_ctrl_z_takes_back_a_stroke_or_clear_and_another_view_is_added(visit: Vi
     settle(page)
     draw(paper, [(1 - y, x) for x, y in THREE])  # lying on its side
     expect(page.get_by_text("View", exact=True)).to_be_visible()
-    expect(heading(page)).to_contain_text("two dotted angles")
+    expect(heading(page)).to_contain_text("two ringed angles")
 
 
 def rim(area: dict, degrees: float) -> tuple[float, float]:
@@ -194,7 +194,7 @@ def test_every_way_in_gives_the_same_and_a_new_picture_replaces_the_old(tabs: Ta
         give(page, "choose", drawing())  # not a view of the circle
         expect_digit(page, expected)
         page.keyboard.press("Escape")
-        expect(heading(page)).to_contain_text("one dotted angle")
+        expect(heading(page)).to_contain_text("one ringed angle")
         if way == "button":
             button(page, "Copy link").click()
             left_out = page.get_by_role("status").filter(has_text="leaves out your pictures")

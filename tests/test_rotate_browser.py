@@ -377,7 +377,7 @@ def test_the_guided_visit_asks_then_shows_and_is_remembered(visit: Visit):
     press_button("Next")
     press_button("Show me")
     expect(page).to_have_url(re.compile("model=paper"))
-    expect(heading(page)).to_contain_text("one dotted angle")
+    expect(heading(page)).to_contain_text("one ringed angle")
     press_button("Next")
     press_button("Show me")
     expect(page).to_have_url(re.compile("model=best.*style="))

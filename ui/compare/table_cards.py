@@ -37,8 +37,8 @@ EXPLAINED = {
     "extrapolation_mse": "Tested on 40 new digits at 157.5°, given eleven of their other views.",
     "one_view_mse": "Tested on 40 new digits at 15 angles, given their upright view only. The "
     "true pictures are made by rotating that view, so a geometric rotation makes no error.",
-    files.EQUAL: "All models get the same images, as many epochs and averaged weights; learning "
-    "rate and schedule were chosen in one way for all, on training views that were set aside.",
+    files.EQUAL: "All models get the same images and number of epochs, and averaged weights; "
+    "learning rate and schedule were chosen in one way for all, on training views set aside.",
     files.PUBLISHED: "Epochs, averaging and schedule are each model's own and explain part of the "
     "differences.",
 }

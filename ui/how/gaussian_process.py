@@ -25,7 +25,7 @@ START: dict[str, Any] = {
 NONE = "none"  # in a link, for no points
 FILM = "how.film"
 LIVING = (
-    "The model sees the dotted frames. Between them the thick line is the path that it expects, "
+    "The model sees the ringed frames. Between them the thick line is the path that it expects, "
     "the thin lines are other paths that it considers possible. Click a dot on the track to show "
     "it one more frame, and the paths close in on it."
 )

@@ -10,8 +10,9 @@ from ui.inference import cached, strip
 from ui.shell import frame, palette
 
 CAN_DO = (
-    "Show the model one picture of a digit, and it draws the digit at every angle. Above is the "
-    "truth, below what the model draws from the view with a bar, of a digit it has never seen."
+    "Show the model one picture of a digit, and it draws the digit at every angle. The upper "
+    "row is the truth, the lower what the model draws from the view with a bar, of a digit it has "
+    "never seen."
 )
 LINKS = {  # pages to try it on, by group of models
     "Digits": ("rotate", "Turn a digit"),

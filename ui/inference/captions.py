@@ -24,7 +24,7 @@ def moving(seen: Imagined, collection: Collection, style: Sequence[float] | None
         return f"{drag} You changed the style, so no true {words.one} looks like this."
     count = int(seen.observed.sum())
     views = _several(count, "view")
-    dotted = _several(count, f"dotted {words.place}")
+    ringed = _several(count, f"ringed {words.place}")
     if not model.knows_angles:
         return (
             f"A plain VAE does not know angles: it reconstructs the {views} of this {subject.name} "
@@ -32,17 +32,17 @@ def moving(seen: Imagined, collection: Collection, style: Sequence[float] | None
         )
     if not model.takes_new_digits:
         return (
-            f"{drag} The {model.title} was trained on this {subject.name} at the {dotted}; no "
+            f"{drag} The {model.title} was trained on this {subject.name} at the {ringed}; no "
             "other views can be added."
         )
     if model.decoder_takes_angle:
         return (
-            f"{drag} The {model.title} averages its codes of the {dotted}; the {words.place} "
+            f"{drag} The {model.title} averages its codes of the {ringed}; the {words.place} "
             "to draw is an input of its decoder."
         )
     known = {True: ", which is new to it,", False: ", which it was trained on,", None: ""}
     return (
-        f"{drag} The model sees this {subject.name}{known[subject.new]} at the {dotted} and "
+        f"{drag} The model sees this {subject.name}{known[subject.new]} at the {ringed} and "
         f"imagines all others.{PATHS if seen.trails([0.0], 1) is not None else ''}"
     )
 
