@@ -155,7 +155,8 @@ def morphed(a: Imagined, b: Imagined, w: float, steps: int) -> tuple[Array, Imag
     """Styles [steps, G] interpolated from A's to B's, and images of A with each [steps, H, W]."""
     shares = np.linspace(0, 1, steps)[:, None]
     styles = (1 - shares) * a.own + shares * b.own
-    return styles, np.concatenate([a.images([w], style) for style in styles])
+    assert a.scene is not None  # as it has a style
+    return styles, a.decode(np.stack([a.scene.at(w, style) for style in styles]))
 
 
 class Nothing(Subject):

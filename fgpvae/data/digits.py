@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from .mnist import DIGITS_PER_CLASS, TRAIN_DIGITS, UNSEEN_PER_CLASS, embedded, unseen
 from .rotation import ANGLES, HELD_OUT_INDEX, rotate
-from .splits import task
 from .subjects import MEAN, Collection, Images, Places, Subject, Words, nearest
 from .track import Track
 from .views import Views
@@ -124,7 +124,10 @@ class Digits(Collection):
     def training_views(self, label: int | None = None, count: int = TRAIN_DIGITS) -> Views:
         classes = self.classes if label not in self.classes else (label,)
         each = min(max(count // len(classes), 1), TRAIN_DIGITS)
-        return task(embedded(classes, slice(each)), ANGLES[::4], ANGLES[:1]).context
+        digits = embedded(classes, slice(each))
+        turned = np.stack([np.rot90(digits.images, k, (1, 2)) for k in range(4)], 1)
+        w, labels = torch.from_numpy(ANGLES[::4]), torch.from_numpy(digits.labels)
+        return Views.complete(torch.from_numpy(turned), w, labels=labels)
 
     def mean_at(self, w: Places, label: int | None = None) -> Images:
         labels = self.classes if label is None else (label,)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import torch
@@ -272,6 +273,11 @@ class Model(nn.Module):
     @classmethod
     def numbers_in_a_step(cls, config: Any, digits: int, views: int) -> int:
         """Estimate the number of 4-byte numbers that a training step holds in memory."""
+        return digits * views * cls._numbers_of_a_view(config)
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def _numbers_of_a_view(cls, config: Any) -> int:
         with torch_seeded(0):
             encoder, decoder = cls.networks(config)
             layers = Recogniser(config.network).layers if config.network.recogniser else None
@@ -280,7 +286,7 @@ class Model(nn.Module):
             held += numbers_held(encoder, torch.zeros(1, *encoder.inputs), torch.zeros(1))
         if layers is not None:
             held += numbers_held(layers, torch.zeros(1, *config.network.shape))
-        return digits * views * held
+        return held
 
     @classmethod
     def check_run(cls, config: Any, images: int) -> None:

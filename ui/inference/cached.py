@@ -1,6 +1,9 @@
 """Predictions, style sliders and styles, cached for all sessions: every click reruns a page."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
@@ -16,6 +19,7 @@ from fgpvae.orientation import picture_scores
 from ui.catalog import Choice
 from ui.shell import cache
 
+T = TypeVar("T")
 MOST, HOUR = 128, 3600  # subjects; seconds for uploaded pictures
 COUNT = 360  # training subjects to which sliders are fitted
 EXAMPLES = 8  # subjects used to find the channels with the largest effect
@@ -33,6 +37,17 @@ def _imagined(key: bytes, _choice: Choice, _subject: Subject, _views: Sequence[i
     return imagine(model, _subject, remembered(model, _subject) or _views)
 
 
+_made: WeakKeyDictionary[Imagined, dict[Hashable, Any]] = WeakKeyDictionary()
+
+
+def once(seen: Imagined, name: Hashable, make: Callable[[], T]) -> T:
+    """Return what `make` returns, made once for each prediction and dropped with it."""
+    made = _made.setdefault(seen, {})
+    if name not in made:
+        made[name] = make()
+    return made[name]
+
+
 def doubt(seen: Imagined, w: np.ndarray, warned: bool = False) -> np.ndarray | None:
     """`Imagined.doubt` at places [S]; None for a model without a calibration.
 
@@ -46,31 +61,32 @@ def doubt(seen: Imagined, w: np.ndarray, warned: bool = False) -> np.ndarray | N
     return np.maximum(stated, np.sqrt(mse(given, seen.subject.images[seen.observed])))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
 def sliders(choice: Choice, label: int | None) -> list[Style] | None:
-    """Fit the sliders to training subjects of a class, or of all; None if that is not possible."""
+    """Sliders fitted to training subjects of a class, or of all; None if that is not possible."""
+    return _fitted(choice, label)[0]
+
+
+def likely(choice: Choice, label: int | None) -> latents.Styles | None:
+    """Styles of training subjects of a class; None for a model without a separate style."""
+    return _fitted(choice, label)[1]
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _fitted(choice: Choice, label: int | None) -> tuple[list[Style] | None, latents.Styles | None]:
     model, collection = choice.load(), choice.collection
     try:
         views = collection.training_views(label, COUNT)
         own = latents.own_styles(model, views)
+    except UserError:
+        return None, None
+    with suppress(UserError):
         if choice.group == "Digits":
-            return style_directions.style_directions(model, views, own)
+            return style_directions.style_directions(model, views, own), latents.styles(own)
         every = collection.subjects(True) or collection.subjects(False)
         some = [imagine(model, each, each.first_views) for each in every[:EXAMPLES]]
         codes = np.concatenate([each.scene.at(np.zeros(1)) for each in some if each.scene])
-        return style_directions.channels(model, codes, own)
-    except UserError:
-        return None
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def likely(choice: Choice, label: int | None) -> latents.Styles | None:
-    """Return styles of training subjects of a class; None for a model without a separate style."""
-    try:
-        views = choice.collection.training_views(label, COUNT)
-        return latents.styles(latents.own_styles(choice.load(), views))
-    except UserError:
-        return None
+        return style_directions.channels(model, codes, own), latents.styles(own)
+    return None, latents.styles(own)
 
 
 def likely_of(choice: Choice, seen: Imagined) -> latents.Styles | None:

@@ -14,7 +14,6 @@ from ui.components import dial, pictures
 from ui.inference import cached, captions, strip, turntables
 from ui.shell import frame, notices, query_params, widget_keys
 
-DOUBTS = 24  # places at which the width of the ring is measured
 ELSEWHERE = {"Try the paper's model": "paper", "See a film": "films"}
 
 
@@ -52,7 +51,7 @@ def show(
             angle=start,
             styles=cached.sliders(choice, subject.label),
             likely=cached.likely_of(choice, seen),
-            doubt=cached.doubt(seen, track.grid(DOUBTS), warned),
+            doubt=cached.doubt(seen, track.grid(turntables.FRAMES), warned),
             lead=f"What stays the same all along this {collection.words.one}. {lead}".strip(),
             editable=editable,
             held_out_text=strip.held_out_text(choice),

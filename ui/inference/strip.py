@@ -8,6 +8,7 @@ from fgpvae.data.collections import Collection
 from ui.catalog.models import Choice
 from ui.components import dial, pictures
 from ui.components.tiles import Tile, tiles
+from ui.inference import cached
 from ui.inference.places import colours, from_dial, labels, to_dial
 from ui.shell import frame
 
@@ -26,17 +27,22 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: dial.DialState) -> N
     here, style = from_dial(track, dialled.angle), dialled.style
     w = subject.w if seen.observed.any() else track.grid(16)  # a random subject has no views
     views = some_views(w)
-    images, texts = seen.images(w[views], style), labels(track, w[views])
+    texts = labels(track, w[views])
+
+    def drawn() -> list[str]:
+        return [pictures.address(image, 3) for image in seen.images(w[views], style)]
+
+    addresses = drawn() if style else cached.once(seen, "strip.pictures", drawn)
     observed = seen.observed.any() & np.resize(seen.observed, len(w))
     places, shown = [to_dial(track, float(w[view])) for view in views], list[Tile]()
     hues = colours(track, w[views])
-    for view, image, text, hue in zip(views, images, texts, hues, strict=True):
+    for view, address, text, hue in zip(views, addresses, texts, hues, strict=True):
         held = view in subject.held_out
         unseen = held_out_text(choice) if held else "imagined"
         shown.append(
             Tile(
                 str(len(shown)),
-                pictures.address(image, 3),
+                address,
                 f"{text}, {'observed' if observed[view] else unseen}",
                 text=text,
                 colour=hue,
@@ -65,6 +71,11 @@ def card(seen: Imagined, choice: Choice, key: str, dialled: dial.DialState) -> N
 
 def redrawn(seen: Imagined, collection: Collection, marked: int | None = None) -> str:
     """HTML of views, true and redrawn, a bar below those the model sees, one of them `marked`."""
+    name = "strip.redrawn", collection.name, marked
+    return cached.once(seen, name, lambda: _redrawn(seen, collection, marked))
+
+
+def _redrawn(seen: Imagined, collection: Collection, marked: int | None) -> str:
     subject, track = seen.subject, collection.track
     few = some_views(subject.w)
     w = subject.w[few]

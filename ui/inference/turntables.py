@@ -15,7 +15,7 @@ from ui.components.shared import Component
 from ui.inference import cached
 from ui.shell import frame
 
-FRAMES = 48  # number of places at which pictures are drawn along the track
+FRAMES = 48  # number of places at which pictures are drawn and doubt is measured
 COUNT = 6  # samples
 SURE = 0.5  # minimum spread of samples, as a share of the error, that shows the doubt
 
@@ -34,30 +34,46 @@ HINTS = {
 }
 
 
-def _show(rows: Mapping[str, np.ndarray], line: bool, key: str, name: str, **options: Any) -> None:
-    """Show pictures [S, n, m] or [S, 3, n, m] by caption, as the dial `key` moves.
+def _sheet(rows: Mapping[str, np.ndarray], **options: Any) -> dict[str, Any]:
+    """Pictures [S, n, m] or [S, 3, n, m] by caption, at S places along the track, for the browser.
 
-    They are at S places around the circle, or on a `line` from end to end. Three are side by side,
-    fewer where one would have less than `least` pixels. `figures` are numbers at the same places.
-    `silent` is shown instead while the dial has another style than the subject's own.
+    Three are side by side, fewer where one would have less than `least` pixels. `figures` are
+    numbers at the same places. `silent` is shown instead while the dial has another style than the
+    subject's own.
     """
     images = np.stack(list(rows.values()))
     images = images[:, :, None] if images.ndim == 4 else images  # [R, S, C, n, m]
     count, frames, channels, height, width = images.shape
     sheet = images.transpose(2, 0, 3, 1, 4).reshape(channels, count * height, frames * width)
-    data = {"names": list(rows), "frames": frames, "height": height, "width": width, "line": line}
-    data |= {"sheet": address(sheet[0] if channels == 1 else sheet), "hints": HINTS, "key": key}
-    _turntable(f"{key}.{name}", data | {"figures": {}, "least": 0, "silent": ""} | options)
+    data = {"names": list(rows), "frames": frames, "height": height, "width": width}
+    data["sheet"] = address(sheet[0] if channels == 1 else sheet)
+    return data | {"hints": HINTS, "figures": {}, "least": 0, "silent": ""} | options
+
+
+def _show(data: dict[str, Any], collection: Collection, key: str, name: str) -> None:
+    """Show a sheet of pictures that move as the dial `key` does, on a circle or a line."""
+    _turntable(f"{key}.{name}", data | {"line": not collection.track.period, "key": key})
 
 
 def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool = False) -> None:
     """Show the true picture at the place of the dial `key`, with errors; nothing without views."""
     if not seen.observed.any():
         return
-    subject, w, title = seen.subject, collection.track.grid(FRAMES), "Against the truth"
-    truth, own = seen.subject.truth_at(w), isinstance(seen.subject, PictureSubject)
-    if isinstance(subject, PictureSubject):
-        truth, title = rotated(subject, seen.observed, w), "Against your picture, turned"
+    own = isinstance(seen.subject, PictureSubject)
+    name = "turntables.truth", collection.name, warned
+    data, recorded = cached.once(seen, name, lambda: _compared(seen, collection, warned))
+    title = "Against your picture, turned" if own else "Against the truth"
+    with frame.card(title, key="inference.truth"):
+        _show(data, collection, key, "truth")
+        if recorded:
+            st.caption("Only recorded views have a true picture; the nearest one is shown.")
+
+
+def _compared(seen: Imagined, collection: Collection, warned: bool) -> tuple[dict[str, Any], bool]:
+    """The truth, the model's picture and their difference, and whether only views are true."""
+    subject, w = seen.subject, collection.track.grid(FRAMES)
+    own = isinstance(subject, PictureSubject)
+    truth = rotated(subject, seen.observed, w) if own else subject.truth_at(w)
     recorded = truth is None
     if truth is None:  # the nearest recorded view to each place
         nearest = collection.track.apart(w[:, None], subject.w).argmin(1)
@@ -70,23 +86,23 @@ def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool
     }
     if doubt is not None:
         figures["pixel sd"] = doubt.round(5).tolist()
-    with frame.card(title, key="inference.truth"):
-        _show(
-            {"true": truth, "model": made, "difference": np.abs(made - truth)},
-            not collection.track.period,
-            key,
-            "truth",
-            figures=figures,
-            silent="The style was changed, so there is no true picture to compare with.",
-        )
-        if recorded:
-            st.caption("Only recorded views have a true picture; the nearest one is shown.")
+    rows = {"true": truth, "model": made, "difference": np.abs(made - truth)}
+    silent = "The style was changed, so there is no true picture to compare with."
+    return _sheet(rows, figures=figures, silent=silent), recorded
 
 
 def possibilities(seen: Imagined, collection: Collection, key: str) -> None:
     """Show six samples and where they differ, for collections whose samples do."""
     if not (collection.ambiguous and seen.model.tells_certainty):
         return
+    name = "turntables.possible", collection.name
+    said, data = cached.once(seen, name, lambda: _sampled(seen, collection))
+    with frame.card("Possibilities", said, "inference.possible"):
+        _show(data, collection, key, "possible")
+
+
+def _sampled(seen: Imagined, collection: Collection) -> tuple[str, dict[str, Any]]:
+    """Say where six samples differ, and show them."""
     words, track = collection.words, collection.track
     w = track.grid(FRAMES)
     samples = seen.samples(w, COUNT)
@@ -101,6 +117,5 @@ def possibilities(seen: Imagined, collection: Collection, key: str) -> None:
         error = float(np.sqrt(mse(seen.images(w[[most]]), truth)))
         if doubt[most] < SURE * error:
             said += f" The picture there has an error of {error:.3f}: the model blurs the rest."
-    with frame.card("Possibilities", said, "inference.possible"):
-        rows = {f"possible {k}": each for k, each in enumerate(samples, start=1)}
-        _show(rows, not track.period, key, "possible", least=130)
+    rows = {f"possible {k}": each for k, each in enumerate(samples, start=1)}
+    return said, _sheet(rows, least=130)

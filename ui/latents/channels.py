@@ -101,11 +101,8 @@ def chart(
 
 def traversals(choice: Choice, found: Codes, row: int) -> None:
     """Local channels as they follow the track, and global ones over the range of their prior."""
-    assert found.curves is not None
-    model, track, along = choice.load(), choice.collection.track, choice.collection.words.place
-    at = np.linspace(0, len(found.grid), PLACES, endpoint=False).astype(int)
-    code, w = found.curves[row][at], found.grid[at]
-    first, *_ = places = labels(track, w)
+    along = choice.collection.words.place
+    first, turned, traversed = _traversed(choice, found.subjects[row].id, found, row)
     with st.container(key="latents.traversals"):
         left, right = st.columns(2, gap="medium")
     sentence = (
@@ -113,29 +110,40 @@ def traversals(choice: Choice, found: Codes, row: int) -> None:
         f"the others stay as they are at {along} {first}."
     )
     with left, frame.card("What each local channel does", sentence):
-        names = ["all local", *(f"local {j + 1}" for j in range(model.config.local))]
-        rows = list(zip(names, latents.turn(model, code, 0), strict=True))
-        alt = f"local channels over the {along}"
-        st.html(pictures.grid(rows, places, colours(track, w), alt=alt))
+        st.html(turned)
     sentence = (
         "One channel at a time goes from -3 to 3, the range of its prior; the others do not change."
     )
     with right, frame.card("What each global channel does", sentence):
-        channels = strongest(choice)[:CHANNELS]
-        images = latents.traverse(model, code[0], channels, np.array(latents.STEPS))
-        names = [f"global {channel - model.config.local + 1}" for channel in channels]
-        steps = [f"{step:+g}" if step else "0" for step in latents.STEPS]
-        rows = list(zip(names, images, strict=True))
-        st.html(pictures.grid(rows, steps, alt="global channels from -3 to 3"))
+        st.html(traversed)
 
 
-def correlations(choice: Choice) -> None:
-    """Correlations under the prior, of the encodings, and between channels."""
-    model, found, collection = choice.load(), codes(choice), choice.collection
-    words, track = collection.words, collection.track
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _traversed(choice: Choice, id: str, _found: Codes, _row: int) -> tuple[str, str, str]:
+    """The first place, and HTML of the pictures of local and of global channels of a subject."""
+    assert _found.curves is not None
+    model, track, along = choice.load(), choice.collection.track, choice.collection.words.place
+    at = np.linspace(0, len(_found.grid), PLACES, endpoint=False).astype(int)
+    code, w = _found.curves[_row][at], _found.grid[at]
+    first, *_ = places = labels(track, w)
+    names = ["all local", *(f"local {j + 1}" for j in range(model.config.local))]
+    rows = list(zip(names, latents.turn(model, code, 0), strict=True))
+    turned = pictures.grid(rows, places, colours(track, w), alt=f"local channels over the {along}")
+    channels = strongest(choice)[:CHANNELS]
+    images = latents.traverse(model, code[0], channels, np.array(latents.STEPS))
+    names = [f"global {channel - model.config.local + 1}" for channel in channels]
+    steps = [f"{step:+g}" if step else "0" for step in latents.STEPS]
+    rows = list(zip(names, images, strict=True))
+    return first, turned, pictures.grid(rows, steps, alt="global channels from -3 to 3")
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _matrices(choice: Choice) -> tuple[np.ndarray, list[tuple[str, str, np.ndarray]], np.ndarray]:
+    """Places, titled matrices of local channels at these places, and that of all channels."""
+    model, found, words = choice.load(), codes(choice), choice.collection.words
     w = found.subjects[0].w
     alike = all(np.array_equal(each.w, w) for each in found.subjects)
-    w = w if alike else track.grid(16)
+    w = w if alike else choice.collection.track.grid(16)
     matrices = []
     if "local" in model.blocks:
         sentence = f"How alike are the local channels at two {words.place}s?"
@@ -144,6 +152,13 @@ def correlations(choice: Choice) -> None:
             z = np.stack(found.mu)[..., found.blocks["local"]]
             measured = latents.angle_correlation(latents.about_prior_mean(model, z, w))
             matrices.append(("What the encoder says", "The same, measured.", measured))
+    return w, matrices, np.abs(latents.channel_correlation(np.concatenate(found.mu)[None]))
+
+
+def correlations(choice: Choice) -> None:
+    """Correlations under the prior, of the encodings, and between channels."""
+    words, track, blocks = choice.collection.words, choice.collection.track, choice.load().blocks
+    w, matrices, strength = _matrices(choice)
     *columns, last = st.columns(len(matrices) + 1, gap="medium")
     names, half = labels(track, w), len(w) // 2
     for column, (title, sentence, values) in zip(columns, matrices, strict=True):
@@ -153,8 +168,7 @@ def correlations(choice: Choice) -> None:
         )
         with column, frame.card(title, sentence):
             charts.show(make, f"latents.{frame.slug(title)}", MATRIX, alt)
-    strength = np.abs(latents.channel_correlation(np.concatenate(found.mu)[None]))
-    edge = found.blocks["global"].start if "global" in found.blocks else None
+    edge = blocks["global"].start if "global" in blocks else None
     largest = strength[~np.eye(len(strength), dtype=bool)].max(initial=0)
     alt = f"Correlations of {len(strength)} channels; two different ones reach {largest:.2f}"
     with last, frame.card("Which channels go together", "Correlations without their signs."):

@@ -18,7 +18,7 @@ from ui.catalog import Choice, models
 from ui.charts import scatter
 from ui.components import pictures, plot_tools
 from ui.inference import strip
-from ui.inference.cached import imagined
+from ui.inference.cached import imagined, once
 from ui.inference.places import colours, labels
 from ui.latents.codes import Codes, encodings, including, styles
 from ui.shell import frame, palette, query_params
@@ -68,12 +68,17 @@ def subject_card(choice: Choice) -> tuple[Codes, int, int, list[int]]:
     query_params.write(subject=id)
     shown = subject.order[: SHARES[many]]
     seen = imagined(choice, subject, remembered(choice.load(), subject) or shown)
-    truth, made = subject.images, seen.images(subject.w)
+    truth = subject.images
+    made = once(seen, "latents.images", lambda: seen.images(subject.w))
     st.html(strip.redrawn(seen, collection, view))
     errors = {f"MSE at {places[view]}": mse(made[view], truth[view])}
-    errors[f"MSE of all {len(truth)}"] = mse(made, truth)
-    for kind, images in collection.references(subject, seen.observed, subject.w).items():
-        errors[f"{kind}, all"] = mse(images, truth)
+
+    def of_all() -> dict[str, float]:
+        others = collection.references(subject, seen.observed, subject.w)
+        found = {f"{kind}, all": mse(images, truth) for kind, images in others.items()}
+        return {f"MSE of all {len(truth)}": mse(made, truth)} | found
+
+    errors |= once(seen, "latents.errors", of_all)
     frame.numbers([(f"{error:.4f}", kind) for kind, error in errors.items()])
     return found, row, view, shown
 
@@ -96,7 +101,8 @@ def show(choice: Choice, found: Codes, row: int, view: int) -> None:
         with right:
             _global(choice, picked)
     with middle, frame.card("Picked", key="latents.portrait", height="stretch"):
-        made = imagined(choice, picked, picked.order).images(picked.w[[view]])[0]
+        seen = imagined(choice, picked, picked.order)
+        made = once(seen, "latents.images", lambda: seen.images(picked.w))[view]
         name = f"{picked.name}, {labels(choice.collection.track, picked.w)[view]}"
         true = pictures.framed(picked.images[view], f"{name}, true")
         redrawn = pictures.framed(made, f"{name}, redrawn")
@@ -151,7 +157,7 @@ def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
     front = rings if not paths else f"The broad grey line is the true path of {one}."
     sentence = f"They change along the {words.place}. {said} of the variance differs. {front}"
     by_angle = bool(track.period) and st.session_state.get("latents.plane") == "angle"
-    projection = latents.project(z, angles=found.grid if by_angle else None)
+    projection = _plane(choice, found.subjects[-1].id, by_angle, found)
     space = scatter.Cloud(
         projection,
         colours(track, found.grid) * len(z),
@@ -167,13 +173,21 @@ def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
         _show(choice, "latents.local", "Curves in the local channels", space, found.subjects)
 
 
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _plane(choice: Choice, last: str, by_angle: bool, _found: Codes) -> latents.Projection:
+    """The curves of subjects, of which `last` may have been appended."""
+    assert _found.curves is not None
+    z = _found.curves[..., _found.blocks["local"]]
+    return latents.project(z, angles=_found.grid if by_angle else None)
+
+
 def _global(choice: Choice, picked: Subject) -> None:
-    subjects, z = styles(choice)
+    subjects, _ = styles(choice)
     one, classes = choice.collection.words.one, [each.label for each in subjects]
     by_class = ", coloured by class" if len(choice.collection.classes) > 1 else ""
     neighbours = st.session_state.get("latents.projection") == "t-SNE"
     space = scatter.Cloud(
-        neighbourhoods(choice) if neighbours else latents.project(z[:, None]),
+        arranged(choice, neighbours),
         [palette.GLOBAL if label is None else charts.CLASSES[label] for label in classes],
         ["all" if label is None else str(label) for label in classes],
         [f"{each.name}, {each.id}" for each in subjects],
@@ -204,12 +218,14 @@ def _joint(choice: Choice, found: Codes, row: int, view: int) -> None:
         _show(choice, "latents.joint", "Views in all channels", space, found.subjects)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Arranging styles by their neighbours")
-def neighbourhoods(choice: Choice) -> latents.Projection:
-    """The styles in a plane by t-SNE."""
+@st.cache_resource(max_entries=16, show_spinner="Arranging styles")
+def arranged(choice: Choice, neighbours: bool) -> latents.Projection:
+    """The styles by PCA, or in a plane by t-SNE, which keeps `neighbours`."""
+    _, z = styles(choice)
+    if not neighbours:
+        return latents.project(z[:, None])
     from sklearn.manifold import TSNE
 
-    _, z = styles(choice)
     plane = TSNE(2, perplexity=min(30, len(z) / 4), init="pca", random_state=0).fit_transform(z)
     points = np.pad(plane, ((0, 0), (0, 1)))[:, None]
     return latents.Projection(points, np.zeros(3), np.zeros(0), np.zeros((0, 3)))
@@ -221,7 +237,6 @@ def before_after(choice: Choice) -> None:
     others = [same[name] for name in BASELINES if name in same]
     if not others or "global" not in choice.load().blocks:
         return
-    digits = list(Digits((LABEL,)).subjects(True))[:DIGITS]
     with frame.card(
         "Before and after",
         f"Sixteen views each of {DIGITS} threes, every view placed by itself; a colour is one "
@@ -229,12 +244,9 @@ def before_after(choice: Choice) -> None:
     ):
         columns = st.columns(len(others) + 1)
     for number, (column, each) in enumerate(zip(columns, [*others, choice], strict=True)):
-        blocks = each.load().blocks
-        part = "global" if "local" in blocks else "all"
-        channels = blocks.get(part, slice(None))
-        z = np.stack([encodings(each, digit)[0][:, channels] for digit in digits])  # [P, Q, C]
+        part, projection, within = _scattered(each)
         space = scatter.Cloud(
-            latents.project(z),
+            projection,
             [charts.CLASSES[p] for p in range(DIGITS) for _ in ANGLES],
             names=[f"digit {p + 1}" for p in range(DIGITS)],
             views=labels(choice.collection.track, ANGLES),
@@ -244,6 +256,15 @@ def before_after(choice: Choice) -> None:
             alt = f"Single views of {DIGITS} digits as {each.name} places them"
             key = f"latents.before.{number}"
             charts.show(partial(scatter.cloud, space), key, SMALL, alt)
-            st.caption(
-                f"{latents.share_within(z):.0%} of the variance is within a digit (0 % is best)."
-            )
+            st.caption(f"{within:.0%} of the variance is within a digit (0 % is best).")
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _scattered(choice: Choice) -> tuple[str, latents.Projection, float]:
+    """Single views of some digits: which channels, their PCA, and the variance within digits."""
+    blocks = choice.load().blocks
+    part = "global" if "local" in blocks else "all"
+    digits = Digits((LABEL,)).subjects(True)[:DIGITS]
+    each = [encodings(choice, digit)[0][:, blocks.get(part, slice(None))] for digit in digits]
+    z = np.stack(each)  # [P, Q, C]
+    return part, latents.project(z), latents.share_within(z)

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
+from fgpvae.runs import Run
 from ui import charts
 from ui.shell import palette
 
 COLUMNS, HEIGHT = 2, 590  # the height in pixels does not depend on the number of panels
 MOST_POINTS = 150  # width of a line
+STEPS = 50  # a chart is drawn again when its lines are longer by about a 50th
 SETTLED = 0.05  # share of epochs with extreme values that may lie outside the axes
 STYLES = ((palette.GLOBAL, "solid"), (charts.GREY, "dot"))  # colours of the two runs
 
@@ -40,6 +42,13 @@ PANELS = (
     Panel("validation_mse", "Validation error", "squared error", True),
 )
 BEFORE = "The curves begin with the first epoch."
+
+
+def record(run: Run) -> Record:
+    """A run; while it trains, up to a round number of epochs, as a chart takes longer than some."""
+    lines = run.metrics()
+    step = max(len(lines) // STEPS, 1) if run.active else 1
+    return Record(run.name, lines[: len(lines) // step * step], run.config.training.epochs)
 
 
 def chart(records: Sequence[Record]) -> go.Figure:

@@ -168,7 +168,7 @@ def history(run: Run, lines: list[dict[str, Any]], others: list[Run]) -> None:
         )
         if name is not None:
             shown.append(names[name])
-    records = [curves.Record(r.name, r.metrics(), r.config.training.epochs) for r in shown]
+    records = [curves.record(each) for each in shown]
     charts.show(
         partial(curves.chart, records),
         "train.curves",
