@@ -238,7 +238,7 @@ _PLACE = """([key, subject]) => {
   const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
   if (!chart?.calcdata) return null;
   const { xaxis, yaxis } = chart._fullLayout;
-  const at = chart._fullData[0].customdata.findIndex(([each]) => each === subject);
+  const at = chart._fullData[0].customdata.findIndex((each) => each === subject);
   const box = chart.getBoundingClientRect();
   const { x, y } = chart.calcdata[0][at];
   return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];

@@ -40,7 +40,7 @@ class Cloud:
 def cloud(space: Cloud) -> go.Figure:
     """The points, and the loop of the subject that was picked with its view marked.
 
-    The customdata of a point is [subject].
+    The customdata of a point is its subject.
     """
     made, spatial = _chart(space), space.spatial
     symbols = SPATIAL_SYMBOLS if spatial else SYMBOLS
@@ -110,7 +110,7 @@ def _views(
         label["text"] = [
             " · ".join(map(words, [space.names[p], *space.views[q : q + 1]])) for p, q in every
         ]
-    places, data = np.array([points[p, q] for p, q in every]), [[p] for p, _ in every]
+    places, data = np.array([points[p, q] for p, q in every]), np.array([p for p, _ in every])
     return _trace(space, places, marker=marker, customdata=data, **label, **options)
 
 

@@ -107,11 +107,16 @@ def show(choice: Choice, found: Codes, row: int, view: int) -> None:
         true = pictures.framed(picked.images[view], f"{name}, true")
         redrawn = pictures.framed(made, f"{name}, redrawn")
         st.html(pictures.row(true, redrawn, size=90, fill=True))
-        shown = [each.thumbnail for each in found.subjects]
+        shown = _thumbnails(choice, found.subjects[-1].id, found.subjects)
         plot_tools.hover(["latents.local", "latents.joint"], shown, "latents.hover")
         if found.curves is not None:
-            shown = [each.thumbnail for each in styles(choice)[0]]
+            shown = _thumbnails(choice, "styles", styles(choice)[0])
             plot_tools.hover(["latents.global"], shown, "latents.hover_global")
+
+
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _thumbnails(choice: Choice, which: str, _subjects: Sequence[Subject]) -> dict[str, Any]:
+    return plot_tools.stacked([each.thumbnail for each in _subjects])
 
 
 def _show(
@@ -121,7 +126,7 @@ def _show(
 
     def pick(points: list[Any]) -> None:
         if points:
-            st.session_state[_picked(choice)] = subjects[points[0][0]].id
+            st.session_state[_picked(choice)] = subjects[points[0]].id
 
     neighbours, channels = space.axis == "t-SNE", len(space.projection.mean)
     spatial = st.session_state.get("latents.space") == "3-D" and not neighbours and channels > 2

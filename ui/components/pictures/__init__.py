@@ -3,6 +3,7 @@
 import base64
 import io
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 
 import numpy as np
@@ -11,6 +12,7 @@ from PIL import Image
 from fgpvae.images import picture as to_image
 from ui.shell import palette
 
+SMALL = 1024  # numbers of an image that is cached
 STYLE = f"""<style>
 .pictures {{ display: flex; flex-wrap: wrap; gap: 12px 10px; align-items: flex-start; }}
 .pictures.filling {{
@@ -39,6 +41,17 @@ STYLE = f"""<style>
 
 def address(image: np.ndarray, scale: int = 1) -> str:
     """[H, W] or [3, H, W] in 0..1, or uint8 [H, W] or [H, W, 3 or 4], as the address of a PNG."""
+    if image.size > SMALL:
+        return _png(image, scale)
+    return _small_png(image.tobytes(), image.shape, image.dtype.str, scale)
+
+
+@lru_cache(maxsize=1024)  # galleries show the same digits again and again
+def _small_png(content: bytes, shape: tuple[int, ...], kind: str, scale: int) -> str:
+    return _png(np.frombuffer(content, kind).reshape(shape), scale)
+
+
+def _png(image: np.ndarray, scale: int) -> str:
     picture = Image.fromarray(image) if image.dtype == np.uint8 else to_image(image)
     if scale > 1:
         size = (picture.width * scale, picture.height * scale)

@@ -5,6 +5,7 @@ Plotly's own label holds text only, and Streamlit reports clicks but not hoverin
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,19 +23,20 @@ def show(key: str, file: str, alt: str = "", figure: str = "") -> None:
     _tools(key, {"file": file, "alt": alt, "figure": figure})
 
 
-def hover(charts: Sequence[str], images: Sequence[np.ndarray], key: str) -> None:
-    """Show pictures, each [H, W] or [3, H, W], of points under the pointer in charts of these keys.
-
-    The customdata of a point begins with the index of its picture.
-    """
+def stacked(images: Sequence[np.ndarray]) -> dict[str, Any]:
+    """Pictures, each [H, W] or [3, H, W], for `hover`."""
     height, width = images[0].shape[-2:]
-    data = {
-        "charts": [f".st-key-{chart.replace('.', '-')}" for chart in charts],
-        "strip": address(np.concatenate(images, axis=-2)),
-        "count": len(images),
-        "aspect": height / width,
-    }
-    _pictures(key, data)
+    strip = address(np.concatenate(images, axis=-2))
+    return {"strip": strip, "count": len(images), "aspect": height / width}
 
 
-__all__ = ["hover", "show"]
+def hover(charts: Sequence[str], pictures: dict[str, Any], key: str) -> None:
+    """Show the pictures of points under the pointer in charts of these keys.
+
+    The customdata of a point is the index of its picture.
+    """
+    places = [f".st-key-{chart.replace('.', '-')}" for chart in charts]
+    _pictures(key, {"charts": places, **pictures})
+
+
+__all__ = ["hover", "show", "stacked"]

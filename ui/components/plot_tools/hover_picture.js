@@ -33,7 +33,7 @@ class HoverPicture {
   // pictures are stacked vertically: subject p is the p-th
   show({ points, event }) {
     const { strip, count, aspect } = this.data;
-    const [thing] = points?.[0]?.customdata ?? [];
+    const thing = points?.[0]?.customdata;
     if (!Number.isInteger(thing) || thing >= count || !event) return;
     const height = SIDE * aspect;
     const left = event.clientX - SIDE - AWAY; // Plotly's label is to the right
