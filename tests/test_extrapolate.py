@@ -157,7 +157,7 @@ def test_views_that_contradict_each_other_are_not_called_fine_nor_sure():
     app = upload(start(name="best"), ("a.png", drawing()), ("b.png", circle()))
     say(app, digit_builder.SIDES)
     assert not app.exception
-    assert html(app, "contradict each other") or html(app, "not fit the others")
+    assert html(app, "contradict each other") or html(app, "do not fit together")
     captions = " ".join(each.value for each in app.caption)
     for calm in ("More views change little", "looks like the digits the model knows"):
         assert calm not in captions
@@ -170,6 +170,9 @@ def test_another_view_belongs_to_the_picture_that_was_picked():
     add = next(each for each in app.button if each.label.startswith("Add another view"))
     add.click().run()
     assert len(given(app)) == 1
+    next(each for each in app.button if each.label == "Cancel").click().run()
+    assert len(app.session_state["extrapolate.source.upload"].pictures) == 2
+    next(each for each in app.button if each.label.startswith("Add another")).click().run()
     upload(app, ("c.png", drawing(90)))
     assert len(given(app)) == 2
     assert not html(app, "contradict each other")

@@ -76,12 +76,27 @@ def test_ctrl_z_takes_back_a_stroke_or_clear_and_another_view_is_added(visit: Vi
     expect(paper).to_have_accessible_name("Your digit, strokes: 1")
     ready(page)
     assert box(paper) == before  # it does not move while one draws
+    button(page, "Random style").click()
+    page.keyboard.press("Control+z")  # undoes the style alone
+    expect(page.locator(".undo").last).to_be_disabled()
+    expect(paper).to_have_accessible_name("Your digit, strokes: 1")
+    page.get_by_role("button", name="Add another view of this digit").click()
+    expect(paper).to_have_accessible_name("Draw a digit here")
+    button(page, "Cancel").click()
+    expect(paper).to_have_accessible_name("Your digit, strokes: 1")
     page.get_by_role("button", name="Add another view of this digit").click()
     expect(paper).to_have_accessible_name("Draw a digit here")
     settle(page)
     draw(paper, [(1 - y, x) for x, y in THREE])  # lying on its side
     expect(page.get_by_text("View", exact=True)).to_be_visible()
     expect(heading(page)).to_contain_text("two ringed angles")
+    page.get_by_role("radio", name="1", exact=True).click()
+    settle(page)
+    draw(paper, [(0.3, 0.5), (0.7, 0.5)])  # into the chosen view
+    expect(paper).to_have_accessible_name("Your digit, strokes: 2")
+    settle(page)
+    page.get_by_role("radio", name="2", exact=True).click()
+    expect(paper).to_have_accessible_name("Your digit, strokes: 1")
 
 
 def rim(area: dict, degrees: float) -> tuple[float, float]:

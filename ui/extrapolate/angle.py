@@ -43,12 +43,13 @@ class View:
     digit: np.ndarray  # [28, 28], input of the model
     own: Image.Image  # name for the user
     truth: float | None = None  # true angle of an example, in degrees
+    number: int = 1  # on the page
 
 
 def build(
     choice: Choice,
     views: Sequence[View],
-    shown: int,
+    shown: int | None,
     own: dict[str, str | None],
     link: Mapping[str, str],
 ) -> Built:
@@ -71,20 +72,21 @@ def build(
     digits, known_scores = [view.digit for view in views], [each for each in scores if each]
     upright = first.truth is None  # the prior of all but examples
     found = several_views.place(model, digits, known, label, upright, known_scores)
-    _card(choice, views, found, shown)
-    images, said = [], set()
+    if shown is not None:
+        _card(choice, views, found, shown)
+    images, verdicts = [], set()
     for view, score, w in zip(views, scores, found.angles.tolist(), strict=True):
         example = view.truth is not None  # which already has MNIST's form
         images.append(view.digit if example else picture_scores.as_seen(view.digit, w))
-        said.add(novelty.verdict(model, view.digit, score, w))
-    warning = next((text for worst, text in WARNINGS.items() if worst in said), "")
+        verdicts.add(novelty.verdict(model, view.digit, score, w))
+    warning = next((text for worst, text in WARNINGS.items() if worst in verdicts), "")
     if found.misfits:
-        names = ", ".join(str(view + 1) for view in found.misfits)
-        warning = (
-            f"Some views do not fit the others: {names}. Do they show the same digit, and is each "
-            "the right way up?"
-        )
-    fine = FINE if said == {novelty.Novelty.FINE} and not warning else ""
+        names = ", ".join(str(views[view].number) for view in found.misfits)
+        said = f"Some views do not fit the others: {names}."
+        if len(found.misfits) == len(views):
+            said = "These views do not fit together."
+        warning = f"{said} Do they show the same digit, and is each the right way up?"
+    fine = FINE if verdicts == {novelty.Novelty.FINE} and not warning else ""
     id = "-".join(view.id for view in views)
     own["stated"] = None if stated[0] is None else f"{stated[0]:g}"
     own["digit"] = None if label is None else str(label)
@@ -136,7 +138,7 @@ def _card(
             if belief is None:
                 st.caption(f"This model cannot find the angle of a picture. {TURN}.")
             else:
-                _suggest(view, orientation.modes(belief), w)
+                _suggest(view, orientation.modes(belief), w, len(views) > 1)
             if model.tells_angle and model.separates_style:
                 st.selectbox(
                     "Which digit it is",
@@ -150,23 +152,32 @@ def _card(
                 )
 
 
-def _suggest(view: View, modes: Sequence[Mode], w: float) -> None:
-    """Show the picture turned upright by each likely angle, to choose from."""
+def _suggest(view: View, modes: Sequence[Mode], w: float, several: bool) -> None:
+    """Show the picture turned upright by each likely angle, to choose from.
+
+    With `several` views the angle `w` is that of all together, which may be none of these.
+    """
     known = "" if view.truth is None else f" Its true angle is {view.truth:g}°."
     stated = _stated(view.id) is not None
     if not stated and sum(each.share >= POSSIBLE for each in modes) > 1:
         known = f" **More than one angle is possible.**{known}"
     st.caption(f"{TURN}, or pick one.{known}")
-    shown = []
+    shown: list[Tile] = []
+
+    def suggest(angle: float, likely: str, hint: str, selected: bool) -> None:
+        degrees = round(math.degrees(angle)) % 360
+        picture = pieces.upright_address(view.own, degrees, side=96)
+        text, hint = f"{degrees}° · {likely}", f"Turned by {degrees}°: {hint}"
+        shown.append(Tile(str(degrees), picture, hint, text=text, selected=selected))
+
     for mode in modes:
         apart = circular_error(mode.angle, w)
         # an upright picture that is taken if the odds are close
         angle = 0.0 if not stated and w == 0 and apart < NEAR else mode.angle
-        degrees = round(math.degrees(angle)) % 360
         share = f"{mode.share:.0%}" if mode.share >= 0.01 else "<1%"
-        picture, text = pieces.upright_address(view.own, degrees, side=96), f"{degrees}° · {share}"
-        hint, selected = f"Turned by {degrees}°: {share} likely", circular_error(angle, w) < SAME
-        shown.append(Tile(str(degrees), picture, hint, text=text, selected=bool(selected)))
+        suggest(angle, share, f"{share} likely", bool(circular_error(angle, w) < SAME))
+    if several and not stated and not any(tile.selected for tile in shown):
+        suggest(w, "all views", "what all views say together", True)
     tiles(
         shown,
         key=f"extrapolate.modes.{view.id}",

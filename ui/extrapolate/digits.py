@@ -51,21 +51,31 @@ class Source:
     adding: bool = False  # the next picture is a further view of the digit
     round: int = 0  # part of the widget's key: a new value empties the widget
     asks: bool = False  # whether to ask what several files show
+    left_out: int = 0  # number of pictures that were too many
+    before: tuple[list[Brought], bool] = ([], False)  # pictures and `asks`, for `cancel`
 
     def take(self, new: list[Brought]) -> None:
         """Replace the pictures, or add to them after the button for another view."""
-        before = self.pictures if self.adding else []
-        self.pictures = [*before, *new][: allowed().pictures]
-        self.adding = False
+        every = [*(self.pictures if self.adding else []), *new]
+        self.pictures, self.adding = every[: allowed().pictures], False
+        self.left_out = len(every) - len(self.pictures)
 
     def renew(self, pictures: Sequence[Brought] = (), adding: bool = False) -> None:
         """Empty the widget; the next picture replaces these `pictures` or is added to them."""
-        self.pictures, self.adding, self.asks = list(pictures), adding, False
+        self.before = self.pictures, self.asks
+        self.pictures, self.adding, self.asks, self.left_out = list(pictures), adding, False, 0
         self.round += 1
+
+    def cancel(self) -> None:
+        """Go back to before the button for another view."""
+        (self.pictures, self.asks), self.adding = self.before, False
+        self.round -= 1
 
 
 def build(choice: Choice, link: Mapping[str, str]) -> Built:
-    views, shown, built, own = list[View](), 0, NOTHING, dict[str, str | None]()
+    views, built, own = list[View](), NOTHING, dict[str, str | None]()
+    shown: int | None = 0
+    brought: list[Brought] | None = []
     with frame.card(key="extrapolate.bring"):
         source = query_params.segments(
             "Where the digit comes from",
@@ -97,29 +107,32 @@ def build(choice: Choice, link: Mapping[str, str]) -> Built:
         with st.container(key=TOP):
             built = angle.build(choice, views, shown, own, link)
     # on a phone scroll to another source, then to a new picture of it, except while drawing
-    name, now = "extrapolate.in_sight", (source, views[-1].id if views else None)
+    newest = views[-1].id if views else brought[-1].id if brought else None
+    name, now = "extrapolate.in_sight", (source, newest, bool(views))
     before, target = st.session_state.get(name, (now, None))
     if source != before[0]:
         target = CANVAS if source == DRAW else BRING, source
     elif now != before and source != DRAW:
-        target = now[1] and (TOP, now[1])
+        target = newest and (TOP if views else BRING, newest)
     st.session_state[name] = now, target
     if target:
         frame.in_sight(*target)
     return built
 
 
-def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, bool]:
+def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int | None, bool]:
     """Read pictures: views, index of the shown one, and whether a digit must be chosen."""
-    number, name, state = len(brought) - 1, source.lower(), _source(source.lower())
-    if number:
-        names, key = {k: str(k + 1) for k in range(len(brought))}, f"extrapolate.view.{number}"
-        number = query_params.segments("View", names, key, linked=False, default=number)
+    name, state = source.lower(), _source(source.lower())
     read = [pieces.read(each.content, pieces.corrected(each.id)) for each in brought]
+    number = max((k for k, piece in enumerate(read) if piece.readable), default=0)
+    if len(brought) > 1:
+        names, key = {k: str(k + 1) for k in range(len(brought))}, _view_key(len(brought))
+        number = query_params.segments("View", names, key, linked=False, default=number)
     here, row = brought[number], st.container(horizontal=True, gap="small")
     with row:
         if state.adding:
             st.caption("Now the same digit at another angle.")
+            st.button("Cancel", on_click=state.cancel, key=f"extrapolate.cancel.{name}")
         elif any(piece.digit is not None for piece in read) and len(brought) < allowed().pictures:
             st.button(
                 "Add another view of this digit",
@@ -131,11 +144,11 @@ def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int, boo
         if source != DRAW or len(brought) > 1:
             st.button("Start again", on_click=state.renew, key=f"extrapolate.forget.{name}")
     pieces.show(here.id, here.content, here.name, read[number], row)
-    views, shown = list[View](), 0
+    views, shown = list[View](), None
     for k, (each, piece) in enumerate(zip(brought, read, strict=True)):
         if piece.digit is not None and piece.own is not None:
             shown = len(views) if k == number else shown
-            views.append(View(each.id, piece.digit, piece.own))
+            views.append(View(each.id, piece.digit, piece.own, number=k + 1))
         elif k != number:
             notices.problem(f"View {k + 1}, {each.name}: {piece.error}")
     return views, shown, read[number].several
@@ -203,6 +216,11 @@ def _random(choice: Choice, link: Mapping[str, str]) -> Built:
     return Built(seen=seen, style=style, link={"seed": str(seed)})
 
 
+def _view_key(count: int) -> str:
+    """The key of the choice among so many views."""
+    return f"extrapolate.view.{count - 1}"
+
+
 def _source(name: str) -> Source:
     return st.session_state.setdefault(f"extrapolate.source.{name}", Source())
 
@@ -214,17 +232,19 @@ def _drawn(link: Mapping[str, str]) -> list[Brought]:
     if first and (linked := from_link(link.get("strokes"))):
         source.pictures = [Brought("drawing", to_png(linked), linked)]
 
-    def changed(strokes: Strokes) -> None:
-        before = source.pictures if source.adding else source.pictures[:-1]
-        drawing = Brought("drawing", to_png(strokes), strokes)
-        source.pictures = [*before, drawing] if strokes else before
-        source.adding = bool(before) and not strokes
+    count = len(source.pictures)
+    here = count if source.adding else st.session_state.get(_view_key(count), count - 1)
 
-    last = source.pictures[-1].strokes if source.pictures and not source.adding else ()
+    def changed(strokes: Strokes) -> None:
+        drawing = [Brought("drawing", to_png(strokes), strokes)] if strokes else []
+        before, after = source.pictures[: max(here, 0)], source.pictures[max(here, 0) + 1 :]
+        source.pictures = [*before, *drawing, *after]
+        source.adding = bool(source.pictures) and not strokes
+
     canvas(
-        last,
+        source.pictures[here].strokes if 0 <= here < count else (),
         key="extrapolate.canvas",
-        sheet=str(source.round),
+        sheet=f"{source.round} {here}" if count > 1 else str(source.round),
         on_drawn=changed,
         dial="extrapolate.digits",
     )
@@ -255,6 +275,8 @@ def _uploaded() -> list[Brought] | None:
             help=MEMORY,
         )
         paste("extrapolate.paste", {})
+    if source.left_out:
+        notices.note(f"The first {len(now)} pictures were taken, {source.left_out} left out.")
     if len(now) < 2 or not source.asks:
         return now
     meant = st.segmented_control(

@@ -134,9 +134,10 @@ def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) 
             st.session_state[f"extrapolate.part.{id}"] = box
 
     chosen = piece.digit is None or options.crop is not None
-    with st.container() if chosen else row.popover("Correct it"):
-        every = _boxes(content, options.invert) if chosen else ()
-        boxes = every if len(every) > 1 else ()
+    folded = st.container() if piece.digit is None else row.popover("Correct it")
+    every = _boxes(content, options.invert) if chosen else ()
+    boxes = every if len(every) > 1 else ()
+    with st.container() if chosen else folded:
         data = {
             "image": address(content, 840),
             "boxes": [[round(edge, 4) for edge in box] for box in boxes],
@@ -145,6 +146,7 @@ def show(id: str, content: bytes, name: str, piece: Piece, row: DeltaGenerator) 
             "hint": CHOOSE if boxes else "Drag the corners to use a part of it.",
         }
         _crop(f"extrapolate.crop.{id}", data, cropped=cropped)
+    with folded:
         with st.container(horizontal=True, gap="medium"):
             key = f"extrapolate.ink.{id}"
             query_params.segments("Ink", list(INK), key, linked=False, persist_state="session")

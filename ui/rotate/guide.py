@@ -26,7 +26,7 @@ UPRIGHT = {"subject": "new-3-2", "views": "0"}
 START = {"model": "best", "angle": "0", **UPRIGHT}
 STEPS = (
     Step(
-        "The dot is the only picture that the model sees. What will it draw at 180°?",
+        "The model sees one picture of this digit, at 0°. What will it draw at 180°?",
         "The same digit upside down, which it never saw. Now drag the ring.",
         {"model": "best", "angle": "180", **UPRIGHT},
         before=START,
@@ -52,8 +52,8 @@ STEPS = (
     ),
     Step(
         "The model sees one frame of a film. Can it know how the film continues?",
-        "No: the thin lines are several paths that fit. Click another dot to show it one more "
-        "frame, and they come closer.",
+        "No: the thin lines are several paths that fit. Click a dot on the coloured track to show "
+        "it one more frame, and they come closer.",
         {"model": "films", "views": "3"},
     ),
 )

@@ -4,7 +4,6 @@ import { ARROWS, clamp, within } from "../shared/maths.js";
 import { poseOf } from "../shared/pose.js";
 
 const NEAR = 0.004; // points closer than this to the previous one are skipped
-const typing = "input, textarea, [contenteditable]";
 
 class Drawing {
   past = []; // earlier strokes for undo, the newest last
@@ -12,7 +11,7 @@ class Drawing {
   pen = [0.5, 0.5]; // where the arrow keys have moved it
 
   constructor(root) {
-    Object.assign(this, parts(root, "paper", "undo", "clear", "see"));
+    Object.assign(this, { root }, parts(root, "paper", "undo", "clear", "see"));
     onDrag(this.paper, (event) => this.press(event), 0);
     listen(this.paper, { keydown: (event) => this.key(event), blur: () => this.finish() });
     this.undo.addEventListener("click", () => this.back());
@@ -26,11 +25,12 @@ class Drawing {
     document.removeEventListener("keydown", this.pressed);
   }
 
-  // Ctrl+Z or Command+Z, except in text fields
+  // Ctrl+Z or Command+Z here, or where nothing has the focus
   shortcut(event) {
     const { key, ctrlKey, metaKey, shiftKey, altKey } = event;
     if (key.toLowerCase() !== "z" || !(ctrlKey || metaKey) || shiftKey || altKey) return;
-    if (event.composedPath().some((node) => node.matches?.(typing)) || this.undo.disabled) return;
+    const here = event.target === document.body || event.composedPath().includes(this.root);
+    if (!here || this.undo.disabled) return;
     event.preventDefault();
     this.back();
   }
@@ -109,14 +109,18 @@ class Drawing {
   paint() {
     const { margin } = this;
     const all = this.all();
+    const label = all.length ? `Your ${this.thing}, strokes: ${all.length}` : `Draw a ${this.thing} here`;
+    const hint = svg("text", { x: 0.5, y: 0.5 });
+    hint.textContent = all.length ? "" : label;
     const square = (className, x, y, width) => svg("rect", { class: className, x, y, width, height: width });
     this.paper.replaceChildren(
       ...(margin ? [square("field", margin, margin, 1 - 2 * margin)] : []),
       ...(margin ? all.map(([[x, y]]) => square("start", x - 0.016, y - 0.016, 0.032)) : []),
       ...all.map((stroke) => svg("polyline", { points: [stroke[0], ...stroke].join(" ") })), // also of one point
+      hint,
       svg("circle", { class: "pen", cx: this.pen[0], cy: this.pen[1], r: 0.02 }),
     );
-    this.paper.ariaLabel = all.length ? `Your ${this.thing}, strokes: ${all.length}` : `Draw a ${this.thing} here`;
+    this.paper.ariaLabel = label;
     this.clear.disabled = this.see.disabled = !this.strokes.length;
     this.undo.disabled = this.clear.disabled && !this.past.length;
   }

@@ -229,7 +229,7 @@ def _page(
     content = {
         "decoder": base64.b64encode(decoder).decode(),
         "dial": {**data, "editable": False, "beside": None},  # the encoder is on the server
-        "sliders": sliders,
+        "sliders": sliders and sliders | {"morph": None},
     }
     parts = {
         "TITLE": escape(title),

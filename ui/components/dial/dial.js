@@ -124,7 +124,7 @@ export class Dial {
     }
     this.trails.draw(live.angle / this.shape.span);
     const [text, shown] = [this.words(live.angle), plain(live.angle)];
-    const { seen, held, caption } = this.views.state(live.angle);
+    const { seen, held, caption } = this.views.state(live.angle, live.style);
     this.angle.textContent = text;
     this.caption.textContent = caption;
     this.caption.classList.toggle("held", held);

@@ -21,6 +21,7 @@ export class Views {
     if (this.buttons.length !== angles.length) {
       this.buttons = angles.map(() => element("button", { type: "button", tabIndex: -1 }));
       this.buttons.forEach((button, index) => (button.dataset.index = index));
+      this.box.style.setProperty("--views", angles.length);
       this.box.replaceChildren(...this.buttons);
     }
     this.buttons.forEach((button, index) => {
@@ -59,13 +60,13 @@ export class Views {
     return this.data.angles[this.at(angle)] ?? angle;
   }
 
-  // state of an angle: observed, held out, and the caption
-  state(angle) {
+  // state of an angle: observed, held out, and the caption; in another style nothing was observed
+  state(angle, style) {
     const { heldOut, heldOutText } = this.data;
     const view = this.at(angle);
     const seen = Boolean(this.observed[view]);
     const held = !seen && heldOut.includes(view);
-    return { seen, held, caption: seen ? "observed" : held ? heldOutText : "imagined" };
+    return { seen, held, caption: style ? "another style" : seen ? "observed" : held ? heldOutText : "imagined" };
   }
 
   // toggle a view: indices of the observed views, or null if none would be left
