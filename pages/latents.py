@@ -39,11 +39,12 @@ with st.container(
     query_params.segments(
         "Global channels by", ["PCA", "t-SNE"], "latents.projection", help=PROJECTION
     )
+act = "In 2-D, click" if st.session_state.get("latents.space") == "3-D" else "Click"
 with head:
     frame.heading(
         "Latents",
         f"Local channels follow the {words.place}; global channels are the style of the "
-        f"{words.one}. Click a point to see its {words.one}.",
+        f"{words.one}. {act} a point to see its {words.one}.",
         help="Local channels are z¹ to zᴶ, global ones zᴶ⁺¹ to zᴸ in the paper.",
     )
 notices.attempt(lambda: latents.codes(choice))

@@ -82,9 +82,10 @@ class OwnObject(Subject):
         held, new = collection.held, number in collection.unseen
         self.track, self.objects = collection.track, collection.objects
         self.rows = self.objects.by_object[number]  # its images
+        name = self.objects.names[number]
         super().__init__(
             str(number),
-            self.objects.names[number],
+            f"object {name}" if name.isdecimal() else name,
             new=new,
             row=-1 if new else number,
             held_out=[index for index, image in enumerate(self.rows) if image in held],

@@ -69,7 +69,10 @@ class Choice:
         what = self.collection.words.many
         if 0 < len(self.classes) < 10:
             what += f" of class {', '.join(map(str, sorted(self.classes)))}"
-        return f"{'Your ' if self.own else ''}{self.kind.title} for {what}."
+        if not self.own:
+            return f"{self.kind.title} for {what}."
+        verdict = (runs.open_run(self.path.parent).findings or {}).get("verdict") or ""
+        return f"Your {self.kind.title} for {what}. {verdict}".strip()
 
     @property
     def kind(self) -> type[fgpvae.Model]:

@@ -42,7 +42,7 @@ def show(
     options: dict[str, Any] = {"key": key, "config": CONFIG, "height": height}
     still = phone() and picked is None  # on touch screens dragging scrolls the page
     draw, newest = partial(_draw, make, height, still), ""
-    digest = cache.digest(draw)
+    first, named = digest, alt = cache.digest(draw), alt
     with _reserved(key, height):
         if picked is not None:
             options["on_select"] = lambda: picked(_customdata(key))
@@ -52,12 +52,12 @@ def show(
             made = _figure(digest, draw)
             newest = _without_template(digest, made)
             # Streamlit redraws a chart whenever it or its texts change
-            first, named = st.session_state.setdefault(f"{key}.{live}", (made, alt))
-            st.plotly_chart(first, alt=named, **options)
-        else:
+            now = digest, alt, lambda: made
+            first, named, draw = st.session_state.setdefault(f"{key}.{live}", now)
+        if picked is None:
             cache.elements(
-                cache.digest(digest, alt, options),
-                lambda: st.plotly_chart(draw(), alt=alt, **options),
+                cache.digest(first, named, options),
+                lambda: st.plotly_chart(draw(), alt=named, **options),
             )
         plot_tools.show(f"{key}.tools", f"fgpvae-{frame.slug(key)}", alt, newest)
 

@@ -82,8 +82,9 @@ def cloud(space: Cloud) -> go.Figure:
 
 def _chart(space: Cloud) -> go.Figure:
     """An empty chart with axis titles and equal scales."""
+    name = "" if space.spatial else f"{space.axis} "  # long titles are cut in space
     titles = [
-        f"{space.axis} {k + 1}" + (f" · {share:.0%}" if share else "")
+        f"{name}{k + 1}" + (f" · {share:.0%}" if share else "")
         for k, share in enumerate(space.projection.shares)
     ]
     if not space.spatial:

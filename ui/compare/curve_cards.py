@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -83,6 +84,10 @@ def subjects_by_views(chosen: list[Choice]) -> None:
 
 def _chart(key: str, rows: list[Row], references: dict[str, dict[int, float]]) -> None:
     """Errors of models, and dotted ones of references, against the number of views."""
+    committed = {row.name for row in rows if not row.own}
+    for index, row in enumerate(rows):
+        if row.own and row.name in committed:
+            rows[index] = replace(row, name=f"{row.name}, evaluated here")
     for name, errors in references.items():
         points = {views: Spread.of(error) for views, error in errors.items()}
         rows = [*rows, Row(NAMES.get(name, name), "", by_views=points)]
@@ -105,7 +110,9 @@ def error_by_views(rows: Sequence[Row]) -> go.Figure:
             row.colour,
             "%{x} views: %{y:.4f}",
             dash="solid" if row.title else "dot",
-            mode="lines+markers" if row.title else "lines",
+            mode="lines+markers" if row.title else "lines+text",
+            text=None if row.title else [*[""] * (len(points) - 1), row.name],
+            textposition="top left",
             marker={"size": 8, "symbol": SYMBOLS[index % len(SYMBOLS)]},
             error_y={"array": sds, "thickness": 1, "visible": any(sds)},
         )

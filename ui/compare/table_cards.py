@@ -71,7 +71,8 @@ def paper_table(chosen: list[Choice]) -> None:
     with frame.card(
         "The paper's table next to ours",
         "How far a drawn pixel is from the true one, on average: lower is better. Blue is the "
-        "FGP-VAE, open diamonds are the paper's printed values, dotted lines need no model.",
+        "FGP-VAE, stars were evaluated here, open diamonds are the paper's printed values, dotted "
+        "lines need no model.",
         key="compare.table",
     ):
         block, committed = files.choose_block(result, result.get("rows", []), "compare.block")
@@ -140,7 +141,7 @@ def notes(rows: Sequence[Row], own: Sequence[Row]) -> None:
     """Notes that explain the table."""
     said = ["Lower is better; the lowest errors and the shortest epoch are marked."]
     if any(row.here for row in rows):
-        said.append("Columns with “here” are what Evaluate measured of a model of the app.")
+        said.append("Evaluate measured the columns with “here”, and models that have none of ours.")
     if any("dense networks" in row.title for row in rows):
         said.append(
             "The rows with dense networks, or with an encoder that gets the angle, are not "

@@ -76,7 +76,7 @@ def a_gaussian_process() -> None:
             model=choice.name,
             angle=50,
             styles=(),
-            doubt=cached.doubt(seen, subject.w),
+            doubt=cached.doubt(seen, choice.collection.track),
         )
     with frame.card("One channel by hand", CLICK, "how.click"):
         click_gp("how.click_gp")

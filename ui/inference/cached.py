@@ -12,6 +12,7 @@ from fgpvae.browser import style_directions
 from fgpvae.browser.imagined import Imagined, imagine, remembered
 from fgpvae.browser.style_directions import Style
 from fgpvae.data.collections import Subject
+from fgpvae.data.track import Track
 from fgpvae.errors import UserError
 from fgpvae.evaluation import latents
 from fgpvae.evaluation.metrics import mse
@@ -20,6 +21,7 @@ from ui.catalog import Choice
 from ui.shell import cache
 
 T = TypeVar("T")
+PLACES = 32, 47  # at which the doubt is measured on a circle and on a line: at and between views
 MOST, HOUR = 128, 3600  # subjects; seconds for uploaded pictures
 COUNT = 360  # training subjects to which sliders are fitted
 EXAMPLES = 8  # subjects used to find the channels with the largest effect
@@ -48,12 +50,13 @@ def once(seen: Imagined, name: Hashable, make: Callable[[], T]) -> T:
     return made[name]
 
 
-def doubt(seen: Imagined, w: np.ndarray, warned: bool = False) -> np.ndarray | None:
-    """`Imagined.doubt` at places [S]; None for a model without a calibration.
+def doubt(seen: Imagined, track: Track, warned: bool = False) -> np.ndarray | None:
+    """`Imagined.doubt` at even places along the track; None for a model without a calibration.
 
     It holds for views of one subject. Where these may not be (`warned`), it is at least the error
     at the views themselves.
     """
+    w = track.grid(PLACES[not track.period])
     stated = seen.doubt(w) if seen.model.calibration else None
     if stated is None or not warned:
         return stated

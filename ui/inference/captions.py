@@ -41,9 +41,10 @@ def moving(seen: Imagined, collection: Collection, style: Sequence[float] | None
             "to draw is an input of its decoder."
         )
     known = {True: ", which is new to it,", False: ", which it was trained on,", None: ""}
+    others = "" if count == len(subject.w) else " and imagines all others"
     return (
-        f"{drag} The model sees this {subject.name}{known[subject.new]} at the {ringed} and "
-        f"imagines all others.{PATHS if seen.trails([0.0], 1) is not None else ''}"
+        f"{drag} The model sees this {subject.name}{known[subject.new]} at the {ringed}{others}."
+        f"{PATHS if seen.trails([0.0], 1) is not None else ''}"
     )
 
 
@@ -56,13 +57,18 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
     """Say what additional views change for this model."""
     model, words = seen.model, collection.words
     band = "ring" if collection.track.period else "track"
+    whole = seen.observed.sum() == len(seen.subject.order)
     if not model.tells_certainty:
-        wide = f": the {band} is equally wide from any number of {words.views}"
+        wide = f": the {band} is equally wide everywhere"
         return f"This model does not say how sure it is{'' if seen.scene is None else wide}."
     checked = model.calibration is not None
-    unchecked = "" if checked else f" The width of the {band} was not checked against real errors."
+    unchecked = (
+        f" The width of the {band} is the share of the prior's variance that is left; it was not "
+        "checked against real errors."
+    )
+    unchecked = "" if checked else unchecked
     if collection.ambiguous:
-        if seen.observed.sum() == len(seen.subject.order):
+        if whole:
             return f"The model sees all {words.views}, so little is left open.{unchecked}"
         return (
             f"The {words.views} that the model sees leave something open. Show it one more, and "
@@ -76,9 +82,12 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
             "More views change little here, because one view shows all of a digit: a rotation "
             "reveals nothing new."
         )
+    thin = "The ring is thinnest at the views that the model sees."
+    if whole:
+        return thin
     return (
-        "The ring is thinnest at the views that the model sees. Elsewhere one more view can make "
-        "it wider: a pale blur becomes clear strokes, which may be in the wrong place."
+        f"{thin} Elsewhere one more view can make it wider: a pale blur becomes clear strokes, "
+        "which may be in the wrong place."
     )
 
 

@@ -39,6 +39,7 @@ def show(
     """
     collection, subject, track = choice.collection, seen.subject, choice.collection.track
     start = query_params.number(link.get("angle"), 0 if track.period else 50)
+    start = start if track.period else float(np.clip(start, 0, 100))
     if seen.scene is None:
         state = _picture(seen, key, start, places[0])
     else:
@@ -51,7 +52,7 @@ def show(
             angle=start,
             styles=cached.sliders(choice, subject.label),
             likely=cached.likely_of(choice, seen),
-            doubt=cached.doubt(seen, track.grid(turntables.FRAMES), warned),
+            doubt=cached.doubt(seen, track, warned),
             lead=f"What stays the same all along this {collection.words.one}. {lead}".strip(),
             editable=editable,
             held_out_text=strip.held_out_text(choice),

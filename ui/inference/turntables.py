@@ -15,7 +15,7 @@ from ui.components.shared import Component
 from ui.inference import cached
 from ui.shell import frame
 
-FRAMES = 48  # number of places at which pictures are drawn and doubt is measured
+FRAMES = 48  # number of places at which pictures are drawn
 COUNT = 6  # samples
 SURE = 0.5  # minimum spread of samples, as a share of the error, that shows the doubt
 
@@ -78,14 +78,16 @@ def _compared(seen: Imagined, collection: Collection, warned: bool) -> tuple[dic
     if truth is None:  # the nearest recorded view to each place
         nearest = collection.track.apart(w[:, None], subject.w).argmin(1)
         w, truth = subject.w[nearest], subject.images[nearest]
-    made, doubt = seen.images(w), cached.doubt(seen, w, warned)
+    made, doubt = seen.images(w), cached.doubt(seen, collection.track, warned)
     references = {} if own else collection.references(subject, seen.observed, w)
     figures = {
         name: ((images - truth) ** 2).reshape(len(w), -1).mean(1).round(5).tolist()
         for name, images in {"MSE here": made, **references}.items()
     }
     if doubt is not None:
-        figures["pixel sd"] = doubt.round(5).tolist()
+        period = collection.track.period and 2 * np.pi
+        between = np.interp(w, collection.track.grid(len(doubt)), doubt, period=period or None)
+        figures["pixel sd"] = between.round(5).tolist()
     rows = {"true": truth, "model": made, "difference": np.abs(made - truth)}
     silent = "The style was changed, so there is no true picture to compare with."
     return _sheet(rows, figures=figures, silent=silent), recorded

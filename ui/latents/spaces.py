@@ -26,6 +26,7 @@ from ui.shell import frame, palette, query_params
 HEIGHT, SMALL = 400, 330  # pixels of charts
 DIGITS, LABEL = 10, 3  # threes, on which all shipped models of digits were trained
 BASELINES = ("vae", "cvae")
+SCATTERED = 0.5  # share of the variance within digits above which views do not lie together
 ALIKE = 0.02  # share of the variance between subjects below which all curves count as one
 SHARES = {"one": 1, "four": 4, "all": None}  # views given
 
@@ -33,6 +34,11 @@ SHARES = {"one": 1, "four": 4, "all": None}  # views given
 def _picked(choice: Choice) -> str:
     """The key of the id of the picked subject."""
     return f"latents.picked.{choice.collection.name}"
+
+
+def _title(subject: Subject) -> str:
+    named = subject.name.endswith(subject.id)
+    return subject.name if named else f"{subject.name}, {subject.id}"
 
 
 def subject_card(choice: Choice) -> tuple[Codes, int, int, list[int]]:
@@ -50,7 +56,7 @@ def subject_card(choice: Choice) -> tuple[Codes, int, int, list[int]]:
         words.one.capitalize(),
         ids,
         key=name,
-        format_func=lambda id: f"{found.subjects[ids.index(id)].name}, {id}",
+        format_func=lambda id: _title(found.subjects[ids.index(id)]),
     )
     row = ids.index(id)
     subject = found.subjects[row]
@@ -195,7 +201,7 @@ def _global(choice: Choice, picked: Subject) -> None:
         arranged(choice, neighbours),
         [palette.GLOBAL if label is None else charts.CLASSES[label] for label in classes],
         ["all" if label is None else str(label) for label in classes],
-        [f"{each.name}, {each.id}" for each in subjects],
+        [_title(each) for each in subjects],
         axis="t-SNE" if neighbours else "component",
         picked=[row for row, each in enumerate(subjects) if each.id == picked.id],
     )
@@ -261,7 +267,10 @@ def before_after(choice: Choice) -> None:
             alt = f"Single views of {DIGITS} digits as {each.name} places them"
             key = f"latents.before.{number}"
             charts.show(partial(scatter.cloud, space), key, SMALL, alt)
-            st.caption(f"{within:.0%} of the variance is within a digit (0 % is best).")
+            said = f"{within:.0%} of the variance is within a digit (0 % is best)."
+            if part == "global" and within > SCATTERED:
+                said += " Only the posterior of all views of a digit is one point."
+            st.caption(said)
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)

@@ -48,16 +48,20 @@ def segments(label: str, options: Iterable[T], key: str, *, linked: bool = True,
 
 
 def initial_params(page: str) -> Mapping[str, str]:
-    """Return the parameters with which the page was opened.
+    """Return the parameters with which the page was opened, empty for a part opened later.
 
-    Back and Forward reopen the page and clear its session state.
+    `page` has the form page.part. Back and Forward reopen it and clear its session state.
     """
-    name = f"{page}.link"
+    name, start = f"{page}.link", page.partition(".")[0]
+    keys = [str(key) for key in st.session_state if str(key).startswith(f"{start}.")]
     if went_back():
-        for key in [str(key) for key in st.session_state if str(key).startswith(f"{page}.")]:
-            del st.session_state[key]
+        for key in keys:
+            if key.startswith(f"{page}."):
+                del st.session_state[key]
     if name not in st.session_state:
-        st.session_state[name] = st.query_params.to_dict()
+        # angle and views of another subject mean nothing here
+        later = not went_back() and any(key.endswith(".link") for key in keys)
+        st.session_state[name] = {} if later else st.query_params.to_dict()
     return st.session_state[name]
 
 

@@ -14,7 +14,7 @@ from ui.shell import palette
 
 COLUMNS, HEIGHT = 2, 590  # the height in pixels does not depend on the number of panels
 MOST_POINTS = 150  # width of a line
-STEPS = 50  # a chart is drawn again when its lines are longer by about a 50th
+OFTEN = 3.0  # seconds between two charts, as drawing one takes longer than many an epoch
 SETTLED = 0.05  # share of epochs with extreme values that may lie outside the axes
 STYLES = ((palette.GLOBAL, "solid"), (charts.GREY, "dot"))  # colours of the two runs
 
@@ -45,10 +45,12 @@ BEFORE = "The curves begin with the first epoch."
 
 
 def record(run: Run) -> Record:
-    """A run; while it trains, up to a round number of epochs, as a chart takes longer than some."""
+    """A run; while it trains, epochs that end less than `OFTEN` seconds after another wait."""
     lines = run.metrics()
-    step = max(len(lines) // STEPS, 1) if run.active else 1
-    return Record(run.name, lines[: len(lines) // step * step], run.config.training.epochs)
+    if run.active and lines:
+        since = lines[-1]["seconds"] // OFTEN * OFTEN
+        lines = lines[: 1 + next(k for k, line in enumerate(lines) if line["seconds"] >= since)]
+    return Record(run.name, lines, run.config.training.epochs)
 
 
 def chart(records: Sequence[Record]) -> go.Figure:

@@ -25,9 +25,10 @@ from ui.train.run_state import act, ask, duration, progress, redrawn, select
 SHOWN = 8  # runs in the list at first
 LARGEST_LOG = 2**20  # bytes
 RESUMABLE = (runs.STOPPED, runs.FAILED, runs.INTERRUPTED)
-LEARNS = "A run shows its curves here, and how well it turns digits, second by second as it learns."
+LEARNS = "A run shows its curves and its pictures here, second by second as it learns."
 LOST_NOTHING = "The training was interrupted. Nothing is lost: Resume continues it."
-CLONE = "Puts them into the form above. Own data has to be uploaded there again."
+CLONE = "Puts them into the form above."
+CLONE_OWN = "Upload the own data again above: the preset follows from them."
 FIRST_WIDTH = 130  # pixels; the same for Stop, Resume and More epochs
 NOT_SET_ASIDE = "No digits were set aside: choose validation digits to see the error on new ones."
 NO_VALIDATION = "With this training set there is no validation while it trains; Compare tests it."
@@ -203,7 +204,8 @@ def actions(run: Run, state: str) -> None:
             button("Resume", help, act, queue.resume, run, type="primary", **first)
         else:
             button("More epochs", help, ask, "more", run.name, **first)
-        button("Clone settings", CLONE, act, clone, run.config, disabled=run.config.data.own)
+        help = CLONE_OWN if run.config.data.own else CLONE
+        button("Clone settings", help, act, clone, run.config, disabled=run.config.data.own)
         help = "Not while it trains." if busy else "Give it another name."
         button("Rename", help, ask, "rename", run.name, disabled=busy)
         frame.download(
