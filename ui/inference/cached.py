@@ -23,7 +23,7 @@ from ui.shell import cache
 T = TypeVar("T")
 PLACES = 32, 47  # at which the doubt is measured on a circle and on a line: at and between views
 MOST, HOUR = 128, 3600  # subjects; seconds for uploaded pictures
-COUNT = 360  # training subjects to which sliders are fitted
+COUNT = 240  # training subjects to which sliders are fitted
 EXAMPLES = 8  # subjects used to find the channels with the largest effect
 
 
