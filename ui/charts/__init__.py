@@ -177,9 +177,9 @@ def log_axis(values: Sequence[float]) -> dict[str, Any]:
 
 
 def words(text: object) -> str:
-    """Escape a name for Plotly's HTML and cut it to 60 characters."""
+    """Escape a name for Plotly's HTML and cut it to 72 characters."""
     shown = " ".join(str(text).split())
-    shown = shown if len(shown) <= 60 else shown[:59] + "…"
+    shown = shown if len(shown) <= 72 else shown[:71] + "…"
     return escape(shown, quote=False).replace("%{", "%&#123;")
 
 

@@ -94,7 +94,7 @@ def _chart(space: Cloud) -> go.Figure:
         f"{name}axis": {"title": {"text": title}, "nticks": 5}
         for name, title in zip("xyz", titles, strict=True)
     }
-    whole = {"aspectmode": "data", "camera": {"eye": dict.fromkeys("xyz", 1.7)}}  # with its titles
+    whole = {"aspectmode": "data", "camera": {"eye": dict.fromkeys("xyz", 1.9)}}  # with its titles
     return figure().update_layout(scene=axes | whole, margin={"l": 0, "b": 0})
 
 
