@@ -168,8 +168,7 @@ def canonical(cubes: Array, symmetries: Array) -> Key:
 
 
 def _figure(cubes: Array) -> Figure:
-    shifted = cubes - cubes.min(0)
-    return Figure(tuple(sorted((x, y, z) for x, y, z in shifted.tolist())))
+    return Figure(tuple(sorted((x, y, z) for x, y, z in (cubes - cubes.min(0)).tolist())))
 
 
 def add(cube: Cube, step: Cube) -> Cube:
@@ -297,5 +296,4 @@ def training_figures(more: int = 0, seed: int = 0) -> tuple[list[Figure], int]:
             figure = grown(stream, stream.choice(range(2, MOST_CUBES + 1)))
         if figure.shape not in tested and figure.fits():
             found.setdefault(figure.placed, figure)
-    others = [figure for key, figure in found.items() if key not in kept]
-    return [*own, *others], len(own)
+    return own + [figure for key, figure in found.items() if key not in kept], len(own)

@@ -103,8 +103,7 @@ def _draw(cubes: NDArray[np.int64], w: Array, size: int) -> Bytes:
     inside = np.arange(2 * half + 1)
     for k in range(n):
         columns, rows = np.moveaxis(corner[:, k, :, None] + inside, 1, 0)  # [B, K]
-        place = (np.arange(B)[:, None, None] * width + rows[:, :, None]) * width
-        place = place + columns[:, None, :]
+        place = (np.arange(B)[:, None, None] * width + rows[:, :, None]) * width + columns[:, None]
         right = (columns + 0.5 - middle[:, k, :1]) / unit
         up = -(rows + 0.5 - middle[:, k, 1:]) / unit
         hit, brightness = _cube(to_view, right, up, shade)
@@ -125,8 +124,7 @@ def _cube(to_view: Array, right: Array, up: Array, shade: Array) -> tuple[NDArra
     """
     near = to_view[:, 2]
     steep = np.abs(near).clip(1e-9)  # [B, 3]
-    scaled = -(to_view[:, :2] * np.copysign(1.0, near)[:, None] / steep[:, None])
-    scaled = scaled.astype(np.float32)
+    scaled = -(to_view[:, :2] * np.copysign(1.0, near)[:, None] / steep[:, None]).astype("f4")
     reach = (0.5 / steep).astype(np.float32)
     r, u = right.astype(np.float32)[:, None, :], up.astype(np.float32)[:, :, None]
 
@@ -286,18 +284,14 @@ class Cubes(Collection):
 
 @cache
 def _listed(new: bool) -> tuple[CubeFigure, ...]:
-    shapes, found = splits().unseen if new else splits().training, []
-    for number in range(LISTED):
-        copies = shapes[number * STEP % len(shapes)].copies()
-        found.append(CubeFigure(copies[number % len(copies)], new))
-    return tuple(found)
+    shapes = splits().unseen if new else splits().training
+    groups = (shapes[number * STEP % len(shapes)].copies() for number in range(LISTED))
+    return tuple(CubeFigure(group[k % len(group)], new) for k, group in enumerate(groups))
 
 
 @cache
 def _training_images() -> Tensor:
     """Views of some training shapes, each in one orientation, [P, 24, H, W]."""
-    stream, chosen = np.random.default_rng(0), []
-    for shape in splits().training[::SOME]:
-        copies = shape.copies()
-        chosen.append(copies[stream.integers(len(copies))])
-    return views_of(chosen)
+    stream = np.random.default_rng(0)
+    groups = (shape.copies() for shape in splits().training[::SOME])
+    return views_of([group[stream.integers(len(group))] for group in groups])

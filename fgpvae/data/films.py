@@ -127,8 +127,7 @@ def centre(looks: Tensor) -> Tensor:
 def _overlap(centre: Tensor) -> Tensor:
     """How much of a pixel each row of a look covers, for centres [...] -> [..., 32, 28]."""
     pixel = torch.arange(SIZE, dtype=centre.dtype)[:, None]
-    row = SCALE * (torch.arange(LOOK, dtype=centre.dtype) - LOOK / 2)
-    start = row + centre[..., None, None]
+    start = SCALE * (torch.arange(LOOK, dtype=centre.dtype) - LOOK / 2) + centre[..., None, None]
     return (torch.minimum(start + SCALE, pixel + 1) - torch.maximum(start, pixel)).clamp_min(0)
 
 
@@ -206,8 +205,7 @@ def films(count: int, split: str = "unseen") -> tuple[Tensor, Path]:
 
 def given_frames(given: int) -> Tensor:
     """Indices of the given frames, evenly spread: the middles of equal parts of the film."""
-    possible = 1 <= given <= FRAMES
-    require(possible, f"From 1 to {FRAMES} frames of a film can be given, not {given}.")
+    require(1 <= given <= FRAMES, f"From 1 to {FRAMES} frames of a film can be given, not {given}.")
     return ((torch.arange(given) + 0.5) * FRAMES / given).long()
 
 

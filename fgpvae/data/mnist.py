@@ -66,8 +66,7 @@ def trainable(digits: Digits) -> Digits:
     kept = np.concatenate([training_file[:, TRAIN_DIGITS:], test_file], axis=1)
     held = {image.tobytes() for image in kept.reshape(-1, 28, 28)}
     pixels = np.rint(255 * digits.images).astype(np.uint8)
-    free = [image.tobytes() not in held for image in pixels]
-    return digits[np.array(free, dtype=bool)]
+    return digits[np.array([image.tobytes() not in held for image in pixels], dtype=bool)]
 
 
 def other_than_unseen(digits: Digits, classes: Iterable[int], each: int) -> Digits:
@@ -160,8 +159,7 @@ def _read(directory: Path, kind: str, item: tuple[int, ...]) -> np.ndarray:
             packed = file.read(2) == b"\x1f\x8b"
         with gzip.open(path) if packed else path.open("rb") as file:
             # piece by piece, so that memory is bounded by the content, not by the header
-            pieces = iter(lambda: file.read(_PIECE), b"")
-            content = b"".join(islice(pieces, _MAX_PIECES))
+            content = b"".join(islice(iter(lambda: file.read(_PIECE), b""), _MAX_PIECES))
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path} cannot be read; it is damaged or incomplete.") from error
     # magic number, count, and the size of an image, big-endian

@@ -46,8 +46,7 @@ def parse(content: bytes, name: str) -> Objects:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for column in ARRAYS:
-                there = f"{column}.npy" in archive.namelist()
-                require(there, f"'{name}' has no array '{column}'.")
+                require(f"{column}.npy" in archive.namelist(), f"'{name}' has no array '{column}'.")
                 with archive.open(f"{column}.npy") as file:
                     part = file.read(LARGEST_ARCHIVE + 1)
                 require(len(part) <= LARGEST_ARCHIVE, f"'{column}' in '{name}' is too large.")
@@ -133,8 +132,7 @@ def _checked(images: Array, owner: Array, view: Array, name: str) -> Objects:
     view = view.astype(np.float64)
     finite = np.isfinite(view).all() and (np.abs(view) <= 1e12).all()
     require(finite, f"A view in '{name}' is not a finite number below 1e12.")
-    whole = owner.dtype.kind in "iuUS"
-    require(whole, f"'object' in '{name}' must be whole numbers or text.")
+    require(owner.dtype.kind in "iuUS", f"'object' in '{name}' must be whole numbers or text.")
     values = owner.tolist()
     place = {value: index for index, value in enumerate(dict.fromkeys(values))}
     names = [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in place]
@@ -172,13 +170,11 @@ def _checked_images(images: Array, name: str) -> Array:
         f"'images' in '{name}' must have the shape [N, height, width], or [N, height, width, "
         f"3] in colour, not {list(images.shape)}.",
     )
-    height, width = images.shape[1:3]
-    _check_size(height, width, f"those in '{name}' have")
+    _check_size(images.shape[1], images.shape[2], f"those in '{name}' have")
     require(images.dtype.kind in "bfiu", f"'images' in '{name}' must be numbers.")
     whole = images.dtype.kind in "iu"
     within = images.min() >= 0 and images.max() <= (255 if whole else 1)  # also refuses NaN
-    bounds = "bytes from 0 to 255, or numbers from 0 to 1"
-    require(within, f"'images' in '{name}' must be {bounds}.")
+    require(within, f"'images' in '{name}' must be bytes from 0 to 255, or numbers from 0 to 1.")
     if whole:
         return np.ascontiguousarray(images, dtype=np.uint8)
     return np.rint(255 * images.astype(np.float64)).astype(np.uint8)

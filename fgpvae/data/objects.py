@@ -97,8 +97,7 @@ class OwnObject(Subject):
 
     @cached_property
     def w(self) -> Places:
-        views = self.objects.view[self.rows]
-        return np.asarray(self.track.to_w(views), dtype=np.float64)
+        return np.asarray(self.track.to_w(self.objects.view[self.rows]), dtype=np.float64)
 
     @property
     def first_views(self) -> list[int]:
@@ -130,9 +129,7 @@ class Own(Collection):
         P = len(objects.names)
         # objects that are not trained on
         self.unseen = tuple(sorted(stream.sample(range(P), P - trained_objects(objects))))
-        trained: dict[int, list[int]] = {}
-        some: dict[int, list[int]] = {}
-        one: dict[int, list[int]] = {}
+        trained, some, one = (dict[int, list[int]]() for _ in range(3))
         self.held: set[int] = set()  # held-out images of training objects
         for number, mine in enumerate(objects.by_object):
             if number in self.unseen:

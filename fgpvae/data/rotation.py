@@ -27,7 +27,6 @@ KNOTS = 4  # knots per side of the smooth displacement
 
 def circular_error(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     """Distance between two angles on the circle, from 0 to π radians."""
-    # |((a - b + pi) mod 2 pi) - pi|
     difference = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
     return np.abs((difference + np.pi) % (2 * np.pi) - np.pi)
 
@@ -37,8 +36,7 @@ def rotate(images: ArrayLike, angles: ArrayLike) -> np.ndarray:
 
     The same as `scipy.ndimage.rotate(image, degrees, reshape=False)`: cubic spline, not clipped.
     """
-    images = np.asarray(images, dtype=np.float64)
-    angles = np.asarray(angles, dtype=np.float64)
+    images, angles = (np.asarray(values, dtype=np.float64) for values in (images, angles))
     square = images.ndim == 3 and images.shape[1] == images.shape[2]
     require(square, f"Images to rotate must have the shape [P, n, n], not {images.shape}.")
     rows = angles.ndim == 1 or (angles.ndim == 2 and len(angles) == len(images))
@@ -70,8 +68,7 @@ def rotate_fast(images: Tensor, angles: Tensor) -> Tensor:
     S = angles.shape[1]
     line = torch.linspace(-1, 1, size, dtype=images.dtype, device=images.device)
     y, x = line[:, None], line[None, :]
-    cos = angles.cos().to(images)[..., None, None]  # [P, S, 1, 1]
-    sin = angles.sin().to(images)[..., None, None]
+    cos, sin = (x.to(images)[..., None, None] for x in (angles.cos(), angles.sin()))  # [P, S, 1, 1]
     # place in the upright image of each pixel of the view: a rotation by -w
     grid = torch.stack((cos * x - sin * y, sin * x + cos * y), dim=-1)  # [P, S, 28, 28, 2]
     views = F.grid_sample(
@@ -110,5 +107,4 @@ def warp(views: Views, strength: float, generator: torch.Generator) -> Views:
         mode="bicubic",
         align_corners=True,
     ).reshape(P, Q, height, width)
-    images = torch.where(views.observed[..., None, None], images, 0.0)
-    return replace(views, images=images)
+    return replace(views, images=torch.where(views.observed[..., None, None], images, 0.0))

@@ -57,8 +57,7 @@ def interpolation(train: Views) -> Task:
     """The test digits of a training set at 157.5 degrees, given their training views."""
     context = train[train.tested]
     require(len(context), "These views contain no test digit of the benchmark.")
-    numbers = (context.ids % DIGITS_PER_CLASS).tolist()
-    digits = zip(context.labels.tolist(), numbers, strict=True)
+    digits = torch.stack([context.labels, context.ids % DIGITS_PER_CLASS], 1).tolist()
     targets = np.stack([_turned(label, False)[number, HELD_OUT_INDEX] for label, number in digits])
     at = torch.full((len(context), 1), float(ANGLES[HELD_OUT_INDEX]), dtype=torch.float64)
     return Task(context, torch.from_numpy(targets)[:, None], at)
@@ -74,8 +73,7 @@ def extrapolation(classes: Iterable[int] = (3,), seed: int = 0, views: int = 11)
 def one_view(classes: Iterable[int] = (3,)) -> Task:
     """Digits never trained on at the other 15 angles, given only their upright view."""
     classes = check_classes(classes)
-    upright = [[[0]] * NEW_DIGITS] * len(classes)
-    return _unseen_task(classes, upright, range(1, len(ANGLES)))
+    return _unseen_task(classes, [[[0]] * NEW_DIGITS] * len(classes), range(1, len(ANGLES)))
 
 
 def task(digits: Digits, context_angles: ArrayLike, target_angles: ArrayLike) -> Task:

@@ -135,8 +135,7 @@ def views_of(subjects: Sequence[Subject]) -> Views:
     images = torch.stack([torch.as_tensor(each.images) for each in subjects])
     w = torch.stack([torch.as_tensor(each.w) for each in subjects])
     labels = torch.tensor([each.label or 0 for each in subjects])
-    rows = torch.tensor([each.row for each in subjects])
-    return Views.complete(images, w, rows, labels)
+    return Views.complete(images, w, torch.tensor([each.row for each in subjects]), labels)
 
 
 def nearest(
