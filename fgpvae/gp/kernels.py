@@ -88,8 +88,7 @@ class Periodic(Stationary):
         learnable: bool = False,
     ) -> None:
         super().__init__(amplitude, length_scale, learnable)
-        positive = 0 < period < math.inf
-        require(positive, f"The period of a kernel must be positive, not {period:g}.")
+        require(0 < period < math.inf, f"The period of a kernel must be positive, not {period:g}.")
         self.period = period
 
     def correlation(self, delta: Tensor) -> Tensor:
@@ -126,16 +125,15 @@ def fourier_basis(w: Tensor, coefficients: Tensor, period: float = TWO_PI) -> Te
     modes = torch.arange(1, len(coefficients), dtype=torch.float64, device=w.device)
     phase = TWO_PI / period * w.double()[..., None] * modes  # [..., harmonics]
     scale = coefficients.sqrt()
-    constant = scale[0].expand(*w.shape, 1)
-    return torch.cat([constant, scale[1:] * phase.cos(), scale[1:] * phase.sin()], -1)
+    waves = scale[1:] * phase.cos(), scale[1:] * phase.sin()
+    return torch.cat([scale[0].expand(*w.shape, 1), *waves], -1)
 
 
 @lru_cache(maxsize=256)
 def _harmonics(length_scale: float, smallest: float) -> int:
     short = f"The length scale of a kernel is {length_scale:.2g}, shorter than {SHORTEST:g}."
     require(length_scale >= SHORTEST, short)
-    x = length_scale**-2
-    k = 0
+    x, k = length_scale**-2, 0
     # the coefficients fall monotonically: 2 I_k(x) / I_0(x)
     while 2 * ive(k + 1, x) > smallest * ive(0, x):
         k += 1

@@ -46,8 +46,7 @@ class InducingPosterior:
         lower = cholesky(precision)
         identity = torch.eye(lower.shape[-1], dtype=lower.dtype, device=lower.device)
         root = torch.linalg.solve_triangular(lower.mT, identity.expand_as(lower), upper=True)
-        mean = root @ (root.mT @ shift[..., None])
-        return cls(mean[..., 0], root)
+        return cls((root @ (root.mT @ shift[..., None]))[..., 0], root)
 
     def kl(self) -> Tensor:
         """KL(q(v) || N(0, I)) = KL(q(u) || p(u)) in nats, summed over channels: [...]."""

@@ -338,8 +338,7 @@ class Model(nn.Module):
         `one_style`: codes [P, S, L] of digits whose global channels are the same at all angles.
         """
         codes = z if one_style else z.reshape(-1, z.shape[-1])
-        images = self.decoder(codes.to(self.dtype))
-        return images.reshape(*z.shape[:-1], *self.image_shape)
+        return self.decoder(codes.to(self.dtype)).reshape(*z.shape[:-1], *self.image_shape)
 
     def squared_error(self, z: Tensor, views: Views) -> tuple[Tensor, Tensor]:
         """Decode codes [P, Q, L] and compare: squared error and number of pixels, each [P]."""
@@ -349,5 +348,4 @@ class Model(nn.Module):
             images = self.decode(z, self.divides_channels)
             return (images - views.images).square().flatten(1).sum(-1), pixels
         each = (self.decode(z[observed]) - views.images[observed]).square().flatten(1).sum(-1)
-        error = each.new_zeros(observed.shape).masked_scatter(observed, each).sum(-1)
-        return error, pixels
+        return each.new_zeros(observed.shape).masked_scatter(observed, each).sum(-1), pixels

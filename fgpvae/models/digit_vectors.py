@@ -95,8 +95,7 @@ class DigitVectorModel(Model):
         every = context is None or not bool((views.observed & ~context).any())
         require(every, f"The {self.title} has no context dropout: set it to 0.")
         rows, known = self.rows(views.ids)
-        prepared = f"The {self.title} is trained on the digits that it was prepared for."
-        require(known.all(), prepared)
+        require(known.all(), f"The {self.title} is trained on the digits that it was prepared for.")
         same = torch.equal(self.observed[rows], views.observed) and torch.equal(
             self.angles[rows][views.observed], views.angles[views.observed]
         )
@@ -106,9 +105,8 @@ class DigitVectorModel(Model):
     @torch.no_grad()
     def _encode_all(self, views: Views, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Means and variances of the codes [P, Q, L], and digit vectors [P, m], without dropout."""
-        training = self.training
+        training, parts = self.training, []
         self.eval()
-        parts = []
         for start in range(0, len(views), CHUNK):
             part = views[start : start + CHUNK]
             d = self.digit_vectors(part.images, part.observed, rows[start : start + CHUNK])
@@ -171,10 +169,9 @@ class RepresentedVectors(DigitVectorModel):
     def represent(self, images: Tensor, observed: Tensor, *_: Tensor) -> Tensor:
         """Views [P, Q, H, W] -> d [P, m], 0 for a digit without views."""
         seen = images[observed].reshape(-1, *self.config.network.shape).to(self.dtype)
-        each = self.representation(seen)
-        digit = observed.nonzero()[:, 0]
-        total = each.new_zeros(len(images), self.config.digit_rank, dtype=self.dtype)
-        total = total.index_add(0, digit, each.to(self.dtype))
+        each = self.representation(seen).to(self.dtype)
+        total = each.new_zeros(len(images), self.config.digit_rank)
+        total = total.index_add(0, observed.nonzero()[:, 0], each)
         return total / observed.sum(-1, keepdim=True).clamp_min(1)
 
     digit_vectors = represent

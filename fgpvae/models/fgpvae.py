@@ -69,8 +69,7 @@ class FGPVAEConfig(KernelConfig):
 
     def build_kernel(self) -> Stationary:
         if self.on_a_line:
-            kind = ON_A_LINE[self.kernel]
-            return kind(self.amplitude, self.length_scale, self.learn_kernel)
+            return ON_A_LINE[self.kernel](self.amplitude, self.length_scale, self.learn_kernel)
         return Periodic(self.amplitude, self.length_scale, self.period, self.learn_kernel)
 
 
@@ -113,8 +112,7 @@ class FactorizedPosterior(Posterior):
         """
         mean, var, kl = self.local.at_views()  # [P, Q, J], [P, J]
         local = kl - context.local.expected_log_views(mean, var) + context.local.log_evidence
-        style = gaussian.kl(*self.style(), *context.style())
-        return local.sum(-1) + style.sum(-1)
+        return local.sum(-1) + gaussian.kl(*self.style(), *context.style()).sum(-1)
 
     def join(self, local: Tensor, style: Tensor) -> Tensor:
         """Local channels [P, S, J] and a style [P, L - J] as codes [P, S, L]."""

@@ -196,8 +196,7 @@ class JointGP(DigitVectorModel):
         d = self.digit_vectors(views.images, views.observed, rows)
         # entropy of q: ½ Σ log 2πe var
         each = torch.where(views.observed[..., None], 1 + LOG_2PI + var.log(), 0.0)
-        entropy = 0.5 * each.sum((-2, -1))
-        return Terms(error, pixels, -self._linear(mu, var, d, rows) - entropy)
+        return Terms(error, pixels, -self._linear(mu, var, d, rows) - 0.5 * each.sum((-2, -1)))
 
 
 class JointPosterior(Posterior):

@@ -127,8 +127,8 @@ class StylePosterior(Posterior):
         return self._code(self.style_mean, w)
 
     def _variance(self, w: Tensor) -> Tensor:
-        known = self._code(torch.zeros_like(self.style_var), w)
-        return self._code(self.style_var, w) - known  # the part set by the angle has no variance
+        # the part set by the angle has no variance
+        return self._code(self.style_var, w) - self._code(torch.zeros_like(self.style_var), w)
 
     def _sample(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
         return self._code(gaussian.sample(self.style_mean, self.style_var, generator), w)

@@ -122,8 +122,7 @@ class InducingGP(DigitVectorModel):
         d = self.digit_vectors(views.images, views.observed, rows)
         phi, prior = self.features(d, views.angles)
         q = self.from_batch(views, phi)
-        mean, var = q.at(phi, prior)
-        z = gaussian.sample(mean, var, generator)
+        z = gaussian.sample(*q.at(phi, prior), generator)
         share = views.observed.sum(-1) / self.observed.sum()  # scaled to all training images
         return Terms(*self.squared_error(z, views), q.kl() * share)
 
@@ -138,10 +137,9 @@ class EncodedGP(InducingGP):
         return mean, var.clamp(*VARIANCES)
 
     def from_batch(self, views: Views, phi: Tensor) -> InducingPosterior:
-        observed = views.observed
-        mu, var = self.encode(views.images, views.angles, observed)
-        times = self.observed.sum() / observed.sum()  # N/b
-        return InducingPosterior.given(*_information(phi, mu, var, observed, times))
+        codes = self.encode(views.images, views.angles, views.observed)
+        times = self.observed.sum() / views.observed.sum()  # N/b
+        return InducingPosterior.given(*_information(phi, *codes, views.observed, times))
 
     def training_information(self) -> tuple[Tensor, Tensor]:
         """The information of the whole training set: [L, M, M] and [L, M]."""
@@ -195,10 +193,9 @@ class AmortisedSVGPVAE(RepresentedVectors, EncodedGP):
             codes = [torch.cat(pair, 1) for pair in zip(codes, stored, strict=True)]
         precision, shift = self.training_information()
         together = max(MOST_NUMBERS // precision.numel(), 1)
-        parts = []
-        for chunk in zip(*(values.split(together) for values in codes), strict=True):
-            own_precision, own_shift = sparse.information(*chunk)
-            parts.append(InducingPosterior.given(precision + own_precision, shift + own_shift))
+        chunks = zip(*(values.split(together) for values in codes), strict=True)
+        own = (sparse.information(*chunk) for chunk in chunks)
+        parts = [InducingPosterior.given(precision + more[0], shift + more[1]) for more in own]
         means, roots = (torch.cat(x) for x in zip(*((q.mean, q.root) for q in parts), strict=True))
         return SparsePosterior(self, d, InducingPosterior(means, roots))
 
@@ -249,5 +246,4 @@ def _information(
     phi: Tensor, mu: Tensor, var: Tensor, observed: Tensor, times: Tensor | float = 1.0
 ) -> tuple[Tensor, Tensor]:
     """The information of all codes together, each with a weight: [L, M, M] and [L, M]."""
-    weight = times / var[observed].double()
-    return sparse.information(phi[observed], mu[observed].double(), weight)
+    return sparse.information(phi[observed], mu[observed].double(), times / var[observed].double())

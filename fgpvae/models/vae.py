@@ -131,8 +131,7 @@ class CVAE(VAE):
         self, mu: Tensor, var: Tensor, angles: Tensor, observed: Tensor
     ) -> StylePosterior:
         """The mean latent of a digit's views (the prior without a view), and an angle."""
-        mask = observed[..., None]
-        count = observed.sum(-1, keepdim=True)
+        mask, count = observed[..., None], observed.sum(-1, keepdim=True)
         mean = torch.where(mask, mu, 0.0).sum(1) / count.clamp_min(1)
         # the mean of n independent latents has variance Σ var_q / n²
         mean_var = torch.where(mask, var, 0.0).sum(1) / count.clamp_min(1) ** 2

@@ -13,11 +13,7 @@ NODES = 72  # angles at which a density is given, 5 degrees apart
 
 
 class Recogniser(nn.Module):
-    """q(w | y): its logarithm is given at NODES angles and linear between them.
-
-    Three strided convolutions and a hidden layer compute the NODES numbers, normalised by a
-    softmax.
-    """
+    """q(w | y): its logarithm is given at NODES angles and linear between them."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()

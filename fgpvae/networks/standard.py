@@ -271,10 +271,8 @@ class Encoder(nn.Module):
         self.takes_angle = divided and bool(config.harmonics) and config.kind != "paper"
         self.layers: nn.Module
         if config.moving:
-            fits = not extra and latents > MOVES
-            require(
-                fits, "Moving subjects need channels for a place and a look, and no other input."
-            )
+            wanted = "Moving subjects need channels for a place and a look, and no other input."
+            require(not extra and latents > MOVES, wanted)
             self.layers = MovingEncoder(config.shape, config.widths, latents)
         elif self.takes_angle:
             self.layers = AngleEncoder(config, latents, local or 0, inputs)
