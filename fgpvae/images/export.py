@@ -10,10 +10,8 @@ def enlarged(images: np.ndarray, side: int) -> np.ndarray:
     """[..., H, W] by bicubic interpolation, as on the dial; the longer side gets `side` pixels."""
     height, width = (round(side * n / max(images.shape[-2:])) for n in images.shape[-2:])
     flat = np.asarray(images, dtype=np.float32).reshape(-1, *images.shape[-2:])
-    large = [
-        np.asarray(Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC))
-        for image in flat
-    ]
+    size, smooth = (width, height), Image.Resampling.BICUBIC
+    large = [np.asarray(Image.fromarray(image).resize(size, smooth)) for image in flat]
     return np.stack(large).reshape(*images.shape[:-2], height, width)
 
 

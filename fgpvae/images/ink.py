@@ -88,10 +88,7 @@ def _coloured_ink(colours: np.ndarray, found: "_Found") -> "_Found | None":
     shares = colours / (3 * tint)
     pure = (shares.min(2) + 0.03) / (shares.max(2) + 0.03)  # [H, W] 1 for the paper, however dark
     pure = ndimage.gaussian_filter(pure, 1.0)
-    if np.percentile(pure, 0.1) > 1 - _COLOURED:
-        return None
-    paper = _flat_paper(pure)
-    if paper is None:
+    if np.percentile(pure, 0.1) > 1 - _COLOURED or (paper := _flat_paper(pure)) is None:
         return None
     coloured = _one_shape(pure, np.full_like(pure, paper), ruled=False)
     if coloured is None:  # coloured ruling may interfere; looking for it takes long
@@ -369,5 +366,4 @@ def _soft_threshold(swallowed: np.ndarray, sure_paper: np.ndarray) -> tuple[np.n
     mask = ndimage.binary_propagation(smooth > threshold, np.ones((3, 3)), smooth > low)
     full = np.percentile(smooth[smooth > threshold], 70)
     black = floor + 3 * spread if spread > 0.004 else floor
-    level = np.clip((smooth - black) / max(full - black, 1e-3), 0, 1)
-    return level, mask
+    return np.clip((smooth - black) / max(full - black, 1e-3), 0, 1), mask

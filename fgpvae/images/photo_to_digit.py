@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageOps, ImageStat
 from scipy import ndimage
 
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.images.boxes import Box
 from fgpvae.images.export import picture as to_image
 from fgpvae.images.ink import Ink, find_ink
@@ -103,8 +103,7 @@ def normalise(
 
 def _part(picture: Image.Image, options: Options) -> _Pixels:
     """The part of the picture that is in use, if the options are valid."""
-    if not -1 <= options.thickness <= 1:
-        raise UserError("Thickness goes from -1 (thinner) to 1 (thicker).")
+    require(-1 <= options.thickness <= 1, "Thickness goes from -1 (thinner) to 1 (thicker).")
     left, top, right, bottom = options.crop or (0, 0, 1, 1)
     if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
         raise UserError(
@@ -177,8 +176,7 @@ def _with_stroke_width(shape: np.ndarray, thickness: float) -> tuple[np.ndarray,
     unit = _size(fine) / BOX  # pixels of the fine picture per pixel of the digit
     mask = _without_grain(fine, unit)
     width = stroke_width(mask) / unit
-    if width > 0.45 * BOX:
-        raise UserError("The picture shows a solid shape; a digit is made of strokes.")
+    require(width <= 0.45 * BOX, "The picture shows a solid shape; a digit is made of strokes.")
     target, notes = width, []
     if max(shape.shape) > 1.5 * BOX:  # a digit this small is left unchanged
         if width < _THINNEST:
@@ -227,9 +225,8 @@ def _size(shape: np.ndarray) -> float:
     longest = spans.max()
     features = 1, np.log(spans.min() / longest), np.log(spans.mean() / longest)
     usual = longest * np.exp(np.dot(_SIZE, features))
-    return float(
-        np.clip(max(shape.shape), usual / (1 + _SIZE_TOLERANCE), usual * (1 + _SIZE_TOLERANCE))
-    )
+    low, high = usual / (1 + _SIZE_TOLERANCE), usual * (1 + _SIZE_TOLERANCE)
+    return float(np.clip(max(shape.shape), low, high))
 
 
 def _offset(mask: np.ndarray, outwards: float, hole: float) -> np.ndarray:
@@ -288,8 +285,7 @@ def _shown(image: np.ndarray) -> np.ndarray:
     """uint8 and at most STEP_SIDE on a side; small pictures enlarged without smoothing."""
     picture = Image.fromarray(image) if image.dtype == np.uint8 else to_image(image)
     if max(picture.size) <= STEP_SIDE // 2:
-        factor = STEP_SIDE // max(picture.size)
-        picture = ImageOps.scale(picture, factor, Image.Resampling.NEAREST)
+        picture = ImageOps.scale(picture, STEP_SIDE // max(picture.size), Image.Resampling.NEAREST)
     else:
         picture.thumbnail((STEP_SIDE, STEP_SIDE), Image.Resampling.BOX)
     return np.asarray(picture)

@@ -14,7 +14,7 @@ from contextlib import suppress
 import numpy as np
 from PIL import ExifTags, Image, ImageOps, WebPImagePlugin
 
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 
 # Pillow registers WebP only together with all other plugins
 assert WebPImagePlugin.SUPPORTED
@@ -36,8 +36,7 @@ _MAX_EXIF = 65_536  # bytes, as many as a JPEG can hold
 def read_picture(data: bytes, most_pixels: int = MAX_PIXELS) -> Image.Image:
     """Decode an uploaded file to RGB, upright, at most MAX_SIDE pixels on a side."""
     data = bytes(data)
-    if not data:
-        raise UserError("The file is empty.")
+    require(data, "The file is empty.")
     if len(data) > MAX_FILE_BYTES:
         raise UserError(
             f"The file has {len(data) / 1e6:.0f} MB, more than the "
@@ -45,8 +44,7 @@ def read_picture(data: bytes, most_pixels: int = MAX_PIXELS) -> Image.Image:
         )
     starts = (_KINDS | _REFUSED).items()
     kind = next(kind for kind, start in starts if re.match(start, data[:1024], re.DOTALL))
-    if kind in _REFUSED:
-        raise UserError(f"The file is {kind}; please use a {ACCEPTED} picture.")
+    require(kind not in _REFUSED, f"The file is {kind}; please use a {ACCEPTED} picture.")
     pixels_only, exif, scans = data, b"", 1
     if kind == "PNG":
         pixels_only, exif = _png_essence(data)
@@ -174,8 +172,7 @@ def _jpeg_essence(data: bytes) -> tuple[bytes, bytes, int]:
         parts.append(data[start:at])
     else:
         raise UserError("The JPEG picture is damaged: it has too many parts.")
-    if scans > _MAX_SCANS:
-        raise UserError("The JPEG picture is damaged: it has too many scans.")
+    require(scans <= _MAX_SCANS, "The JPEG picture is damaged: it has too many scans.")
     return b"".join(parts), exif, max(scans, 1)
 
 
@@ -254,10 +251,8 @@ def _from_array(array: np.ndarray, white: float | None = None) -> Image.Image:
     if array.dtype == bool:
         array = array.astype(np.uint8) * 255
     elif array.dtype != np.uint8:
-        if array.dtype.kind not in "uif":
-            raise UserError(f"An array of {array.dtype} is not a picture.")
-        if not np.isfinite(array).all():
-            raise UserError("The picture has pixels that are not numbers.")
+        require(array.dtype.kind in "uif", f"An array of {array.dtype} is not a picture.")
+        require(np.isfinite(array).all(), "The picture has pixels that are not numbers.")
         scale = 255 / (white or _white(array))
         array = np.rint(np.clip(np.multiply(array, scale, dtype=np.float64), 0, 255))
     return Image.fromarray(np.ascontiguousarray(array, dtype=np.uint8))

@@ -7,9 +7,7 @@ from scipy import ndimage
 
 from fgpvae.errors import UserError
 
-_FULL_OF_MARKS = (
-    "The picture is full of marks or noise; please crop it to one digit on plain paper."
-)
+_NOISY = "The picture is full of marks or noise; please crop it to one digit on plain paper."
 _EIGHT = np.ones((3, 3), bool)
 _TURNS = np.deg2rad(np.arange(0, 180, 15))
 _DIRECTIONS = np.stack([np.sin(_TURNS), np.cos(_TURNS)])  # [2, n]
@@ -94,7 +92,7 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
     enclosed = np.bincount(ndimage.label(~np.pad(digit, 1))[0].ravel())[2:]  # areas of holes
     holes = (enclosed > 0.002 * main.area).sum()
     if len(pieces) > _MOST_PIECES or main.area < 0.1 * ink or holes > _MOST_HOLES:
-        raise UserError(_FULL_OF_MARKS)
+        raise UserError(_NOISY)
     if main.area > 0.65 * mask.size:
         raise UserError("Ink fills nearly the whole picture; please leave some paper around it.")
     stroke = stroke_width(digit)
@@ -112,7 +110,7 @@ def find_digit(mask: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, tuple[s
     digit = np.isin(labels, [piece.label for piece in joined])
     comparable = sum(piece.area > 0.3 * main.area for piece in joined)
     if comparable > 5 or (len(joined) > 12 and main.area < 0.5 * digit.sum()):
-        raise UserError(_FULL_OF_MARKS)
+        raise UserError(_NOISY)
     if left_out:
         notes.append("Small marks apart from the digit were left out.")
     if len(joined) > 1:
@@ -126,7 +124,7 @@ def find_groups(mask: np.ndarray) -> list[Extent]:
     pieces, _ = _without_edges(_pieces(labels))
     pieces = [piece for piece in pieces if piece.area > 0.02 * pieces[0].area]
     if len(pieces) > _MOST_PIECES:
-        raise UserError(_FULL_OF_MARKS)
+        raise UserError(_NOISY)
     groups: list[Extent] = []
     while pieces:
         joined, others, left_out = _joined(labels, pieces, stroke_width(labels == pieces[0].label))

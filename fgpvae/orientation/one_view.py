@@ -84,8 +84,7 @@ def modes(found: np.ndarray) -> list[Mode]:
     if not peaks:
         return []
     peaks = peaks[: 2 * MOST]
-    distance = circular_error(angles[:, None], np.array(peaks))  # [G, peaks]
-    owner = distance.argmin(1)
+    owner = circular_error(angles[:, None], np.array(peaks)).argmin(1)  # [G], of [G, peaks]
     listed = [Mode(peak, float(found[owner == k].sum())) for k, peak in enumerate(peaks)]
     listed.sort(key=lambda mode: -mode.share)
     found_modes = [mode for mode in listed if mode.share >= LEAST][:MOST]

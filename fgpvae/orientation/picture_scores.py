@@ -120,8 +120,7 @@ def spans(image: Tensor, w: Tensor) -> Tensor:
         return torch.full_like(w, BOX)
     across = torch.outer(w.cos(), x) - torch.outer(w.sin(), y)  # [G, n]
     down = torch.outer(w.sin(), x) + torch.outer(w.cos(), y)
-    longer = torch.maximum(across.amax(1) - across.amin(1), down.amax(1) - down.amin(1))
-    return longer + 1 / FOLD
+    return torch.maximum(*(line.amax(1) - line.amin(1) for line in (across, down))) + 1 / FOLD
 
 
 def placed(image: Tensor, w: Tensor, scale: Tensor, beside: float = BESIDE) -> Tensor:
@@ -130,21 +129,14 @@ def placed(image: Tensor, w: Tensor, scale: Tensor, beside: float = BESIDE) -> T
     Angles are counter-clockwise.
     """
     height, width = image.shape
-    rows, columns = (torch.arange(side, dtype=torch.float64) for side in (height, width))
-    rows, columns = rows - (height - 1) / 2, columns - (width - 1) / 2
+    rows, columns = (torch.arange(n, dtype=torch.float64) - (n - 1) / 2 for n in image.shape)
     ink = image.double().clamp(min=0)
     total = ink.sum().clamp(min=1e-6)
     right, down = beside * (w.cos() + w.sin()), beside * (w.cos() - w.sin())
     # maps output pixels, [G, W] and [G, H], to pixels of the picture
     x = (columns - right[:, None]) / scale[:, None] + ink.sum(0) @ columns / total
     y = (rows - down[:, None]) / scale[:, None] + ink.sum(1) @ rows / total
-    whole = (len(w), height, width)
-    places = torch.stack(
-        [
-            (2 / (width - 1) * x)[:, None].expand(whole),
-            (2 / (height - 1) * y)[..., None].expand(whole),
-        ],
-        -1,
-    )
+    x, y = (2 / (width - 1) * x)[:, None], (2 / (height - 1) * y)[..., None]
+    places = torch.stack(torch.broadcast_tensors(x, y), -1)  # [G, H, W, 2]
     pictures = image.expand(len(w), 1, height, width)
     return grid_sample(pictures, places.to(image), mode="bicubic", align_corners=True)[:, 0]

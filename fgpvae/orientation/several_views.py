@@ -111,8 +111,7 @@ def _distances(styles: Tensor) -> Tensor:
     """Pairwise distances of styles [Q, G, S]: [Q, Q, G, G], 1 for two draws from the prior."""
     Q, G, S = styles.shape
     flat = styles.reshape(Q * G, S)
-    squared = torch.cdist(flat, flat).square() / (2 * S)
-    return squared.view(Q, G, Q, G).transpose(1, 2)
+    return (torch.cdist(flat, flat).square() / (2 * S)).view(Q, G, Q, G).transpose(1, 2)
 
 
 def _score(log_belief: Tensor, fits: Tensor, at: Tensor) -> float:
@@ -128,8 +127,7 @@ def _best(log_belief: Tensor, fits: Tensor) -> Tensor:
     found = []
     for leader in range(len(log_belief)):
         # best angles of the other views for each angle of the first
-        reply = log_belief[:, None] + fits[leader]  # [Q, G, G]
-        best, where = reply.max(-1)
+        best, where = (log_belief[:, None] + fits[leader]).max(-1)  # [Q, G], of [Q, G, G]
         best[leader] = log_belief[leader]
         at = where[:, best.sum(0).argmax()]
         at[leader] = best.sum(0).argmax()
@@ -145,8 +143,7 @@ def _improved(log_belief: Tensor, fits: Tensor, at: Tensor) -> Tensor:
         before = at.clone()
         for view in views:
             others = views[views != view]
-            pull = fits[others, view, at[others]].sum(0)  # [G]
-            at[view] = (log_belief[view] + pull).argmax()
+            at[view] = (log_belief[view] + fits[others, view, at[others]].sum(0)).argmax()
         turns = (at + torch.arange(G)[:, None]) % G  # [G, Q]
         scores = torch.tensor([_score(log_belief, fits, turned) for turned in turns])
         at = turns[scores.argmax()]
