@@ -221,8 +221,7 @@ def residuals(model: Model, task: Task, seed: int = 0) -> Errors:
     drawn = sampled_images(model, posterior, task.at, SAMPLES, generator)
     centre, variance = drawn.mean(0), drawn.var(0)
     inked = (task.targets.abs() > INKED) | (centre.abs() > INKED)
-    error = (task.targets - centre)[inked].double().numpy()
-    return error, variance[inked].double().numpy()
+    return (task.targets - centre)[inked].double().numpy(), variance[inked].double().numpy()
 
 
 def turned(digits: Digits, seed: int) -> Pictures:

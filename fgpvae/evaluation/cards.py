@@ -136,8 +136,7 @@ def measure(model: Model, config: RunConfig, others: Digits | None = None) -> di
             images = protocol.unseen_figures(model.config.network.shape[1])
             images = images[:: calibration.FIGURES_EACH]
             found = {n: calibration.cube_residuals(model, images, n) for n in cubes.GIVEN}
-            views = cubes.task(images, cubes.ANGLES).context
-            measured |= _certainty(model, found, views)
+            measured |= _certainty(model, found, cubes.task(images, cubes.ANGLES).context)
         return measured
     if split != "continuous":
         tasks = protocol.benchmark_tasks(config.data, config.seed, new_digits=False)
@@ -257,9 +256,8 @@ def table(head: Sequence[str], *rows: Sequence[str]) -> str:
 def _at(measured: Any, path: str, key: str = "") -> Any:
     """What stands under the names of a path, of which * is the key; None if nothing does."""
     for name in path.split("."):
-        measured = (
-            measured.get(key if name == "*" else name) if isinstance(measured, dict) else None
-        )
+        known = measured if isinstance(measured, dict) else {}
+        measured = known.get(key if name == "*" else name)
     return measured
 
 

@@ -150,8 +150,7 @@ def information(z: ArrayLike, angles: ArrayLike, seed: int = 0) -> list[float]:
     """
     rows, digit, w, P = _views(z, angles)
     rng = np.random.default_rng(seed)
-    most = max(FOLDS, PROBE_ROWS * P // len(rows))
-    some = np.isin(digit, rng.permutation(P)[:most])
+    some = np.isin(digit, rng.permutation(P)[: max(FOLDS, PROBE_ROWS * P // len(rows))])
     rows, (_, digit) = rows[some], np.unique(digit[some], return_inverse=True)
     angle = np.round(w[some] * ANGLE_BINS / (2 * np.pi)).astype(int) % ANGLE_BINS  # [N]
     by_digit = rng.permutation(digit.max() + 1)[digit] % FOLDS

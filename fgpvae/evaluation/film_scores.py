@@ -34,8 +34,7 @@ def place_map(model: Model) -> tuple[Tensor, Tensor]:
     """
     looks, path = films.films(FITTED, "validation")
     t = films.times().expand(FITTED, -1)
-    posterior = model.infer(films.draw(looks, path(t)), t)
-    known = _features(model, posterior.mean(t)).flatten(0, 1)
+    known = _features(model, model.infer(films.draw(looks, path(t)), t).mean(t)).flatten(0, 1)
     places = path(t).flatten(0, 1)
     weights = torch.linalg.lstsq(known, places).solution
     left = places - known @ weights

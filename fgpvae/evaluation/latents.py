@@ -45,9 +45,8 @@ def gp_share(model: Model, views: Views) -> float | None:
     """
     if "local" not in model.blocks:
         return None
-    w = model.config.period / PLACES * np.arange(PLACES)
-    if model.config.on_a_line:
-        w = np.linspace(-1, 1, PLACES)
+    circle, line = model.config.period / PLACES * np.arange(PLACES), np.linspace(-1, 1, PLACES)
+    w = line if model.config.on_a_line else circle
     posterior = model.infer(views.images, views.angles, views.observed, views.ids)
     z = posterior.mean(np.tile(w, (len(views), 1)))[..., model.blocks["local"]]  # [P, S, J]
     return share_within(z.swapaxes(0, 1))
@@ -55,8 +54,7 @@ def gp_share(model: Model, views: Views) -> float | None:
 
 def share_within(z: Array) -> float:
     """The share of the variance of codes [P, Q, C] that is within a row."""
-    total = z.reshape(-1, z.shape[-1]).var(0).sum()
-    return float(z.var(1).mean(0).sum() / max(total, 1e-12))
+    return float(z.var(1).mean(0).sum() / max(z.reshape(-1, z.shape[-1]).var(0).sum(), 1e-12))
 
 
 @dataclass(frozen=True)

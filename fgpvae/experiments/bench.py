@@ -25,8 +25,8 @@ VIEWS = (8, 16, 64, 128, 256, 512)  # Q
 
 def seconds_an_epoch(views: Views, batch: int) -> float:
     """Median of three epochs, with the paper's networks, after one epoch to warm up."""
-    config = PRESETS["paper"]
-    config = replace(config, training=replace(config.training, batch=batch))
+    paper = PRESETS["paper"]
+    config = replace(paper, training=replace(paper.training, batch=batch))
     source = FixedViews(views, batch, config.seed)
     trainer = Trainer(config, source)
     return median(timeit.repeat(trainer.advance, number=source.steps, repeat=4)[1:])
@@ -65,8 +65,7 @@ def bench(progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]
     for Q in VIEWS:
         progress(f"{Q} views a digit")
         many = many_views(Q)
-        seconds = seconds_an_epoch(many, max(512 // Q, 1))
-        by_q[Q] = 1000 * seconds / int(many.observed.sum())
+        by_q[Q] = 1000 * seconds_an_epoch(many, max(512 // Q, 1)) / int(many.observed.sum())
     progress("memory of many views")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         before, *peaks = pool.submit(_peaks).result()

@@ -67,8 +67,7 @@ def one_view(experiment: Experiment) -> dict[str, Any]:
         chosen = {name: (name, ()) for name in experiment.models}
     able = all(_takes_new_digits(experiment, preset) for preset, _ in chosen.values())
     require(able, "One view is for models that take new digits.")
-    digits = data.embedded()[:TRAIN_DIGITS]
-    seen = data.task(digits, ANGLES[:1], ANGLES[[HELD_OUT_INDEX]])
+    seen = data.task(data.embedded()[:TRAIN_DIGITS], ANGLES[:1], ANGLES[[HELD_OUT_INDEX]])
     # with the id, a model that stores training views leaves out this digit's
     seen = replace(seen, context=replace(seen.context, ids=torch.arange(TRAIN_DIGITS)))
     unseen = {k: comparison.asked(Question(UPRIGHT, angle=k)) for k in range(1, len(ANGLES))}

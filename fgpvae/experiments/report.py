@@ -78,8 +78,7 @@ def markdown(result: dict[str, Any]) -> str:
     blocks = TABLES[result["experiment"]](result)
     text = "\n\n".join(f"{heading}\n\n{table(*rows)}".strip() for heading, rows in blocks)
     seeds = _count(result["seeds"], "seed")
-    origin = f"`{result['command']}`, {seeds}, {result['date']}, {result['machine']}."
-    return f"{text}\n\n{origin}\n"
+    return f"{text}\n\n`{result['command']}`, {seeds}, {result['date']}, {result['machine']}.\n"
 
 
 def cell(figure: dict[str, Any] | None, digits: int = 4) -> str:
@@ -138,8 +137,7 @@ def _one_view(result: dict[str, Any]) -> Tables:
     }
     learned = [["one view, known angle", *columns.values()]]
     for row in result["rows"]:
-        seeds = _count(len(row["seen"]["values"]), "seed")
-        origin = "shipped weights" if row["shipped"] else seeds
+        origin = "shipped weights" if row["shipped"] else _count(len(row["seen"]["values"]), "seed")
         learned.append([f"{_name(row)}, {origin}", *(cell(row[column]) for column in columns)])
     published = [["published", *columns.values()]]
     for known in result["published"]:

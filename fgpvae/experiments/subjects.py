@@ -54,8 +54,7 @@ def objects(experiment: Experiment) -> dict[str, Any]:
 def _epochs(config: RunConfig) -> int:
     """The epochs of a run and of the runs that it continued."""
     start = config.training.start
-    before = _epochs(PRESETS[Path(start).name]) if start else 0
-    return before + config.training.epochs
+    return config.training.epochs + (_epochs(PRESETS[Path(start).name]) if start else 0)
 
 
 def films(experiment: Experiment) -> dict[str, Any]:

@@ -35,18 +35,10 @@ PUBLISHED = {
 EPOCHS = 100  # epochs of the equal block
 ALONE = "-equal"  # suffix of a model that is requested in the equal block only
 SAME = "data.split=shuffled data.validation=0 data.warp=0 training.average=0.995 training.keep=last"
-BASELINES = (
-    "vae",
-    "cvae",
-    "gpvae",
-    "gpvae-amortised",
-    "svgpvae",
-    "svgpvae-amortised",
-    "deep-svgp",
-    "paper",
-)
-EQUAL: dict[str, tuple[str, tuple[str, ...]]] = {  # name: preset, changes
-    **{name: (name, ()) for name in BASELINES},
+# the models of the equal block as they are; then others, by name with preset and changes
+PLAIN = "vae cvae gpvae gpvae-amortised svgpvae svgpvae-amortised deep-svgp paper"
+EQUAL: dict[str, tuple[str, tuple[str, ...]]] = {
+    **{name: (name, ()) for name in PLAIN.split()},
     "dense": ("quick", ("model.network.harmonics=0",)),
     "angle-given": ("quick", ()),
 }
