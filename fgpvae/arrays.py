@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 
 
 def tensor(given: Any, name: str, device: torch.device) -> Tensor:
@@ -16,8 +16,7 @@ def tensor(given: Any, name: str, device: torch.device) -> Tensor:
             given = torch.from_numpy(np.array(given))  # a copy: it may be read-only or reversed
         except (TypeError, ValueError, RuntimeError):
             raise UserError(f"{name} must be an array of numbers.") from None
-    if given.is_complex():
-        raise UserError(f"{name} must be an array of real numbers.")
+    require(not given.is_complex(), f"{name} must be an array of real numbers.")
     return given.to(device)
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 
 # flags that the system has; without O_BINARY Windows changes line ends
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -53,8 +53,7 @@ def write(path: Path, content: bytes, durable: bool = True) -> None:
 
     `durable` waits until the content is on the disk, so that it survives a power cut.
     """
-    if not path.name:
-        raise UserError(f"'{path}' is not the name of a file.")
+    require(path.name, f"'{path}' is not the name of a file.")
     with explained(path, "written"):
         temporary = path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}")
         try:
@@ -100,8 +99,7 @@ def read(path: Path, limit: int) -> bytes:
             raise UserError(f"'{as_given(path)}' does not exist.") from None
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode):
-                raise UserError(f"'{as_given(path)}' is not a file.")
+            require(stat.S_ISREG(status.st_mode), f"'{as_given(path)}' is not a file.")
             if status.st_size > limit:
                 raise UserError(
                     f"'{as_given(path)}' is too large: at most {limit >> 20} MB are read."

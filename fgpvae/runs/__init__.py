@@ -151,9 +151,8 @@ def open_run(path: Path) -> Run:
 
 def _number(status: dict[str, Any], name: str) -> float | None:
     value = status.get(name)
-    if isinstance(value, int | float) and abs(value) < 1e15:  # neither infinite nor NaN
-        return float(value)
-    return None
+    # neither infinite nor NaN
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e15 else None
 
 
 def list_runs(root: Path) -> tuple[list[Run], dict[str, str]]:

@@ -10,7 +10,7 @@ import zipfile
 
 from fgpvae import files, runs
 from fgpvae.data import object_files
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.runs import checkpoints
 from fgpvae.runs.checkpoints import CONFIG, OBJECTS_FILE, WEIGHTS
 
@@ -43,8 +43,7 @@ def pack(run: runs.Run) -> bytes:
 
 def unpack(content: bytes, name: str) -> dict[str, bytes]:
     """The files of an archive by name, checked; any defect raises a UserError of one sentence."""
-    if len(content) > LARGEST:
-        raise UserError(f"'{name}' is too large: at most {LARGEST >> 20} MB are read.")
+    require(len(content) <= LARGEST, f"'{name}' is too large: at most {LARGEST >> 20} MB are read.")
     with checkpoints.opened(content, name) as archive:
         found = archive.namelist()
         if strange := [each for each in found if each not in LIMITS]:

@@ -21,7 +21,7 @@ from torch import Tensor
 from fgpvae import files, models
 from fgpvae.data import object_files
 from fgpvae.data.objects import Objects
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.models import Calibration, Model, ModelConfig
 from fgpvae.training.configs import RunConfig, from_dict, network_weights
 
@@ -37,8 +37,7 @@ def save_model(model: Model, path: Path, half: bool = False) -> None:
     """Write the weights, in float16 if `half`; double precision parameters stay as they are."""
     tensors = {name: value.clone().contiguous() for name, value in model.state_dict().items()}
     if half:
-        narrow = {name: x.half() for name, x in tensors.items() if x.dtype == torch.float32}
-        tensors |= narrow
+        tensors |= {name: x.half() for name, x in tensors.items() if x.dtype == torch.float32}
     description = json.dumps(asdict(model.config))
     digest = _digest(description, tensors)
     metadata = {"format": str(FORMAT), "model": description, "digest": digest}
@@ -201,8 +200,7 @@ def extract(archive: zipfile.ZipFile, file: str, limit: int, name: str) -> bytes
     """A file of at most `limit` bytes from the archive of this name."""
     with archive.open(file) as opened_file:
         part = opened_file.read(limit + 1)
-    if len(part) > limit:
-        raise UserError(f"{file} in '{name}' is too large.")
+    require(len(part) <= limit, f"{file} in '{name}' is too large.")
     return part
 
 
@@ -243,8 +241,7 @@ def parse_config(content: bytes, name: str) -> RunConfig:
     values = files.parse_json(content, name)
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise UserError(f"'{name}' was not written by this version of fgpvae.")
-    settings = {key: value for key, value in values.items() if key != "format"}
-    return from_dict(RunConfig, settings)
+    return from_dict(RunConfig, {key: value for key, value in values.items() if key != "format"})
 
 
 def save_config(config: RunConfig, run: Path) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fgpvae import files, runs
 from fgpvae.data.objects import Objects
-from fgpvae.errors import UserError
+from fgpvae.errors import UserError, require
 from fgpvae.runs import Run
 from fgpvae.runs.checkpoints import CONFIG, pretrained_names, save_config
 from fgpvae.training.configs import RunConfig, network_weights
@@ -277,8 +277,7 @@ def _step_back(pid: int, nice: int) -> None:
 @contextmanager
 def _changing(root: Path, run: Run | None = None) -> Iterator[None]:
     """Lock the directory of the runs, and a run in it that no process trains."""
-    if files.public():
-        raise UserError("This server is open to everybody: its runs cannot be changed.")
+    require(not files.public(), "This server is open to everybody: its runs cannot be changed.")
     with files.explained(root, "made"):
         root.mkdir(parents=True, exist_ok=True)
     lock = files.try_lock(root / ROOT_LOCK, ROOT_LOCK_SECONDS)
@@ -324,8 +323,7 @@ def _check_room(run: Path, config: RunConfig, more: int = 0) -> None:
             f"A run started here has from 1 to {most_epochs()} epochs, "
             f"not {config.training.epochs}."
         )
-    if _setting("FGPVAE_RUNS_AT_ONCE", 1) == 0:
-        raise UserError("Training is switched off on this server.")
+    require(_setting("FGPVAE_RUNS_AT_ONCE", 1), "Training is switched off on this server.")
     _check_disk(run, config, more)
     found, _ = runs.list_runs(run.parent)
     if sum(run.state == runs.QUEUED for run in found) >= MOST_QUEUED:

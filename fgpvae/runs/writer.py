@@ -33,8 +33,6 @@ FIRST_ESTIMATE = 5.0  # seconds before the remaining time is estimated: the firs
 STEADY = 0.1  # change of the remaining time, relative to it, up to which the estimate stays
 LARGEST_STATE = 2**30  # bytes
 FINDINGS = ("test_mse", "references", "gp_share", "verdict")  # scores of runs on own objects
-
-
 # a step, and the line of metrics if it ended an epoch
 Progress = tuple[Step, dict[str, Any] | None]
 
@@ -248,8 +246,7 @@ class Recorder:
                 raise ValueError("of another run")
             trainer.load_state(state)
             self.sums = {str(name): float(total) for name, total in state["sums"].items()}
-            self.best, self.spent = float(state["best"]), float(state["spent"])
-            self.cpu = float(state["cpu"])
+            self.best, self.spent, self.cpu = (float(state[n]) for n in ("best", "spent", "cpu"))
             # sums of floats depend on the number of workers
             if state["workers"] == self.workers.count:
                 torch.set_num_threads(min(max(int(state["threads"]), 1), 256))

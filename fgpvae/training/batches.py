@@ -57,8 +57,7 @@ class Source:
 
     def everything(self) -> Views:
         """Views of all subjects."""
-        generator = random_generator(self.seed, 1, -1 % 2**32)
-        return self.make(torch.arange(self.digits), generator)
+        return self.make(torch.arange(self.digits), random_generator(self.seed, 1, -1 % 2**32))
 
 
 class FixedViews(Source):

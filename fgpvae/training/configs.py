@@ -118,8 +118,7 @@ class DataConfig:
         require(there, f"There is no split '{split:.60}'; choose {known}.")
         fits = self.can_validate or not self.validation
         require(fits, f"The {split} split sets nothing aside: set the validation digits to 0.")
-        digits = split in DIGITS or not self.warp
-        require(digits, "Only digits are warped: set data.warp to 0.")
+        require(split in DIGITS or not self.warp, "Only digits are warped: set data.warp to 0.")
         most = {"factorized": 15, CUBES: cubes.ANGLES}.get(split, self.views)
         draw = f"The {split} split has {most} angles to draw views (Q) from, not {self.views}."
         require(self.views <= most, draw)
@@ -143,8 +142,7 @@ class DataConfig:
     def directory(self) -> str:
         """The directory that digits are read from; empty if they come from elsewhere."""
         drawn = self.split not in (*DIGITS, FILMS)
-        elsewhere = drawn or self.source in ("embedded", "openml")
-        return "" if elsewhere else self.source
+        return "" if drawn or self.source in ("embedded", "openml") else self.source
 
     @property
     def title(self) -> str:
@@ -292,8 +290,7 @@ class RunConfig:
             own = on_a_line or self.model.period == TWO_PI
             require(own, "The period of own views is data.track.period; leave the model's.")
         if split in (*DIGITS, CUBES):
-            turn = "Digits and figures turn on a circle: their kernel is periodic."
-            require(not on_a_line, turn)
+            require(not on_a_line, "Digits and figures turn on a circle: their kernel is periodic.")
 
 
 @lru_cache(maxsize=256)
@@ -314,5 +311,4 @@ def from_dict(kind: type[C], values: Any, where: str = "config") -> C:
     own_names = {each.name for each in dataclasses.fields(cast(Any, kind)) if each.init}
     for name in values:
         require(name in own_names, f"{where} has no setting {reprlib.repr(name)}.")
-    read = {n: coerce(hints[n], v, f"{where}.{n}", from_dict) for n, v in values.items()}
-    return kind(**read)
+    return kind(**{n: coerce(hints[n], v, f"{where}.{n}", from_dict) for n, v in values.items()})

@@ -75,8 +75,7 @@ class ELBO(nn.Module):
     def __init__(self, config: ObjectiveConfig) -> None:
         super().__init__()
         self.log_pixel_variance = nn.Parameter(
-            torch.tensor(math.log(config.pixel_variance)),
-            requires_grad=config.learn_pixel_variance,
+            torch.tensor(math.log(config.pixel_variance)), requires_grad=config.learn_pixel_variance
         )
 
     def forward(self, terms: Terms) -> Tensor:

@@ -86,8 +86,7 @@ class Trainer:
             weight_decay=training.weight_decay,
             fused=True,
         )
-        self.step = 0
-        self.total = training.epochs * source.steps
+        self.step, self.total = 0, training.epochs * source.steps
         last = min(training.recognition, training.epochs // 2)
         self.recognition = (training.epochs - last) * source.steps  # where it starts
         able = not training.recognition or self.model.recognising()
@@ -148,8 +147,7 @@ class Trainer:
         with torch.no_grad():
             terms, views = self._terms()
         self.optimizer.zero_grad()
-        part, loss = self._part(), 0.0
-        learned = self.model.recognising()
+        part, learned, loss = self._part(), self.model.recognising(), 0.0
         if views is not None:
             samples = random_generator(self.config.seed, 5, self.step, part)
             with self._precision():
@@ -262,10 +260,9 @@ class Trainer:
         for parameter, kept in self.optimizer.state.items():
             if any(value.shape not in ((), parameter.shape) for value in kept.values()):
                 raise ValueError("the optimiser's state does not fit")
-        step = int(state["step"])
-        if not 0 <= step <= self.total:
+        self.step = int(state["step"])
+        if not 0 <= self.step <= self.total:
             raise ValueError("a step that this run does not have")
-        self.step = step
 
     def check_finite(self) -> None:
         """Raise an error for weights that are not finite; the loss may have been finite."""
