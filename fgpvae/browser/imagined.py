@@ -102,7 +102,7 @@ class Imagined:
         return mean, np.sqrt(variance)
 
     @torch.no_grad()
-    def trails(self, w: ArrayLike, count: int, seed: int = 0) -> Array | None:
+    def trails(self, w: ArrayLike, count: int) -> Array | None:
         """Paths through the picture at places [S]: the mean and `count` samples, [1 + count, S, 2].
 
         In shares of its width and height; None for a model whose channels are not places.
@@ -110,7 +110,7 @@ class Imagined:
         network = self.model.get_submodule("decoder.layers")
         if not isinstance(network, MovingDecoder):
             return None
-        codes = np.concatenate([self.channels(w)[0][None], self.sampled_codes(w, count, seed)])
+        codes = np.concatenate([self.channels(w)[0][None], self.sampled_codes(w, count)])
         shift = network.place(torch.as_tensor(codes[..., :MOVES], dtype=torch.float32))
         _, height, width = network.shape
         return 0.5 + shift.double().numpy() / np.array([width, height])
@@ -185,11 +185,8 @@ def prior(model: Model, seed: int) -> tuple[Imagined, list[float]]:
     if not model.separates_style:
         raise UserError(f"The {model.title} keeps no style apart from the angle, so none is drawn.")
     random = torch.Generator().manual_seed(seed)
-    channels, *size = model.config.network.shape
-    shape = tuple(size) if channels == 1 else (channels, *size)
-    seen = Imagined(model, Nothing(shape, seed), np.zeros(1, dtype=bool))
-    scene = seen.scene
-    if scene is None:
+    seen = Imagined(model, Nothing(model.image_shape, seed), np.zeros(1, dtype=bool))
+    if (scene := seen.scene) is None:
         raise UserError(f"The {model.title} cannot draw a random subject in the browser.")
     style = torch.randn(len(scene.styles), generator=random).tolist()
     if "local" in model.blocks and not model.tells_angle:

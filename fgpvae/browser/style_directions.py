@@ -49,8 +49,7 @@ class Style:
 
 def channel(g: int, count: int, name: str) -> Style:
     """The slider of one of `count` global channels, without data on real digits."""
-    unit = np.zeros(count)
-    unit[g] = 1
+    unit = np.eye(count)[g]
     return Style(name, unit, unit, 0.0, None, channel=g)
 
 
@@ -72,8 +71,7 @@ def style_directions(model: Model, views: Views, own: Array) -> list[Style]:
         more, less = (model.decode(codes + sign * step) for sign in (1, -1))
         moved = (properties(more) - properties(less)).mean(0)[k] / 2 / natural[k]
         if moved >= CLEAR:
-            effect = float((more - less).abs().mean()) / 2
-            named.append(_ended(found, own, effect))
+            named.append(_ended(found, own, float((more - less).abs().mean()) / 2))
     named.sort(key=lambda style: -style.effect)
     # half of them suffice to find the strong channels, with hundreds of pictures less
     return named + channels(model, codes[::2].double().numpy(), own)
@@ -131,8 +129,7 @@ def properties(images: Tensor) -> Tensor:
     """Slant, ink, width and height of images [N, H, W] by their moments -> [N, 4]."""
     ink = images.double().clamp(0, 1)
     mass = ink.sum((1, 2)).clamp_min(1e-6)
-    y = torch.arange(ink.shape[1], dtype=torch.float64)
-    x = torch.arange(ink.shape[2], dtype=torch.float64)
+    y, x = (torch.arange(side, dtype=torch.float64) for side in ink.shape[1:])
     rows, columns = ink.sum(2), ink.sum(1)
     dy = y - ((rows @ y) / mass)[:, None]  # [N, H]
     dx = x - ((columns @ x) / mass)[:, None]
@@ -160,10 +157,10 @@ def slider_data(
     style, the end of the morph slider; `likely` is the source of random styles.
     """
     count = len(own)
-    if not count or (styles is not None and not styles):
-        return None
     if styles is None:
         styles = [channel(g, count, f"style {g + 1}") for g in range(count)]
+    if not (count and styles):
+        return None
     fitted, note = max(style.digits for style in styles), ""  # training digits
     if fitted:
         note = f"Each slider covers 99 % of {fitted} training {thing}s."
