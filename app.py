@@ -24,8 +24,4 @@ else:
 
     from ui.components import shared
 
-    app = st.App(
-        __file__,
-        routes=shared.routes(),
-        middleware=[Middleware(index.Index)],
-    )
+    app = st.App(__file__, routes=shared.routes(), middleware=[Middleware(index.Index)])

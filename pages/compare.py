@@ -22,8 +22,7 @@ if group == "Digits":
 elif not chosen:
     frame.empty("No model chosen", "Choose models above to see the same subjects through each.")
 else:
-    first = chosen[0].collection
-    same = [each for each in chosen if each.collection == first]
+    same = [each for each in chosen if each.collection == chosen[0].collection]
     if len(same) < len(chosen):
         notices.note(f"Only models of the same data can be compared: those of {chosen[0].name}.")
     compare.pictures_card.pictures(same)

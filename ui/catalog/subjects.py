@@ -65,9 +65,7 @@ def some(collection: Collection, new: bool, count: int) -> list[Subject]:
 def first(choice: Choice, label: int | None = None) -> Subject:
     """Return the subject that a page starts with."""
     found = choice.collection.first(label)
-    if suits(found, choice):
-        return found
-    return choice.collection.subjects(False, found.label)[0]
+    return found if suits(found, choice) else choice.collection.subjects(False, found.label)[0]
 
 
 def chosen(key: str, choice: Choice, linked: str | None = None) -> Subject:

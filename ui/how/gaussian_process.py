@@ -102,8 +102,7 @@ def from_link(points: str | None, kernel: str | None) -> dict[str, Any]:
     state = dict(START)
     values = [] if points == NONE else query_params.numbers(points)
     if values is not None and len(values) % 2 == 0 and len(values) <= 2 * MOST:
-        made = np.reshape(values, (-1, 2)).clip((0, -REACH), (360, REACH))
-        state["points"] = made.tolist()
+        state["points"] = np.reshape(values, (-1, 2)).clip((0, -REACH), (360, REACH)).tolist()
     numbers = query_params.numbers(kernel) or []
     if len(numbers) == len(LIMITS):
         low, high = zip(*LIMITS.values(), strict=True)

@@ -146,8 +146,7 @@ def history(
         x, y = [each["epoch"] for each in few], [each[what] for each in few]
         traces.append(grey(x, y, name, dash="dot"))
     traces.append(charts.line(epochs, values, "this run", palette.GLOBAL, HOVER))
-    at = epoch - 1
-    traces.append(charts.dot(epochs[at], values[at], "", palette.GLOBAL, HOVER))
+    traces.append(charts.dot(epochs[epoch - 1], values[epoch - 1], "", palette.GLOBAL, HOVER))
     yaxis = None if what == "kl" else charts.log_axis([*values, target or values[0]])
     return charts.figure("epoch", unit, traces, yaxis=yaxis, legend=len(traces) > 2)
 

@@ -38,8 +38,7 @@ def scene(second: Choice | None, subject: Subject, given: list[int]) -> Beside |
     if second is None:
         return None
     notices.attempt(second.load)
-    own = second.collection.find(subject.id) or subject
-    seen = cached.imagined(second, own, given)
+    seen = cached.imagined(second, second.collection.find(subject.id) or subject, given)
     if seen.scene is None:
         notices.note(f"{second.name} cannot be drawn in the browser.")
         return None

@@ -33,9 +33,7 @@ def morph_swap(key: str, collection: Collection, a: Imagined, b: Imagined, w: fl
             label="Styles between A and B",
             layout="strip",
             single=False,
-            on_pick=lambda name: dial.restyle(
-                key, None if name == "0" else styles[int(name)].tolist()
-            ),
+            on_pick=lambda k: dial.restyle(key, None if k == "0" else styles[int(k)].tolist()),
         )
     with right:
         places = labels(collection.track, views)

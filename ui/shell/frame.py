@@ -91,10 +91,7 @@ def heading(title: str, sentence: str, help: str | None = None) -> None:
 
 
 def card(
-    title: str | None = None,
-    sentence: str | None = None,
-    key: str | None = None,
-    **options: Any,
+    title: str | None = None, sentence: str | None = None, key: str | None = None, **options: Any
 ) -> DeltaGenerator:
     """Return a container with a hairline border, perhaps with a title and one sentence.
 
@@ -143,8 +140,7 @@ def not_in_link(what: str) -> None:
 
 def in_sight(key: str, mark: str) -> None:
     """On a phone: scroll to the element of this key, shown before, once for each `mark`."""
-    name = key.replace(".", "-")
-    st.html(IN_SIGHT % (mark, name), unsafe_allow_javascript=True)
+    st.html(IN_SIGHT % (mark, key.replace(".", "-")), unsafe_allow_javascript=True)
 
 
 def slug(text: str) -> str:

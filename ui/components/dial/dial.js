@@ -20,9 +20,8 @@ export class Dial {
   constructor(root, { line, key }) {
     const shape = line ? track : circle;
     const all = parts(root, "digit", "other", "views", "slide", "typed", "trails");
-    Object.assign(this, { root, shape });
     Object.assign(this, parts(root, "card", "stage", "ring", "grab", "arm", "angle", "caption"));
-    Object.assign(this, parts(root, "names", "play", "word", "hint"));
+    Object.assign(this, { root, shape }, parts(root, "names", "play", "word", "hint"));
     this.card.classList.toggle("line", line);
     root.querySelector("#keys").textContent = shape.keyHelp;
     this.grab.ariaValueMax = shape.span;
