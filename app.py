@@ -18,10 +18,14 @@ if __name__ == "__main__":
 else:
     from starlette.middleware import Middleware
 
-    from ui.shell import index, server
+    from ui.shell import backlog, index, server
 
     server.prepare()  # before anything loads torch
 
     from ui.components import shared
 
-    app = st.App(__file__, routes=shared.routes(), middleware=[Middleware(index.Index)])
+    app = st.App(
+        __file__,
+        routes=shared.routes(),
+        middleware=[Middleware(index.Index), Middleware(backlog.Backlog)],
+    )

@@ -168,9 +168,12 @@ def test_own_objects_that_are_gone_are_missed_in_one_sentence(tmp_path, monkeypa
 def test_angle_and_views_of_a_link_are_for_its_own_collection_alone():
     at = fine(open_page("rotate", model="cubes", angle="150", views="0_22"))
     (cubes,) = sent(at, "observed")
-    assert cubes["pose"]["angle"] == 150 and sum(cubes["observed"]) == 2
+    assert cubes["pose"]["angle"] == 150
+    assert sum(cubes["observed"]) == 2
     choose(at, "Films")
-    (film,), (fresh,) = (sent(each, "observed") for each in (at, open_page("rotate", model="films")))
+    (film,), (fresh,) = (
+        sent(each, "observed") for each in (at, open_page("rotate", model="films"))
+    )
     assert film["pose"]["angle"] == fresh["pose"]["angle"]  # a film ends at 100
     assert film["observed"] == fresh["observed"]
     at = fine(open_page("rotate", model="films", angle="150"))

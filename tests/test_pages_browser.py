@@ -138,6 +138,22 @@ def test_points_are_clicked_into_the_process_moved_and_removed(visit: Visit):
     assert points_of(page) == kept
 
 
+def test_keys_that_are_held_down_leave_a_page_that_answers(visit: Visit):
+    """Streamlit forgets a browser that is 500 messages behind, which then waits for ever."""
+    page = visit.open("/latents", ready=False)
+    page.locator(".st-key-latents-local .main-svg").first.wait_for()
+    settle(page)
+    angle = page.get_by_role("slider", name="Angle")
+    angle.focus()
+    for _ in range(3):
+        for key in ("ArrowRight", "ArrowLeft") * 20:
+            page.keyboard.press(key, delay=30)
+    page.keyboard.press("End")
+    settle(page)
+    portrait = page.locator(".st-key-shell-card-latents-portrait")
+    expect(portrait).to_contain_text("337.5°, redrawn")
+
+
 def test_a_point_of_latents_picks_its_digit_and_back_restores_the_model(visit: Visit):
     page = visit.open("/latents?model=runs%2Fturning", ready=False)
     page.locator(".st-key-latents-local .main-svg").first.wait_for()
