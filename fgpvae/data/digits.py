@@ -65,8 +65,7 @@ class PictureSubject(Subject):
     @cached_property
     def images(self) -> Images:
         copies = rotate(self.own_images[:1], ANGLES[1:])[0]
-        parts = [self.own_images[:1], copies, self.own_images[1:]]
-        return np.concatenate(parts).astype(np.float32)
+        return np.concatenate([self.own_images[:1], copies, self.own_images[1:]]).astype(np.float32)
 
     @cached_property
     def w(self) -> Places:

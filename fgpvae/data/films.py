@@ -80,8 +80,7 @@ def _gram(a: Tensor, b: Tensor) -> Tensor:
 
 def random_paths(shape: tuple[int, ...], generator: torch.Generator) -> Path:
     """Draw paths from the Gaussian process."""
-    M = _knots()[1].shape[1]
-    return Path(randomness.normal((*shape, 2, M), torch.float64, generator))
+    return Path(randomness.normal((*shape, 2, _knots()[1].shape[1]), torch.float64, generator))
 
 
 # Looks, and pictures of a look at a place

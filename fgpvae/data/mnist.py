@@ -56,8 +56,7 @@ def unseen(classes: Iterable[int] = range(10), rows: slice = slice(None)) -> Dig
 
 def recipe_ids(label: int, stream: random.Random | None = None) -> list[int]:
     """Indices in file order, within a class, of digits 0..399; advances the stream."""
-    stream = stream or random.Random(0)
-    return stream.sample(range(CLASS_COUNTS[label]), DIGITS_PER_CLASS)
+    return (stream or random.Random(0)).sample(range(CLASS_COUNTS[label]), DIGITS_PER_CLASS)
 
 
 def trainable(digits: Digits) -> Digits:

@@ -185,8 +185,7 @@ def _without_lines(light: np.ndarray, paper: float | None, widest: float | None)
     wider = _swallowed(light[window], _uneven_paper(calm[window], reach))
     usual = float(np.median(wider[mask[window]]))
     junctions[window] = gaps(mask[window], (wider > 0.7 * usual) & (wider < 1.3 * usual))
-    level = np.where(junctions, 1, level)
-    return _Found(contrast, level, mask | junctions, flat=False)
+    return _Found(contrast, np.where(junctions, 1, level), mask | junctions, flat=False)
 
 
 def _widest_ink(light: np.ndarray, paper: float | None, widths: list[float]) -> float | None:

@@ -234,8 +234,7 @@ class FGPVAE(Model):
         error, pixels = self.squared_error(whole.draw(generator)[0], views)
         foreseen, _ = self.squared_error(part._mean(views.angles.double()), views)
         share = 1 - MEAN_CODE
-        error = share * error + MEAN_CODE * foreseen
-        return Terms(error, pixels, share * whole.divergence(part))
+        return Terms(share * error + MEAN_CODE * foreseen, pixels, share * whole.divergence(part))
 
     def recognising(self) -> list[nn.Parameter]:
         layers = self.encoder.layers

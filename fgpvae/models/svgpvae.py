@@ -112,8 +112,7 @@ class InducingGP(DigitVectorModel):
         angles = self.inducing_angles
         C = sparse.factor((inducing @ inducing.mT) * self.kernel.gram(angles, angles))
         cross = (d @ inducing.mT)[:, None] * self.kernel.gram(w, angles)  # [P, S, M]
-        prior = d.square().sum(-1, keepdim=True) * self.kernel.diagonal(w)
-        return sparse.features(cross, C), prior
+        return sparse.features(cross, C), d.square().sum(-1, keepdim=True) * self.kernel.diagonal(w)
 
     def terms(
         self, views: Views, context: Tensor | None = None, generator: torch.Generator | None = None

@@ -71,7 +71,10 @@ def place(
         if angle is not None:  # all mass at the nearest angle of the grid
             log_belief[view] = -torch.inf
             log_belief[view, round(angle / (2 * np.pi) * G) % G] = 0.0
-    apart = _distances(torch.stack([score.styles for score in scores]).float())
+    styles = torch.stack([score.styles for score in scores]).float()
+    (Q, G, S), flat = styles.shape, styles.flatten(0, 1)
+    # pairwise distances of styles [Q, Q, G, G], 1 for two draws from the prior
+    apart = (torch.cdist(flat, flat).square() / (2 * S)).view(Q, G, Q, G).transpose(1, 2)
     fits = -apart.clamp(max=FAR).double() / SPREAD
     first = torch.zeros_like(log_belief)
     first[0] = torch.as_tensor(np.log(prior))
@@ -105,13 +108,6 @@ def _with_stated(angles: np.ndarray, known: Sequence[float | None]) -> np.ndarra
     """Angles [Q], replaced by the stated ones."""
     pairs = zip(angles, known, strict=True)
     return np.array([found if angle is None else angle for found, angle in pairs])
-
-
-def _distances(styles: Tensor) -> Tensor:
-    """Pairwise distances of styles [Q, G, S]: [Q, Q, G, G], 1 for two draws from the prior."""
-    Q, G, S = styles.shape
-    flat = styles.reshape(Q * G, S)
-    return (torch.cdist(flat, flat).square() / (2 * S)).view(Q, G, Q, G).transpose(1, 2)
 
 
 def _score(log_belief: Tensor, fits: Tensor, at: Tensor) -> float:

@@ -37,5 +37,4 @@ def training_subjects(config: RunConfig, subjects: int | None = None) -> int:
         return len(data.classes) * (data.digits - data.validation * (data.keep_back == "digits"))
     if data.source == "embedded":
         return len(data.classes) * TRAIN_DIGITS
-    kept_back = DIGITS_PER_CLASS - TRAIN_DIGITS
-    return sum(CLASS_COUNTS[label] - kept_back for label in data.classes)
+    return sum(CLASS_COUNTS[label] - DIGITS_PER_CLASS + TRAIN_DIGITS for label in data.classes)

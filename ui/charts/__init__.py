@@ -172,8 +172,7 @@ def sizes_axis(sizes: Sequence[int]) -> dict[str, Any]:
 
 def log_axis(values: Sequence[float]) -> dict[str, Any]:
     """A logarithmic axis with plain numbers, or powers of ten if some are very large or small."""
-    plain = min(values) >= 1e-4 and max(values) < 1e5
-    return POWERS | ({"tickformat": "~g"} if plain else {})
+    return POWERS | ({"tickformat": "~g"} if 1e-4 <= min(values) <= max(values) < 1e5 else {})
 
 
 def words(text: object) -> str:

@@ -90,9 +90,8 @@ def _styled(columns: Columns, marked: Sequence[str]) -> Any:
     import pandas as pd
 
     def number(cell: str | Spread) -> str | float:
-        if isinstance(cell, str):
-            return cell
-        return math.nan if cell.mean is None else cell.mean
+        mean = cell if isinstance(cell, str) else cell.mean
+        return math.nan if mean is None else mean
 
     data = {title: [number(cell) for cell in cells] for title, cells in columns.items()}
     made = pd.DataFrame(data).style

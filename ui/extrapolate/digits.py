@@ -125,8 +125,8 @@ def _pictures(brought: list[Brought], source: str) -> tuple[list[View], int | No
     name, state = source.lower(), _source(source.lower())
     read = [pieces.read(each.content, pieces.corrected(each.id)) for each in brought]
     number = max((k for k, piece in enumerate(read) if piece.readable), default=0)
-    if len(brought) > 1:
-        names, key = {k: str(k + 1) for k in range(len(brought))}, _view_key(len(brought))
+    if (count := len(brought)) > 1:
+        names, key = {k: str(k + 1) for k in range(count)}, f"extrapolate.view.{count}"
         number = query_params.segments("View", names, key, linked=False, default=number)
     here, row = brought[number], st.container(horizontal=True, gap="small")
     with row:
@@ -216,11 +216,6 @@ def _random(choice: Choice, link: Mapping[str, str]) -> Built:
     return Built(seen=seen, style=style, link={"seed": str(seed)})
 
 
-def _view_key(count: int) -> str:
-    """The key of the choice among so many views."""
-    return f"extrapolate.view.{count - 1}"
-
-
 def _source(name: str) -> Source:
     return st.session_state.setdefault(f"extrapolate.source.{name}", Source())
 
@@ -233,7 +228,7 @@ def _drawn(link: Mapping[str, str]) -> list[Brought]:
         source.pictures = [Brought("drawing", to_png(linked), linked)]
 
     count = len(source.pictures)
-    here = count if source.adding else st.session_state.get(_view_key(count), count - 1)
+    here = count if source.adding else st.session_state.get(f"extrapolate.view.{count}", count - 1)
 
     def changed(strokes: Strokes) -> None:
         drawing = [Brought("drawing", to_png(strokes), strokes)] if strokes else []

@@ -62,11 +62,8 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
         wide = f": the {band} is equally wide everywhere"
         return f"This model does not say how sure it is{'' if seen.scene is None else wide}."
     checked = model.calibration is not None
-    unchecked = (
-        f" The width of the {band} is the share of the prior's variance that is left; it was not "
-        "checked against real errors."
-    )
-    unchecked = "" if checked else unchecked
+    width = f" The width of the {band} is the share of the prior's variance that is left; it was "
+    unchecked = "" if checked else f"{width}not checked against real errors."
     if collection.ambiguous:
         if whole:
             return f"The model sees all {words.views}, so little is left open.{unchecked}"
@@ -82,13 +79,11 @@ def what_views_do(seen: Imagined, collection: Collection) -> str:
             "More views change little here, because one view shows all of a digit: a rotation "
             "reveals nothing new."
         )
-    thin = "The ring is thinnest at the views that the model sees."
-    if whole:
-        return thin
-    return (
-        f"{thin} Elsewhere one more view can make it wider: a pale blur becomes clear strokes, "
-        "which may be in the wrong place."
+    elsewhere = (
+        " Elsewhere one more view can make it wider: a pale blur becomes clear strokes, which "
     )
+    elsewhere = "" if whole else f"{elsewhere}may be in the wrong place."
+    return f"The ring is thinnest at the views that the model sees.{elsewhere}"
 
 
 def classes_met(classes: Sequence[int], who: str = "This model") -> str:

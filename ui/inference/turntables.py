@@ -34,25 +34,20 @@ HINTS = {
 }
 
 
-def _sheet(rows: Mapping[str, np.ndarray], **options: Any) -> dict[str, Any]:
-    """Pictures [S, n, m] or [S, 3, n, m] by caption, at S places along the track, for the browser.
+def _sheet(rows: Mapping[str, np.ndarray], line: bool, key: str, **options: Any) -> dict[str, Any]:
+    """Pictures [S, n, m] or [S, 3, n, m] by caption, which move as the dial `key` does.
 
-    Three are side by side, fewer where one would have less than `least` pixels. `figures` are
-    numbers at the same places. `silent` is shown instead while the dial has another style than the
-    subject's own.
+    They are at S places around the circle, or on a `line` from end to end. Three are side by side,
+    fewer where one would have less than `least` pixels. `figures` are numbers at the same places.
+    `silent` is shown instead while the dial has another style than the subject's own.
     """
     images = np.stack(list(rows.values()))
     images = images[:, :, None] if images.ndim == 4 else images  # [R, S, C, n, m]
     count, frames, channels, height, width = images.shape
     sheet = images.transpose(2, 0, 3, 1, 4).reshape(channels, count * height, frames * width)
-    data = {"names": list(rows), "frames": frames, "height": height, "width": width}
-    data["sheet"] = address(sheet[0] if channels == 1 else sheet)
-    return data | {"hints": HINTS, "figures": {}, "least": 0, "silent": ""} | options
-
-
-def _show(data: dict[str, Any], collection: Collection, key: str, name: str) -> None:
-    """Show a sheet of pictures that move as the dial `key` does, on a circle or a line."""
-    _turntable(f"{key}.{name}", data | {"line": not collection.track.period, "key": key})
+    data = {"names": list(rows), "frames": frames, "height": height, "width": width, "line": line}
+    data |= {"sheet": address(sheet[0] if channels == 1 else sheet), "hints": HINTS, "key": key}
+    return data | {"figures": {}, "least": 0, "silent": ""} | options
 
 
 def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool = False) -> None:
@@ -60,16 +55,18 @@ def against_truth(seen: Imagined, collection: Collection, key: str, warned: bool
     if not seen.observed.any():
         return
     own = isinstance(seen.subject, PictureSubject)
-    name = "turntables.truth", collection.name, warned
-    data, recorded = cached.once(seen, name, lambda: _compared(seen, collection, warned))
+    name = "turntables.truth", key, warned
+    data, recorded = cached.once(seen, name, lambda: _compared(seen, collection, key, warned))
     title = "Against your picture, turned" if own else "Against the truth"
     with frame.card(title, key="inference.truth"):
-        _show(data, collection, key, "truth")
+        _turntable(f"{key}.truth", data)
         if recorded:
             st.caption("Only recorded views have a true picture; the nearest one is shown.")
 
 
-def _compared(seen: Imagined, collection: Collection, warned: bool) -> tuple[dict[str, Any], bool]:
+def _compared(
+    seen: Imagined, collection: Collection, key: str, warned: bool
+) -> tuple[dict[str, Any], bool]:
     """The truth, the model's picture and their difference, and whether only views are true."""
     subject, w = seen.subject, collection.track.grid(FRAMES)
     own = isinstance(subject, PictureSubject)
@@ -90,20 +87,21 @@ def _compared(seen: Imagined, collection: Collection, warned: bool) -> tuple[dic
         figures["pixel sd"] = between.round(5).tolist()
     rows = {"true": truth, "model": made, "difference": np.abs(made - truth)}
     silent = "The style was changed, so there is no true picture to compare with."
-    return _sheet(rows, figures=figures, silent=silent), recorded
+    line = not collection.track.period
+    return _sheet(rows, line, key, figures=figures, silent=silent), recorded
 
 
 def possibilities(seen: Imagined, collection: Collection, key: str) -> None:
     """Show six samples and where they differ, for collections whose samples do."""
     if not (collection.ambiguous and seen.model.tells_certainty):
         return
-    name = "turntables.possible", collection.name
-    said, data = cached.once(seen, name, lambda: _sampled(seen, collection))
+    name = "turntables.possible", key
+    said, data = cached.once(seen, name, lambda: _sampled(seen, collection, key))
     with frame.card("Possibilities", said, "inference.possible"):
-        _show(data, collection, key, "possible")
+        _turntable(f"{key}.possible", data)
 
 
-def _sampled(seen: Imagined, collection: Collection) -> tuple[str, dict[str, Any]]:
+def _sampled(seen: Imagined, collection: Collection, key: str) -> tuple[str, dict[str, Any]]:
     """Say where six samples differ, and show them."""
     words, track = collection.words, collection.track
     w = track.grid(FRAMES)
@@ -120,4 +118,4 @@ def _sampled(seen: Imagined, collection: Collection) -> tuple[str, dict[str, Any
         if doubt[most] < SURE * error:
             said += f" The picture there has an error of {error:.3f}: the model blurs the rest."
     rows = {f"possible {k}": each for k, each in enumerate(samples, start=1)}
-    return said, _sheet(rows, least=130)
+    return said, _sheet(rows, not track.period, key, least=130)

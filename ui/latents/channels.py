@@ -112,7 +112,7 @@ def traversals(choice: Choice, found: Codes, row: int) -> None:
     with left, frame.card("What each local channel does", sentence):
         st.html(turned)
     sentence = (
-        "One channel at a time goes from -3 to 3, the range of its prior; the others do not change."
+        "One channel at a time goes through the range of its prior; the others do not change."
     )
     with right, frame.card("What each global channel does", sentence):
         st.html(traversed)

@@ -161,6 +161,8 @@ def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
     track, words, subject = choice.collection.track, choice.collection.words, found.subjects[row]
     z = found.curves[..., found.blocks["local"]]
     one, shared = f"the picked {words.one}", latents.share_within(z.swapaxes(0, 1))
+    by_angle = bool(track.period) and st.session_state.get("latents.plane") == "angle"
+    projection = _plane(choice, found.subjects[-1].id, by_angle, found)
     paths = [path for each in found.subjects if (path := each.process(found.grid)) is not None]
     if shared < ALIKE:
         share = "less than 0.1%" if shared < 0.001 else f"{shared:.1%}"
@@ -170,8 +172,6 @@ def _local(choice: Choice, found: Codes, row: int, view: int) -> None:
     rings = f"Rings are the encodings of single {words.views} of {one}."
     front = rings if not paths else f"The broad grey line is the true path of {one}."
     sentence = f"They change along the {words.place}. {said} of the variance differs. {front}"
-    by_angle = bool(track.period) and st.session_state.get("latents.plane") == "angle"
-    projection = _plane(choice, found.subjects[-1].id, by_angle, found)
     space = scatter.Cloud(
         projection,
         colours(track, found.grid) * len(z),

@@ -117,5 +117,6 @@ def axis(values: Sequence[float], logarithmic: bool) -> dict[str, Any]:
     """Return an axis a little wider than the values."""
     low, high = (math.log10(v) if logarithmic else v for v in (min(values), max(values)))
     margin = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    scale = charts.log_axis(values) if logarithmic else {}
-    return scale | {"range": [low - margin, high + margin]}
+    return (charts.log_axis(values) if logarithmic else {}) | {
+        "range": [low - margin, high + margin]
+    }

@@ -80,11 +80,7 @@ def start(preset: str) -> None:
     left, middle, right = st.columns([3, 3, 1.4], vertical_alignment="bottom")
     root = queue.root()
     typed = left.text_input(
-        "Name",
-        placeholder=queue.free_name(root, preset),
-        max_chars=60,
-        key="train.name",
-        live=True,
+        "Name", placeholder=queue.free_name(root, preset), max_chars=60, key="train.name", live=True
     )
     name, wrong = queue.tidy_name(typed), False
     with middle:

@@ -70,8 +70,7 @@ def progress(run: Run) -> float:
 
 
 def state(run: Run) -> str:
-    asked = run.active and (run.path / runs.STOP).exists()
-    return STOPPING if asked else STATES[run.state]
+    return STOPPING if run.active and (run.path / runs.STOP).exists() else STATES[run.state]
 
 
 def said(run: Run) -> str:
