@@ -157,4 +157,4 @@ def test_nothing_in_a_name_is_markdown(text, escaped):
 
 def test_a_name_in_a_chart_cannot_be_markup():
     assert charts.words("<b>%{x}</b>") == "&lt;b&gt;%&#123;x}&lt;/b&gt;"
-    assert len(charts.words("a" * 100)) == 60
+    assert len(charts.words("a" * 100)) == 72

@@ -365,7 +365,7 @@ def test_the_guided_visit_asks_then_shows_and_is_remembered(visit: Visit):
     press_button("New here?")
     expect(page).to_have_url(re.compile("angle=0&.*views=0&"))  # one dot, as the question says
     header = page.get_by_test_id("stHeader").bounding_box()["height"]
-    assert page.get_by_text("1 of 5: The dot").bounding_box()["y"] >= header  # not below it
+    assert page.get_by_text("1 of 5: The model sees").bounding_box()["y"] >= header  # not below it
     press_button("Show me")
     expect(page).to_have_url(re.compile("angle=180.*views=0&"))
     turned_to(page, 180)
