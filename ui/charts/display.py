@@ -31,14 +31,13 @@ def show(
     *,
     picked: Callable[[list[Any]], None] | None = None,
     live: str = "",
-    mark: list[float] | None = None,
 ) -> None:
     """Reserve `height` pixels and draw the chart that `make` returns.
 
     `make` is a `functools.partial` of a function of a module, so that the chart can be cached for
     all sessions. `alt` describes the chart in words. `picked` is called with the customdata of
     clicked or lassoed points. While `live` stays the same, a new figure replaces the old one in the
-    same chart, which keeps its zoom. `mark` is a point in it to put a ring around.
+    same chart, which keeps its zoom.
     """
     options: dict[str, Any] = {"key": key, "config": CONFIG, "height": height}
     still = phone() and picked is None  # on touch screens dragging scrolls the page
@@ -60,7 +59,7 @@ def show(
                 cache.digest(first, named, options),
                 lambda: st.plotly_chart(draw(), alt=named, **options),
             )
-        plot_tools.show(f"{key}.tools", f"fgpvae-{frame.slug(key)}", alt, newest, mark)
+        plot_tools.show(f"{key}.tools", f"fgpvae-{frame.slug(key)}", alt, newest)
 
 
 def _draw(make: Callable[[], go.Figure], height: int, still: bool) -> go.Figure:

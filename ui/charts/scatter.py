@@ -37,23 +37,8 @@ class Cloud:
     spatial: bool = False  # in three dimensions
 
 
-def place_of_view(space: Cloud) -> list[float] | None:
-    """Where `charts.show` marks the view of the picked subject; None if the figure does.
-
-    A new figure of thousands of points takes a browser a second, a mark does not.
-    """
-    if space.spatial or not space.picked or space.projection.points.shape[1] == 1:
-        return None
-    return _dots(space)[space.view, :2].round(5).tolist()
-
-
-def _dots(space: Cloud) -> np.ndarray:
-    """Views [Q, 3] of the picked subject."""
-    return space.projection.points[space.picked[0]] if space.dots is None else space.dots
-
-
 def cloud(space: Cloud) -> go.Figure:
-    """The points, and the loop of the subject that was picked.
+    """The points, and the loop of the subject that was picked with its view marked.
 
     The customdata of a point is its subject.
     """
@@ -82,11 +67,10 @@ def cloud(space: Cloud) -> go.Figure:
         marker = {"size": 5 if spatial else 8, "line": {"color": GREY, "width": 1}}
         line = {"color": GREY, "width": 2}
         made.add_trace(_views(space, [p], order, marker, mode="lines+markers", line=line))
-        dots, size = _dots(space), 5 if spatial else 10
+        dots = space.projection.points[p] if space.dots is None else space.dots
+        size, ring_of_view = 5 if spatial else 10, (dots[[space.view]], [GREY], 2, 3)
         rings = [] if space.dots is None else [(dots, list(space.dot_colours), 1, 1)]
-        if place_of_view(space) is None:
-            rings.append((dots[[space.view]], [GREY], 2, 3))
-        for places, colours, scale, width in rings:
+        for places, colours, scale, width in (*rings, ring_of_view):
             line = {"width": width, "color": colours}
             marker = {"symbol": "circle-open", "size": scale * size, "color": colours, "line": line}
             ring = _trace(space, places, mode="markers", marker=marker, hoverinfo="skip")
@@ -104,17 +88,8 @@ def _chart(space: Cloud) -> go.Figure:
         for k, share in enumerate(space.projection.shares)
     ]
     if not space.spatial:
-        parts = [space.projection.points, *(() if space.dots is None else [space.dots])]
-        every = np.concatenate([part.reshape(-1, part.shape[-1]) for part in parts])
-        low, high = every.min(0), every.max(0)
-        margin = 0.06 * (high - low).max() or 1.0
-        # stated, as Plotly would draw all points again to see whether a mark fits
-        x, y = np.stack([low - margin, high + margin], 1)[:2].tolist()
-        return figure(
-            *titles[:2],
-            xaxis={"zeroline": False, "showgrid": True, "range": x, "constrain": "domain"},
-            yaxis={"scaleanchor": "x", "range": y, "constrain": "domain"},
-        )
+        x, y = {"zeroline": False, "showgrid": True}, {"scaleanchor": "x", "scaleratio": 1}
+        return figure(*titles[:2], xaxis=x, yaxis=y)
     axes: dict[str, Any] = {
         f"{name}axis": {"title": {"text": title}, "nticks": 5}
         for name, title in zip("xyz", titles, strict=True)

@@ -136,15 +136,12 @@ def _show(
 
     neighbours, channels = space.axis == "t-SNE", len(space.projection.mean)
     spatial = st.session_state.get("latents.space") == "3-D" and not neighbours and channels > 2
-    space = replace(space, spatial=spatial)
-    mark = scatter.place_of_view(space)
     charts.show(
-        partial(scatter.cloud, space if mark is None else replace(space, view=0)),
+        partial(scatter.cloud, replace(space, spatial=spatial)),
         key,
         HEIGHT,
         f"{what} of {len(subjects)} {choice.collection.words.many}",
         picked=None if spatial else pick,
-        mark=mark,
     )
     few = space.projection.shares[: 3 if spatial else 2]
     if neighbours:

@@ -15,15 +15,12 @@ from ui.components.shared import Component
 _tools, _pictures = Component("plot_tools"), Component("hover_picture", "plot_tools")
 
 
-def show(
-    key: str, file: str, alt: str = "", figure: str = "", mark: list[float] | None = None
-) -> None:
+def show(key: str, file: str, alt: str = "", figure: str = "") -> None:
     """Serve the chart in the same container, whose key ends in `.place`.
 
-    `file` is the name of saved files. `figure`, as JSON, replaces the chart's figure. A ring is
-    drawn around the point `mark`.
+    `file` is the name of saved files. `figure`, as JSON, replaces the chart's figure.
     """
-    _tools(key, {"file": file, "alt": alt, "figure": figure, "mark": mark})
+    _tools(key, {"file": file, "alt": alt, "figure": figure})
 
 
 def stacked(images: Sequence[np.ndarray]) -> dict[str, Any]:

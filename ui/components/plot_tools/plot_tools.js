@@ -55,15 +55,6 @@ function ink(chart) {
   window.Plotly.relayout(chart, Object.fromEntries(parts));
 }
 
-// A ring around a point, which costs little: the points are not drawn again.
-function mark(chart, [x, y]) {
-  const [before] = chart.layout.shapes ?? [];
-  if (before?.xanchor === x && before.yanchor === y) return;
-  const size = { xsizemode: "pixel", ysizemode: "pixel", x0: -10, x1: 10, y0: -10, y1: 10 };
-  const line = { color: "#7a8194", width: 3 };
-  window.Plotly.relayout(chart, { shapes: [{ type: "circle", xanchor: x, yanchor: y, ...size, line }] });
-}
-
 const axes = (layout) => Object.keys(layout).filter((name) => AXIS.test(name));
 // copies, because Plotly writes into the ranges it gets
 const ranges = (layout) =>
@@ -109,7 +100,6 @@ class Tools {
     chart.on("plotly_afterplot", this.again);
     offer(chart, this.data.file);
     ink(chart);
-    if (this.data.mark) mark(chart, this.data.mark);
     if (this.data.figure) this.replace(chart, this.data);
   }
 
