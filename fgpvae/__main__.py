@@ -30,6 +30,7 @@ from fgpvae.training.configs import CUBES, FILMS, OBJECTS, RunConfig
 
 OTHERS = 100  # digits of each class in a model card
 Action = Callable[[argparse.Namespace], dict[str, Any] | None]
+Add = Callable[[str, Action, str, str], Callable[..., Any]]  # name, action, summary, example
 
 
 def train(options: argparse.Namespace) -> dict[str, Any] | None:
@@ -157,7 +158,8 @@ def _scores(name: str, quiet: bool) -> dict[str, Any]:
             own = load_objects(Path(name))
             return protocol.evaluate_objects(model, own, config.data, config.seed, progress)
         if split in COLLECTIONS:
-            errors = comparison.subject_mse_by_views(model, COLLECTIONS[split](), progress)
+            found = COLLECTIONS[split]()
+            errors = comparison.subject_mse_by_views(model, found, progress=progress)
             return {"split": split, "mse_by_views": errors}
         return protocol.evaluate(model, config.data, config.seed, progress)
 
@@ -246,6 +248,11 @@ def parser() -> argparse.ArgumentParser:
     option("--lock", type=int, help=argparse.SUPPRESS)  # of the parent process
     option = add("runs", list_runs, "List the runs in a directory.", "--root runs")
     option("--root", type=Path, default=queue.root(), help="default: %(default)s")
+    _add_others(add)
+    return top
+
+
+def _add_others(add: Add) -> None:
     summary = "Score models by the benchmark."
     option = add("evaluate", evaluate, summary, "paper runs/my-run --json")
     option("models", nargs="+", help="shipped models, run directories or their zips")
@@ -285,7 +292,6 @@ def parser() -> argparse.ArgumentParser:
     option("--out", type=Path, help="a Markdown file")
     option("--data", help="a directory of MNIST's files, for digits not shown before")
     add("bench", run_bench, "Measure speed on this machine.", "--json")
-    return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
